@@ -451,7 +451,8 @@ typedef struct rt_regions rt_regions;
 
 /*
  * Reads the last run in the files, with the marks of its job. `marks` NULL: the file "FILE.marks" beside the
- * first one, if it exists. `columns` as for rt_record_open(); none: the usual ones.
+ * first one, if it exists. `columns` as for rt_record_open(); none: the usual ones. Cores and bytes of a sample count for
+ * a phase by the part of its interval that lies in the phase; memory counts if the time stamp does.
  */
 RT_API int rt_regions_read(const char *const *paths, size_t path_count, const char *marks,
 			   const char *const *columns, size_t column_count, rt_regions **ret_regions,

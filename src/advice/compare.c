@@ -152,8 +152,8 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 	int result = 0;
 
 	if (summary->phases.count)
-		result = rt_regions_read(&path, 1, NULL, PHASE_COLUMNS, ARRAY_SIZE(PHASE_COLUMNS), &regions,
-					 problem);
+		result = regions_of_summary(&path, 1, summary, NULL, PHASE_COLUMNS, ARRAY_SIZE(PHASE_COLUMNS),
+					    &regions, problem);
 	if (result < 0)
 		return result;
 	summary_values(summary, values);

@@ -6,15 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice/sample_shares.h"
 #include "advice/summary.h"
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "format/csv_cells.h"
 #include "format/mark_line.h"
+#include "record/column.h"
 #include "record/source.h"
 #include "table/aggregate.h"
 #include "table/sqlite_read.h"
 #include "table/table.h"
+
+#define TIME_COLUMN "timestamp"
+#define INTERVAL_COLUMN "actual_interval_ms"
 
 /* The measures of our recordings if the user names no columns. */
 static const char *const MEASURES[] = {
@@ -33,8 +38,10 @@ void rt_regions_free(rt_regions *regions)
 	for (size_t i = 0; i < regions->count; i++) {
 		free(regions->list[i].name);
 		free(regions->list[i].measures);
+		free(regions->list[i].each);
 	}
 	free(regions->measures);
+	free(regions->holds);
 	free(regions->overall);
 	free(regions->list);
 	rt_table_free(regions->facts);
@@ -53,60 +60,6 @@ static void cleanup_regions(rt_regions **regions)
 	rt_regions_free(*regions);
 }
 
-/* ---- samples of a phase ----------------------------------------------------------------------------- */
-
-static int compare_reals(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-/* Returns the first of the sorted times that is not before `time`. */
-static size_t lower_bound(const double *times, size_t count, double time)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Merges calls, sorted by start, into spans that do not touch. Returns their number. */
-static size_t join_calls(const struct phase *phase, struct phase_call *spans)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < phase->call_count; i++) {
-		if (count && phase->calls[i].start <= spans[count - 1].stop)
-			spans[count - 1].stop = fmax(spans[count - 1].stop, phase->calls[i].stop);
-		else
-			spans[count++] = phase->calls[i];
-	}
-	return count;
-}
-
-static bool is_in(const struct phase_call *spans, size_t count, double time)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (spans[middle].start <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && time <= spans[low - 1].stop;
-}
-
 /* ---- figures ---------------------------------------------------------------------------------------- */
 
 static void take_statistics(struct values *values, double *ret_statistics)
@@ -118,96 +71,240 @@ static void take_statistics(struct values *values, double *ret_statistics)
 		ret_statistics[i] = cell_real(values_get(values, (struct aggregate){KINDS[i], 0}), NAN);
 }
 
-/* Measures the wanted rows, or all if `wanted` is NULL. */
-static void measure_rows(const rt_regions *regions, const rt_table *samples, const bool *wanted,
-			 double (*ret_measures)[REGION_TOTAL])
+/* The values of moments: gpu_tracker's statistics, which have no sum. */
+static void measure_moments(const rt_table *samples, size_t column, const struct sample_shares *shares,
+			    double *ret_statistics)
+{
+	struct values values = {0};
+
+	for (size_t i = 0; i < shares->count; i++)
+		if (shares->list[i].has_end)
+			(void)values_add(&values, rt_table_get(samples, column, shares->list[i].row), NAN);
+	take_statistics(&values, ret_statistics);
+	values_done(&values);
+	ret_statistics[REGION_TOTAL] = (double)NAN;
+}
+
+/* A level counts by its seconds, and its sum is in unit-seconds. An amount counts by its part. */
+static double weight_of(const struct sample_share *share, enum measure_holds holds)
+{
+	return holds == HOLDS_LEVEL ? share->secs : share->part;
+}
+
+/* The values of intervals, each weighed by its share. */
+static void measure_intervals(const rt_table *samples, size_t column, enum measure_holds holds,
+			      const struct sample_shares *shares, double *ret_statistics)
+{
+	double least = (double)NAN, most = (double)NAN, sum = 0, weights = 0, squares = 0;
+
+	for (size_t i = 0; i < shares->count; i++) {
+		double weight = weight_of(&shares->list[i], holds);
+		double value = cell_real(rt_table_get(samples, column, shares->list[i].row), NAN);
+
+		if (isnan(value) || !(weight > 0))
+			continue;
+		least = fmin(least, value);
+		most = fmax(most, value);
+		/* West's running squares around the mean. */
+		squares += weights > 0 ? weight * weights / (weights + weight) * (value - sum / weights) *
+						 (value - sum / weights)
+				       : 0;
+		sum += weight * value;
+		weights += weight;
+	}
+	ret_statistics[REGION_MIN] = least;
+	ret_statistics[REGION_MAX] = most;
+	ret_statistics[REGION_MEAN] = weights > 0 ? sum / weights : (double)NAN;
+	ret_statistics[REGION_STD] = weights > 0 ? sqrt(squares / weights) : (double)NAN;
+	ret_statistics[REGION_TOTAL] = weights > 0 ? sum : (double)NAN;
+}
+
+static void measure_shares(const rt_regions *regions, const rt_table *samples,
+			   const struct sample_shares *shares, double (*ret_measures)[REGION_STATISTICS])
 {
 	for (size_t i = 0; i < regions->measure_count; i++) {
 		ssize_t column = rt_table_find(samples, regions->measures[i]);
-		struct values values = {0};
-		double statistics[REGION_STATISTICS];
 
-		for (size_t row = 0; row < rt_table_row_count(samples); row++)
-			if (!wanted || wanted[row])
-				(void)values_add(&values, rt_table_get(samples, (size_t)column, row), NAN);
-		take_statistics(&values, statistics);
-		memcpy(ret_measures[i], statistics, sizeof(ret_measures[i]));
-		values_done(&values);
+		if (regions->holds[i] == HOLDS_MOMENT)
+			measure_moments(samples, (size_t)column, shares, ret_measures[i]);
+		else
+			measure_intervals(samples, (size_t)column, regions->holds[i], shares,
+					  ret_measures[i]);
 	}
 }
 
-struct times {
-	double *of_rows, *sorted;
-	size_t count;
-};
+/* ---- one phase -------------------------------------------------------------------------------------- */
+
+/* Adds the samples of a phase's calls, sorted by start. The time that calls share counts once. */
+static void add_shares(const struct phase *phase, const struct sample_times *times,
+		       struct sample_shares *shares)
+{
+	for (size_t i = 0; i < phase->call_count;) {
+		double start = phase->calls[i].start, stop = phase->calls[i].stop;
+
+		for (i++; i < phase->call_count && phase->calls[i].start <= stop; i++)
+			stop = fmax(stop, phase->calls[i].stop);
+		sample_shares_add(shares, times, start, stop);
+	}
+}
+
+/* Widens the span of the calls by one of them: its sum, or its maximum of the values of moments. */
+static int add_call(const rt_regions *regions, struct region *region, const struct phase_call *call,
+		    const rt_table *samples, const struct sample_times *times,
+		    double (*scratch)[REGION_STATISTICS])
+{
+	__attribute__((cleanup(sample_shares_done))) struct sample_shares shares = {0};
+	bool any = false;
+
+	sample_shares_add(&shares, times, call->start, call->stop);
+	if (shares.failed)
+		return -ENOMEM;
+	for (size_t i = 0; i < shares.count && !any; i++)
+		any = shares.list[i].has_end;
+	region->non_empty_calls += any;
+	measure_shares(regions, samples, &shares, scratch);
+	for (size_t i = 0; i < regions->measure_count; i++) {
+		double value = scratch[i][regions->holds[i] == HOLDS_MOMENT ? REGION_MAX : REGION_TOTAL];
+
+		region->each[i][0] = fmin(region->each[i][0], value);
+		region->each[i][1] = fmax(region->each[i][1], value);
+	}
+	return 0;
+}
+
+static int add_calls(const rt_regions *regions, struct region *region, const struct phase *phase,
+		     const rt_table *samples, const struct sample_times *times)
+{
+	CLEANUP_FREE double(*scratch)[REGION_STATISTICS] =
+		calloc(regions->measure_count + 1, sizeof(*scratch));
+	struct values seconds = {0};
+	int result = scratch ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < regions->measure_count; i++)
+		region->each[i][0] = region->each[i][1] = (double)NAN;
+	for (size_t i = 0; i < phase->call_count && result == 0; i++) {
+		const struct phase_call *call = &phase->calls[i];
+
+		(void)values_add(&seconds,
+				 (struct rt_cell){.type = RT_CELL_REAL, .real = call->stop - call->start},
+				 NAN);
+		result = add_call(regions, region, call, samples, times, scratch);
+	}
+	take_statistics(&seconds, region->seconds);
+	values_done(&seconds);
+	return result;
+}
 
 static int add_region(rt_regions *regions, const struct phase *phase, const rt_table *samples,
-		      const struct times *times)
+		      const struct sample_times *times)
 {
+	__attribute__((cleanup(sample_shares_done))) struct sample_shares shares = {0};
 	struct region *region = &regions->list[regions->count];
-	CLEANUP_FREE struct phase_call *spans = calloc(phase->call_count + 1, sizeof(*spans));
-	CLEANUP_FREE bool *wanted = calloc(times->count + 1, sizeof(*wanted));
-	struct values seconds = {0};
-	size_t span_count;
 
 	*region = (struct region){
 		.name = strdup(phase->name),
 		.calls = (int64_t)phase->call_count,
 		.measures = calloc(regions->measure_count + 1, sizeof(*region->measures)),
+		.each = calloc(regions->measure_count + 1, sizeof(*region->each)),
 	};
 	regions->count++;
-	if (!spans || !wanted || !region->name || !region->measures)
+	add_shares(phase, times, &shares);
+	if (shares.failed || !region->name || !region->measures || !region->each)
 		return -ENOMEM;
-	span_count = join_calls(phase, spans);
-	for (size_t row = 0; row < times->count; row++) {
-		wanted[row] = is_in(spans, span_count, times->of_rows[row]);
-		region->timepoints += wanted[row];
-	}
-	for (size_t i = 0; i < phase->call_count; i++) {
-		const struct phase_call *call = &phase->calls[i];
-		size_t first = lower_bound(times->sorted, times->count, call->start);
+	for (size_t i = 0; i < shares.count; i++)
+		region->timepoints += shares.list[i].has_end;
+	measure_shares(regions, samples, &shares, region->measures);
+	return add_calls(regions, region, phase, samples, times);
+}
 
-		region->non_empty_calls += first < times->count && times->sorted[first] <= call->stop;
-		(void)values_add(&seconds,
-				 (struct rt_cell){.type = RT_CELL_REAL, .real = call->stop - call->start},
-				 NAN);
+/* ---- samples ---------------------------------------------------------------------------------------- */
+
+/* Changes and rates hold for the interval before the sample, and so does the use of GPUs, which the driver averages. */
+static enum measure_holds held_by(const char *column)
+{
+	const struct metric *metric;
+	struct metric_place place = {0};
+
+	if (record_column_find(column, &place, NULL) < 0)
+		return HOLDS_MOMENT;
+	metric = metric_place_metric(&place);
+	if (metric->nature == DELTA || metric->nature == SUM_OF_DELTAS)
+		return HOLDS_AMOUNT;
+	return metric->nature == RATE_EXACT || metric->nature == RATE_WINDOWED ||
+			       strcmp(metric->unit, "GPUs") == 0
+		       ? HOLDS_LEVEL
+		       : HOLDS_MOMENT;
+}
+
+/* A column that tells of the samples themselves. */
+static bool is_time(const char *name)
+{
+	return strcmp(name, TIME_COLUMN) == 0 || strcmp(name, INTERVAL_COLUMN) == 0;
+}
+
+static int list_measures(rt_regions *regions, const rt_table *samples)
+{
+	size_t columns = rt_table_column_count(samples);
+
+	regions->measures = calloc(columns + 1, sizeof(*regions->measures));
+	regions->holds = calloc(columns + 1, sizeof(*regions->holds));
+	regions->overall = calloc(columns + 1, sizeof(*regions->overall));
+	regions->list = calloc(regions->phases.count + 1, sizeof(*regions->list));
+	if (!regions->measures || !regions->holds || !regions->overall || !regions->list)
+		return -ENOMEM;
+	for (size_t i = 0; i < columns; i++) {
+		const char *name = rt_table_column_name(samples, i);
+		size_t at = regions->measure_count;
+
+		if (is_time(name))
+			continue;
+		regions->holds[at] = regions->recorded ? held_by(name) : HOLDS_MOMENT;
+		regions->measures[at] = strdup(name);
+		if (!regions->measures[regions->measure_count++])
+			return -ENOMEM;
 	}
-	take_statistics(&seconds, region->seconds);
-	values_done(&seconds);
-	measure_rows(regions, samples, wanted, region->measures);
+	return 0;
+}
+
+static int read_times(struct sample_times *times, const rt_table *samples)
+{
+	ssize_t timestamp = rt_table_find(samples, TIME_COLUMN),
+		interval = rt_table_find(samples, INTERVAL_COLUMN);
+
+	times->count = rt_table_row_count(samples);
+	times->list = calloc(times->count + 1, sizeof(*times->list));
+	if (!times->list)
+		return -ENOMEM;
+	for (size_t row = 0; row < times->count; row++) {
+		double ended = cell_real(rt_table_get(samples, (size_t)timestamp, row), -INFINITY);
+		double length_ms = interval < 0
+					   ? (double)NAN
+					   : cell_real(rt_table_get(samples, (size_t)interval, row), NAN);
+
+		times->list[row] = (struct sample_time){ended - length_ms / 1000, ended, row};
+	}
+	sample_times_settle(times);
 	return 0;
 }
 
 static int analyse_samples(rt_regions *regions, const rt_table *samples)
 {
-	size_t rows = rt_table_row_count(samples);
-	CLEANUP_FREE double *of_rows = calloc(rows + 1, sizeof(double));
-	CLEANUP_FREE double *sorted = calloc(rows + 1, sizeof(double));
-	struct times times = {of_rows, sorted, rows};
-	ssize_t timestamp = rt_table_find(samples, "timestamp");
-	int result = 0;
+	__attribute__((cleanup(sample_times_done))) struct sample_times times = {0};
+	__attribute__((cleanup(sample_shares_done))) struct sample_shares all = {0};
+	int result = list_measures(regions, samples);
 
-	regions->measures = calloc(rt_table_column_count(samples) + 1, sizeof(*regions->measures));
-	regions->overall = calloc(rt_table_column_count(samples) + 1, sizeof(*regions->overall));
-	regions->list = calloc(regions->phases.count + 1, sizeof(*regions->list));
-	if (!of_rows || !sorted || !regions->measures || !regions->overall || !regions->list)
+	if (result == 0)
+		result = read_times(&times, samples);
+	if (result < 0)
+		return result;
+	sample_shares_add(&all, &times, -INFINITY, INFINITY);
+	if (all.failed)
 		return -ENOMEM;
-	for (size_t i = 0; i < rt_table_column_count(samples); i++) {
-		if ((ssize_t)i == timestamp)
-			continue;
-		regions->measures[regions->measure_count] = strdup(rt_table_column_name(samples, i));
-		if (!regions->measures[regions->measure_count++])
-			return -ENOMEM;
-	}
-	for (size_t row = 0; row < rows; row++)
-		of_rows[row] = cell_real(rt_table_get(samples, (size_t)timestamp, row), -INFINITY);
-	memcpy(sorted, of_rows, rows * sizeof(*sorted));
-	qsort(sorted, rows, sizeof(*sorted), compare_reals);
-	measure_rows(regions, samples, NULL, regions->overall);
-	regions->samples = rows;
-	if (!(regions->latest > 0) && rows) {
-		regions->earliest = sorted[0];
-		regions->latest = sorted[rows - 1];
+	measure_shares(regions, samples, &all, regions->overall);
+	regions->samples = times.count;
+	if (!(regions->latest > 0) && times.count) {
+		regions->earliest = times.list[0].ended;
+		regions->latest = times.list[times.count - 1].ended;
 	}
 	for (size_t i = 0; i < regions->phases.count && result == 0; i++)
 		result = add_region(regions, &regions->phases.list[i], samples, &times);
@@ -251,14 +348,15 @@ static int read_facts(rt_regions *regions, const rt_summary *summary)
 static int read_samples(const char *const *paths, size_t path_count, const char *const *columns, size_t count,
 			rt_table **ret_table, struct rt_problem *problem)
 {
-	CLEANUP_FREE const char **names = calloc(count + 1, sizeof(*names));
+	CLEANUP_FREE const char **names = calloc(count + 2, sizeof(*names));
 
 	if (!names)
 		return problem_set(problem, -ENOMEM, "out of memory");
-	names[0] = "timestamp";
+	names[0] = TIME_COLUMN;
+	names[1] = INTERVAL_COLUMN;
 	for (size_t i = 0; i < count; i++)
-		names[i + 1] = columns[i];
-	return rt_table_read_record(paths, path_count, names, count + 1, ret_table, problem);
+		names[i + 2] = columns[i];
+	return rt_table_read_record(paths, path_count, names, count + 2, ret_table, problem);
 }
 
 /* A recording without a file of marks has no phases; but a file that the user named must exist. */
@@ -287,38 +385,48 @@ static void cleanup_summary(rt_summary **summary)
 	rt_summary_free(*summary);
 }
 
-int rt_regions_read(const char *const *paths, size_t path_count, const char *marks,
-		    const char *const *columns, size_t column_count, rt_regions **ret_regions,
-		    struct rt_problem *ret_problem)
+int regions_of_summary(const char *const *paths, size_t path_count, const rt_summary *summary,
+		       const char *marks, const char *const *columns, size_t column_count,
+		       rt_regions **ret_regions, struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = calloc(1, sizeof(*regions));
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
 	CLEANUP_TABLE rt_table *samples = NULL;
 	int result;
 
 	if (!regions)
-		return problem_set(ret_problem, -ENOMEM, "out of memory");
+		return problem_set(problem, -ENOMEM, "out of memory");
 	if (!column_count) {
 		columns = MEASURES;
 		column_count = ARRAY_SIZE(MEASURES);
 	}
-	result = rt_summary_read(paths, path_count, &summary, ret_problem);
+	result = read_phases(regions, paths[0], marks, summary, problem);
 	if (result == 0)
-		result = read_phases(regions, paths[0], marks, summary, ret_problem);
-	if (result == 0)
-		result = read_samples(paths, path_count, columns, column_count, &samples, ret_problem);
+		result = read_samples(paths, path_count, columns, column_count, &samples, problem);
 	if (result < 0)
 		return result;
+	regions->recorded = true;
 	regions->earliest = summary->earliest;
 	regions->latest = summary->latest;
 	result = analyse_samples(regions, samples);
 	if (result == 0)
 		result = read_facts(regions, summary);
 	if (result < 0)
-		return problem_set(ret_problem, result, "%s", strerror(-result));
+		return problem_set(problem, result, "%s", strerror(-result));
 	*ret_regions = regions;
 	regions = NULL;
 	return 0;
+}
+
+int rt_regions_read(const char *const *paths, size_t path_count, const char *marks,
+		    const char *const *columns, size_t column_count, rt_regions **ret_regions,
+		    struct rt_problem *ret_problem)
+{
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	int result = rt_summary_read(paths, path_count, &summary, ret_problem);
+
+	return result < 0 ? result
+			  : regions_of_summary(paths, path_count, summary, marks, columns, column_count,
+					       ret_regions, ret_problem);
 }
 
 /* ---- files of gpu_tracker --------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /*
- * Computes what each phase of a run used: gpu_tracker's analysis, of its files and of ours.
+ * Computes what each phase of a run used. sample_shares.h has the rule for our recordings.
  *
- * A sample belongs to a phase if its time stamp is between start and stop of one of its calls, ends included.
- * Standard deviations are those of the population.
+ * gpu_tracker's files tell of moments only: a sample belongs to a phase if its time stamp is between start and stop of one
+ * of its calls, ends included. Standard deviations are those of the population.
  */
 #pragma once
 
@@ -10,17 +10,25 @@
 
 enum region_statistic { REGION_MIN, REGION_MAX, REGION_MEAN, REGION_STD, REGION_TOTAL, REGION_STATISTICS };
 
+/* A value is that of a moment, a mean over the interval before it, or an amount of this interval. */
+enum measure_holds { HOLDS_MOMENT, HOLDS_LEVEL, HOLDS_AMOUNT };
+
 struct region {
 	char *name;
 	int64_t timepoints, calls, non_empty_calls;
 	double seconds[REGION_STATISTICS]; /* of its calls */
-	double (*measures)[REGION_TOTAL];  /* per measure; NaN: no sample has it */
+	/* Per measure. NaN: no sample has it. The total is NaN for moments, and level x seconds for levels. */
+	double (*measures)[REGION_STATISTICS];
+	/* Per measure, the least and most of its calls: of their totals, or of their maxima for moments. */
+	double (*each)[2];
 };
 
 struct rt_regions {
 	size_t measure_count;
 	char **measures;
-	double (*overall)[REGION_TOTAL];
+	bool recorded; /* a recording of ours: its measures have totals as well */
+	enum measure_holds *holds;
+	double (*overall)[REGION_STATISTICS];
 	struct region *list;
 	size_t count;
 	rt_table *facts; /* one row of constants */
@@ -28,3 +36,8 @@ struct rt_regions {
 	double earliest, latest; /* of the run, in seconds since 1970 */
 	struct phases phases;
 };
+
+/* As rt_regions_read(), of a recording whose summary is known. */
+int regions_of_summary(const char *const *paths, size_t path_count, const rt_summary *summary,
+		       const char *marks, const char *const *columns, size_t column_count,
+		       rt_regions **ret_regions, struct rt_problem *problem);

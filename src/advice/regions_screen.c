@@ -11,27 +11,27 @@
 #include "table/table.h"
 #include "table/units.h"
 
-enum { TEXT_CEILING = 64 << 20, TOTAL_OF_SAMPLES = REGION_STATISTICS };
+enum { TEXT_CEILING = 64 << 20 };
 
 /* The columns of the table for people, with their headings. A recording without a job shows the machine's figures. */
 static const struct usual {
 	const char *measure, *heading;
-	int statistic; /* of enum region_statistic, or TOTAL_OF_SAMPLES */
+	int statistic; /* of enum region_statistic */
 	bool of_machine;
 } USUAL[] = {
 	{"process_cpu_usage", "cores mean", REGION_MEAN, false},
 	{"process_cpu_usage", "cores max", REGION_MAX, false},
 	{"process_memory_mib", "memory max", REGION_MAX, false},
-	{"process_disk_read_bytes", "read", TOTAL_OF_SAMPLES, false},
-	{"process_disk_write_bytes", "written", TOTAL_OF_SAMPLES, false},
+	{"process_disk_read_bytes", "read", REGION_TOTAL, false},
+	{"process_disk_write_bytes", "written", REGION_TOTAL, false},
 	{"process_gpu_usage", "GPUs mean", REGION_MEAN, false},
 	{"process_gpu_vram_mib", "VRAM max", REGION_MAX, false},
 	{"system_cpu_usage", "cores mean", REGION_MEAN, true},
 	{"system_memory_used_mib", "memory max", REGION_MAX, true},
-	{"system_disk_read_bytes", "read", TOTAL_OF_SAMPLES, true},
-	{"system_disk_write_bytes", "written", TOTAL_OF_SAMPLES, true},
-	{"system_net_recv_bytes", "received", TOTAL_OF_SAMPLES, true},
-	{"system_net_sent_bytes", "sent", TOTAL_OF_SAMPLES, true},
+	{"system_disk_read_bytes", "read", REGION_TOTAL, true},
+	{"system_disk_write_bytes", "written", REGION_TOTAL, true},
+	{"system_net_recv_bytes", "received", REGION_TOTAL, true},
+	{"system_net_sent_bytes", "sent", REGION_TOTAL, true},
 };
 
 /* A column of the table. */
@@ -135,13 +135,11 @@ static const char *unit_of(const rt_regions *regions, const struct shown *one)
 }
 
 static void add_measures(struct grid *grid, const rt_regions *regions, const struct shown_list *shown,
-			 double (*measures)[REGION_TOTAL], int64_t samples)
+			 double (*measures)[REGION_STATISTICS])
 {
 	for (size_t i = 0; i < shown->count; i++) {
 		const struct shown *one = &shown->list[i];
-		const double *values = measures[one->measure];
-		double value = one->statistic == TOTAL_OF_SAMPLES ? values[REGION_MEAN] * (double)samples
-								  : values[one->statistic];
+		double value = measures[one->measure][one->statistic];
 
 		if (isnan(value))
 			grid_add_cell(grid, "-");
@@ -167,7 +165,7 @@ static void add_region(struct grid *grid, const rt_regions *regions, const struc
 		buffer_printf(grid_cell(grid), "%.0f %%", secs / run * 100);
 	else
 		grid_add_cell(grid, "-");
-	add_measures(grid, regions, shown, region->measures, region->timepoints);
+	add_measures(grid, regions, shown, region->measures);
 }
 
 /* The whole run, below its phases. */
@@ -180,7 +178,7 @@ static void add_all(struct grid *grid, const rt_regions *regions, const struct s
 	else
 		grid_add_cell(grid, "-");
 	grid_add_cell(grid, "");
-	add_measures(grid, regions, shown, regions->overall, (int64_t)regions->samples);
+	add_measures(grid, regions, shown, regions->overall);
 }
 
 static void add_notes(struct buffer *out, const rt_regions *regions, const struct screen *screen)
@@ -195,8 +193,11 @@ static void add_notes(struct buffer *out, const rt_regions *regions, const struc
 				"no phase was marked: the job writes marks with resource-tracker mark\n");
 	if (without)
 		buffer_printf(&notes,
-			      "%zu phase%s shorter than the time between samples: no sample lies in %s\n",
-			      without, without == 1 ? " is" : "s are", without == 1 ? "it" : "them");
+			      "%zu phase%s no sample's time stamp: cores and bytes are %s share of longer "
+			      "samples; a "
+			      "shorter --interval measures %s\n",
+			      without, without == 1 ? " has" : "s have", without == 1 ? "its" : "their",
+			      without == 1 ? "it" : "them");
 	if (regions->phases.open_calls)
 		buffer_printf(
 			&notes, "%zu call%s never stopped: the end of the recording counts as the end\n",

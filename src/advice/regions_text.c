@@ -24,13 +24,15 @@ static void add_statistics(struct json_writer *json, const char *key, const doub
 	json_close(json, '}');
 }
 
+/* gpu_tracker's statistics have no total. */
 static void add_measures(struct json_writer *json, const char *key, const rt_regions *regions,
-			 double (*measures)[REGION_TOTAL])
+			 double (*measures)[REGION_STATISTICS])
 {
 	json_key(json, key);
 	json_open(json, '{');
 	for (size_t i = 0; i < regions->measure_count; i++)
-		add_statistics(json, regions->measures[i], measures[i], REGION_TOTAL);
+		add_statistics(json, regions->measures[i], measures[i],
+			       regions->recorded ? REGION_STATISTICS : REGION_TOTAL);
 	json_close(json, '}');
 }
 
@@ -116,7 +118,7 @@ static void add_right_real(struct buffer *out, double value, size_t width)
 
 /* Adds rows of statistics; without labels there is a single row. */
 static void add_table(struct buffer *out, const char *indent, char *const *labels, size_t rows,
-		      size_t columns, const double *values)
+		      size_t columns, const double (*values)[REGION_STATISTICS])
 {
 	size_t widths[REGION_STATISTICS], label_width = 0;
 
@@ -126,7 +128,7 @@ static void add_table(struct buffer *out, const char *indent, char *const *label
 	for (size_t j = 0; j < columns; j++) {
 		widths[j] = strlen(STATISTICS[j]) + 1;
 		for (size_t i = 0; i < rows; i++) {
-			size_t width = cell_width(values[i * columns + j]);
+			size_t width = cell_width(values[i][j]);
 
 			widths[j] = width > widths[j] ? width : widths[j];
 		}
@@ -136,7 +138,7 @@ static void add_table(struct buffer *out, const char *indent, char *const *label
 	for (size_t i = 0; i < rows; i++) {
 		buffer_printf(out, "%s%-*s", indent, (int)label_width, labels ? labels[i] : "");
 		for (size_t j = 0; j < columns; j++)
-			add_right_real(out, values[i * columns + j], widths[j]);
+			add_right_real(out, values[i][j], widths[j]);
 		buffer_add_char(out, '\n');
 	}
 }
@@ -177,10 +179,11 @@ static void add_region(struct buffer *out, const rt_regions *regions, const stru
 	buffer_printf(out, "\tNum Calls:           %lld\n", (long long)region->calls);
 	buffer_printf(out, "\tNum Non Empty Calls: %lld\n", (long long)region->non_empty_calls);
 	buffer_add_text(out, "\tCompute Time:\n");
-	add_table(out, "\t\t", NULL, 1, REGION_STATISTICS, region->seconds);
+	add_table(out, "\t\t", NULL, 1, REGION_STATISTICS,
+		  (const double(*)[REGION_STATISTICS]) & region->seconds);
 	buffer_add_text(out, "\tResource Usage:\n");
 	add_table(out, "\t\t", regions->measures, regions->measure_count, REGION_TOTAL,
-		  (const double *)region->measures);
+		  (const double(*)[REGION_STATISTICS])region->measures);
 	buffer_add_char(out, '\n');
 }
 
@@ -190,7 +193,7 @@ int rt_regions_to_text(const rt_regions *regions, char **ret_text)
 
 	buffer_add_text(&out, "Overall:\n");
 	add_table(&out, "\t", regions->measures, regions->measure_count, REGION_TOTAL,
-		  (const double *)regions->overall);
+		  (const double(*)[REGION_STATISTICS])regions->overall);
 	add_facts_text(&out, regions->facts);
 	buffer_add_text(&out, "Code Block Results:\n");
 	for (size_t i = 0; i < regions->count; i++)

@@ -12,6 +12,7 @@
 
 #include "advice/compare.h"
 #include "advice/recommend.h"
+#include "advice/regions.h"
 #include "advice/summary.h"
 #include "base/cleanup.h"
 #include "export/output.h"
@@ -21,6 +22,7 @@
 #include "report/page.h"
 #include "report/row_series.h"
 #include "report/series.h"
+#include "table/table.h"
 
 #define DATA_CEILING ((size_t)1 << 30)
 
@@ -43,6 +45,11 @@ struct report {
 static void cleanup_comparison(rt_comparison **comparison)
 {
 	rt_comparison_free(*comparison);
+}
+
+static void cleanup_regions(rt_regions **regions)
+{
+	rt_regions_free(*regions);
 }
 
 static void cleanup_advice(rt_advice **advice)
@@ -131,27 +138,65 @@ static int add_advice(struct report *report, const char *path, rt_summary *summa
 	return 0;
 }
 
-static void write_phases(struct json_writer *json, const struct phases *phases, double began)
+/* Each measure of a phase: its total, mean and maximum, and the least and most of its calls. */
+static void write_use(struct json_writer *json, const rt_regions *regions, const struct region *region)
 {
+	json_key(json, "use");
+	json_open(json, '{');
+	for (size_t i = 0; i < regions->measure_count; i++) {
+		if (isnan(region->measures[i][REGION_MAX]))
+			continue;
+		json_key(json, regions->measures[i]);
+		json_open(json, '{');
+		json_shortest_member(json, "total", region->measures[i][REGION_TOTAL]);
+		json_shortest_member(json, "mean", region->measures[i][REGION_MEAN]);
+		json_shortest_member(json, "max", region->measures[i][REGION_MAX]);
+		json_shortest_member(json, "least_call", region->each[i][0]);
+		json_shortest_member(json, "most_call", region->each[i][1]);
+		json_close(json, '}');
+	}
+	json_close(json, '}');
+}
+
+static void write_calls(struct json_writer *json, const struct phase *phase, double began)
+{
+	json_key(json, "calls");
 	json_open(json, '[');
-	for (size_t i = 0; i < phases->count; i++) {
-		const struct phase *phase = &phases->list[i];
+	for (size_t call = 0; call < phase->call_count; call++) {
+		json_open(json, '[');
+		json_decimal(json, phase->calls[call].start - began, 3);
+		json_decimal(json, phase->calls[call].stop - began, 3);
+		json_close(json, ']');
+	}
+	json_close(json, ']');
+}
+
+static int add_phases(struct report *report, const char *path, const rt_summary *summary)
+{
+	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
+	struct json_writer *json = &report->json;
+	int result = 0;
+
+	/* Only a run with phases is read again. */
+	if (summary->phases.count)
+		result = regions_of_summary(&path, 1, summary, NULL, NULL, 0, &regions, report->problem);
+	if (result < 0)
+		return result;
+	json_key(json, "phases");
+	json_open(json, '[');
+	for (size_t i = 0; regions && i < regions->count; i++) {
+		const struct region *region = &regions->list[i];
 
 		json_open(json, '{');
 		json_key(json, "name");
-		json_text(json, phase->name);
-		json_key(json, "calls");
-		json_open(json, '[');
-		for (size_t call = 0; call < phase->call_count; call++) {
-			json_open(json, '[');
-			json_decimal(json, phase->calls[call].start - began, 3);
-			json_decimal(json, phase->calls[call].stop - began, 3);
-			json_close(json, ']');
-		}
-		json_close(json, ']');
+		json_text(json, region->name);
+		json_shortest_member(json, "secs", region->seconds[REGION_TOTAL]);
+		write_use(json, regions, region);
+		write_calls(json, &regions->phases.list[i], summary->started);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
+	return 0;
 }
 
 static void watch_sample(void *context, const struct frame *frame, size_t run)
@@ -205,8 +250,6 @@ static int add_summary(struct report *report, const rt_summary *summary)
 	write_row_json(&report->json, identity, identity->first[ROW_run_start]);
 	json_key(&report->json, "run_end");
 	write_row_json(&report->json, identity, identity->first[ROW_run_end]);
-	json_key(&report->json, "phases");
-	write_phases(&report->json, &summary->phases, summary->started);
 	return 0;
 }
 
@@ -242,6 +285,8 @@ static int add_run(struct report *report, size_t index)
 	json_key(&report->json, "side");
 	json_text(&report->json, report->runs[index].side);
 	result = add_summary(report, report->summaries[index]);
+	if (result == 0)
+		result = add_phases(report, path, report->summaries[index]);
 	if (result == 0)
 		result = add_advice(report, path, report->summaries[index]);
 	if (result == 0)

@@ -6,6 +6,7 @@ import statistics
 import pytest
 
 import recordings
+import report_pages
 
 FACTS = {"ram_unit": "gigabytes", "gpu_ram_unit": "gigabytes", "time_unit": "hours",
          "ram_system_capacity": 67.25414912000001, "gpu_ram_system_capacity": 16.376, "system_core_count": 12,
@@ -127,9 +128,14 @@ def test_phases_of_a_recording(analyse):
     load = phases["load"]
     assert (load["num_timepoints"], load["num_calls"], load["num_non_empty_calls"]) == (3, 1, 1)
     assert load["compute_time"]["total"] == pytest.approx(3.0)
+    # Half of the intervals that end at 2 and 5 s (1.0 and 2.5 cores), all of those at 3 and 4 s (1.5 and 2.0 cores).
+    parts = [1.0, 1.5, 1.5, 2.0, 2.0, 2.5]
     assert load["resource_usage"]["process_cpu_usage"] == pytest.approx(
-        {"min": 1.0, "max": 2.0, "mean": 1.5, "std": statistics.pstdev([1, 1.5, 2])})
-    assert load["resource_usage"]["process_memory_mib"]["max"] == 100.0
+        {"min": 1.0, "max": 2.5, "mean": statistics.fmean(parts), "std": statistics.pstdev(parts), "total": sum(parts) / 2})
+    # Memory is that of moments: at 2, 3 and 4 s.
+    assert load["resource_usage"]["process_memory_mib"] == pytest.approx(
+        {"min": 50.0, "max": 100.0, "mean": 75.0, "std": statistics.pstdev([50, 75, 100]), "total": None})
+    assert load["resource_usage"]["process_disk_write_bytes"]["total"] == pytest.approx(3 * 8192)
     assert facts == {"samples": 8, "open_calls": 0, "unmatched_stops": 0, "bad_marks": 0}
 
 
@@ -174,7 +180,51 @@ def test_a_recording_without_marks_has_no_phases(run, tmp_path):
 def test_other_columns(analyse):
     _, phases = analyse([mark("start", "p", 1.5), mark("stop", "p", 4.5)], "--column", "process_rss_mib")
     assert phases["p"]["resource_usage"] == {"process_rss_mib": {
-        "min": 75.0, "max": 150.0, "mean": 112.5, "std": pytest.approx(statistics.pstdev([75, 112.5, 150]))}}
+        "min": 75.0, "max": 150.0, "mean": 112.5, "std": pytest.approx(statistics.pstdev([75, 112.5, 150])), "total": None}}
+
+
+def test_phases_and_the_time_between_them_add_up_to_the_run(analyse):
+    _, phases = analyse([mark("start", "a", 0.25), mark("stop", "a", 2.6), mark("start", "b", 2.6), mark("stop", "b", 7.99),
+                         mark("start", "short", 3.2), mark("stop", "short", 3.3)])
+    for measure, run_total in (("process_cpu_usage", 18.0), ("process_disk_write_bytes", 8 * 8192)):
+        total = {name: one["resource_usage"][measure]["total"] for name, one in phases.items()}
+        per_sec = {"process_cpu_usage": (0.5, 4.0), "process_disk_write_bytes": (8192, 8192)}[measure]
+        assert total["a"] + total["b"] + 0.25 * per_sec[0] + 0.01 * per_sec[1] == pytest.approx(run_total)
+        # A phase without a time stamp has its share of the sample that ends at 4 s.
+        assert total["short"] == pytest.approx(0.1 * {"process_cpu_usage": 2.0, "process_disk_write_bytes": 8192}[measure])
+    assert phases["short"]["num_timepoints"] == 0 and phases["short"]["resource_usage"]["process_memory_mib"]["max"] is None
+
+
+def test_calls_that_run_at_the_same_time_count_their_samples_once(analyse):
+    _, phases = analyse([mark("start", "p", 1.0, id="a"), mark("stop", "p", 3.0, id="a"), mark("start", "p", 2.0, id="b"),
+                         mark("stop", "p", 4.0, id="b")])
+    assert phases["p"]["compute_time"]["total"] == pytest.approx(4.0)
+    assert phases["p"]["resource_usage"]["process_cpu_usage"]["total"] == pytest.approx(1.0 + 1.5 + 2.0)
+
+
+def test_page_and_comparison_have_the_figures_of_regions(run, tmp_path):
+    path = recordings.write(tmp_path / "run.jsonl", recordings.eight_samples())
+    marks = [mark("start", "load", 0.5), mark("stop", "load", 2.5), mark("start", "epoch", 3.0), mark("stop", "epoch", 4.0),
+             mark("start", "epoch", 5.0), mark("stop", "epoch", 6.7), mark("start", "short", 6.8), mark("stop", "short", 6.9)]
+    (tmp_path / "run.jsonl.marks").write_text(recordings.lines(marks))
+    regions = {one["name"]: one for one in json.loads(run("regions", "--json", path).out)["code_block_results"]}
+    assert run("report", "-o", tmp_path / "page.html", path).returncode == 0
+    page = {one["name"]: one for one in report_pages.data_of(tmp_path / "page.html")["runs"][0]["phases"]}
+    assert set(page) == set(regions) == {"load", "epoch", "short"}
+    for name, one in regions.items():
+        assert page[name]["secs"] == one["compute_time"]["total"]
+        usage = {measure: values for measure, values in one["resource_usage"].items() if values["max"] is not None}
+        assert {measure: {key: use[key] for key in ("total", "mean", "max")} for measure, use in page[name]["use"].items()} == {
+            measure: {key: values[key] for key in ("total", "mean", "max")} for measure, values in usage.items()}
+    epoch = page["epoch"]["use"]["process_cpu_usage"]
+    assert (epoch["least_call"], epoch["most_call"]) == pytest.approx((2.0, 3.0 + 0.7 * 3.5))
+    other = recordings.write(tmp_path / "other.jsonl", recordings.eight_samples())
+    (tmp_path / "other.jsonl.marks").write_text(recordings.lines(marks))
+    compared = {one["name"]: one["sides"][0]["mean"] for one in json.loads(run("compare-runs", "--json", path, other).out)["phases"]}
+    for name, one in regions.items():
+        assert compared[f"{name}.cores_mean"] == pytest.approx(one["resource_usage"]["process_cpu_usage"]["mean"])
+    table = run("regions", path).out
+    assert "1 phase has no sample's time stamp" in table
 
 
 def test_a_real_job(run, binary, tmp_path):

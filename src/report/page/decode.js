@@ -198,27 +198,6 @@ class Run {
 		return Math.max(OLDEST_SECS, this.gap);
 	}
 
-	/* Returns the time at which a sample's interval began. */
-	began(index) {
-		const lengths = this.values(LAYOUT.interval), least = index ? this.x[index - 1] : 0;
-
-		return lengths && lengths[index] === lengths[index] ? Math.max(least, this.x[index] - lengths[index] / 1000) : least;
-	}
-
-	/* Returns the first sample at a time or after it; the number of samples, if none is. */
-	firstFrom(time) {
-		let low = 0, high = this.x.length;
-
-		while (low < high) {
-			const middle = (low + high) >> 1;
-			if (this.x[middle] < time)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return low;
-	}
-
 	/* Returns the index of the sample nearest to a time, or -1 without samples. */
 	nearest(time) {
 		let low = 0, high = this.x.length - 1;

@@ -17,7 +17,7 @@ const programSection = (view) => {
 	const runs = view.runs.filter(({end}) => (end.programs || []).length > 1);
 	const heads = ['Program', ...(view.runs.length > 1 ? ['Run'] : []), 'CPU time', 'Share', 'Memory, peak', 'Read from storage', 'Written to storage', 'Processes'];
 	const rowsOf = (run) => {
-		const cpu = total(run.end.programs.map((program) => program.cpu_secs || 0));
+		const cpu = run.end.programs.reduce((sum, program) => sum + (program.cpu_secs || 0), 0);
 		return run.end.programs.map((program) => programRow(view, run, program, cpu));
 	};
 
