@@ -23,7 +23,6 @@ struct proc_meminfo {
 	int64_t mapped_kib;     /* files and shared memory */
 	int64_t shmem_kib;
 	int64_t slab_reclaimable_kib;
-	int64_t anon_huge_kib;    /* transparent huge pages of anonymous memory */
 	int64_t huge_pages_total; /* reserved for hugetlb, of the usual size */
 	int64_t huge_pages_free;
 	int64_t huge_page_kib;

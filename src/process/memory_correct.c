@@ -35,9 +35,11 @@ static bool frames_are_hidden(struct process_memory *memory, const struct root *
 static bool is_in_doubt(struct process_memory *memory, const struct process_tree *tree,
 			const struct memory_family *family, const struct family_memory *found)
 {
-	return family->sampled && family->is_ambiguous &&
-	       family->union_spread_kib > found->anon_kib / DOUBT_PART &&
-	       frames_are_hidden(memory, tree->root);
+	int64_t matters_kib = found->anon_kib / DOUBT_PART;
+
+	return family->sampled && (found->over_kib > matters_kib ||
+				   (family->is_ambiguous && family->union_spread_kib > matters_kib &&
+				    frames_are_hidden(memory, tree->root)));
 }
 
 static int64_t faults_of(const struct process_memory *memory, const struct process_tree *tree,

@@ -332,14 +332,19 @@ static void limit_orphan(const struct member *member, int64_t rest_kib, struct f
 	limit->origins[i].rest_kib = max_i64(limit->origins[i].rest_kib, rest_kib);
 }
 
-static void limit_fork(const struct process_tree *tree, const struct member *member,
-		       struct family_limit *limit)
+static void limit_fork(const struct process_tree *tree, const struct memory_family *family,
+		       const struct member *member, int64_t now_ns, struct family_limit *limit)
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
-	int64_t anon_kib = member_anon_kib(tree, member);
+	int64_t anon_kib = member_anon_kib(tree, member), rest_kib;
 	int64_t own_kib = max_i64(memory_pages_to_kib(tree, member->faults),
 				  anon_kib - member_inherited_kib(tree, member));
-	int64_t rest_kib = max_i64(0, anon_kib - own_kib);
+
+	if (tree->huge_kib && member_is_read(family, member, now_ns))
+		own_kib = max_i64(own_kib, member_exclusive_kib(tree, family, member));
+	else if (member_may_have_huge_pages(member))
+		own_kib = anon_kib;
+	rest_kib = max_i64(0, anon_kib - own_kib);
 
 	/* Pages that it has freed may live on in its own forks. */
 	limit->own_kib += member->fork_count ? own_kib : min_i64(own_kib, anon_kib);
@@ -352,11 +357,10 @@ static void limit_fork(const struct process_tree *tree, const struct member *mem
 
 /*
  * The most that a family can have. If a member exits while others are read, a page that it shared with a sibling may be
- * common in one reading and exclusive in the other. A huge page takes one fault for many pages, so the machine's huge
- * pages are added. `in_motion`: members were read, started or exited in this tick.
+ * common in one reading and exclusive in the other. `in_motion`: members were read, started or exited in this tick.
  */
 static int64_t limit_kib(const struct memory_families *families, const struct memory_family *family,
-			 const struct process_tree *tree, bool in_motion)
+			 const struct process_tree *tree, int64_t now_ns, bool in_motion)
 {
 	struct family_limit limit = {.grown_kib = INT64_MAX};
 	int64_t base_kib;
@@ -366,13 +370,15 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 		const struct fork_window *forks = &member->forks;
 
 		if (member->is_forked) {
-			limit_fork(tree, member, &limit);
+			limit_fork(tree, family, member, now_ns, &limit);
 			continue;
 		}
 		limit.first_kib = member_anon_kib(tree, member) + memory_left_to_forks_kib(tree, member, 0);
 		if (forks->is_known)
-			limit.grown_kib = memory_pages_to_kib(tree, forks->anon_first + member->faults -
-									    forks->faults_first);
+			limit.grown_kib =
+				max_i64(member_anon_kib(tree, member),
+					memory_pages_to_kib(tree, forks->anon_first + member->faults -
+									  forks->faults_first));
 	}
 	/* The pages that a process replaced before it left the family are unknown. */
 	if (limit.origin_count > ORIGINS ||
@@ -381,7 +387,24 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 	base_kib = min_i64(limit.grown_kib, limit.first_kib + limit.rest_kib);
 	for (size_t i = 0; i < limit.origin_count; i++)
 		base_kib += limit.origins[i].rest_kib;
-	return base_kib + limit.own_kib + tree->huge_kib;
+	return base_kib + limit.own_kib;
+}
+
+/*
+ * Huge pages take one fault for many pages, and one that a process moved (mremap) has two addresses in the family, so that its
+ * sampled pages count twice. Then the limit is likely, not certain: the rest is in doubt.
+ */
+static void apply_limit(struct family_memory *found, const struct memory_families *families,
+			const struct memory_family *family, const struct process_tree *tree, int64_t now_ns,
+			bool in_motion)
+{
+	int64_t over_kib = found->anon_kib - limit_kib(families, family, tree, now_ns, in_motion);
+
+	if (over_kib <= 0)
+		return;
+	found->anon_kib -= over_kib;
+	found->over_kib = tree->huge_kib ? over_kib : 0;
+	found->doubt_kib += found->over_kib;
 }
 
 /* Unread members: one that called exec has its memory minus the common pages, others resemble siblings. */
@@ -445,6 +468,6 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 		if (!member_is_read(family, member, now_ns))
 			add_unread(&found, &sums, common_kib, tree, family, member);
 	}
-	found.anon_kib = min_i64(found.anon_kib, limit_kib(families, family, tree, in_motion));
+	apply_limit(&found, families, family, tree, now_ns, in_motion);
 	return found;
 }

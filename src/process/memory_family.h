@@ -83,6 +83,7 @@ struct family_memory {
 	int64_t unread_kib;  /* the part that rests on the bound alone */
 	bool extrapolated;   /* unread members were assumed to resemble others */
 	int64_t doubt_kib;   /* the part that rests on assumptions: a member may have it alone, or share it */
+	int64_t over_kib;    /* the part of it that a limit took away which is likely, not certain */
 	double variance;
 };
 

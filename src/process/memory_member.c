@@ -5,6 +5,7 @@
 #include "base/min_max.h"
 #include "process/memory_family.h"
 
+enum { SMALL_PAGES = 64 }; /* how far apart two readings of a growing process may be */
 /* Older readings are dropped, even if there was no time to replace them. */
 #define READING_AGE_NS (10 * NSEC_PER_SEC)
 
@@ -17,6 +18,16 @@ bool memory_is_counted(const struct process_tree *tree, const struct member *mem
 		return false;
 	parent = member->shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
 	return !parent || parent->is_zombie || parent->is_being_freed;
+}
+
+bool member_may_have_huge_pages(const struct member *member)
+{
+	int64_t anon_pages = member->resident_pages - member->shared_pages;
+
+	if (member->is_ending || (member->is_forked && !member->inherited_pages))
+		return false;
+	return anon_pages > member->inherited_pages + member->faults + SMALL_PAGES ||
+	       anon_pages < member->inherited_pages - member->inherited_pages / 4 - SMALL_PAGES;
 }
 
 int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)

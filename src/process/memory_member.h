@@ -19,6 +19,12 @@ static inline int64_t memory_pages_to_kib(const struct process_tree *tree, int64
 /* Whether a member's memory counts: it is not a zombie, and its address space is not counted with its parent. */
 bool memory_is_counted(const struct process_tree *tree, const struct member *member);
 
+/*
+ * Whether a member may own transparent huge pages, which take one fault for many pages: it has more than it has faulted in, or has
+ * freed memory that it got from its parent, so that its faults prove nothing.
+ */
+bool member_may_have_huge_pages(const struct member *member);
+
 int64_t member_anon_kib(const struct process_tree *tree, const struct member *member);
 int64_t member_shared_kib(const struct process_tree *tree, const struct member *member);
 

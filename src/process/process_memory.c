@@ -12,7 +12,6 @@
 #include "process/memory_schedule.h"
 
 enum {
-	SMALL_PAGES = 64, /* how far apart two readings of a growing process may be */
 	SHMEM_STEP_KIB =
 		64, /* least change of the machine's shared memory before descriptors are searched, and */
 	MAPPED_STEP_KIB = 4096, /* least rise before mappings are, and before a search is not put off */
@@ -81,23 +80,12 @@ static int64_t machine_limit_kib(const struct proc_meminfo *machine)
 	return machine->anon_pages_kib + machine->mapped_kib + machine->shmem_kib + huge_used_kib(machine);
 }
 
-/*
- * Whether members may own transparent huge pages, which take one fault for many pages: some member has more than it has
- * faulted in, or has freed memory that it got from its parent, so that the faults prove nothing.
- */
 static bool may_have_huge_pages(const struct process_tree *tree)
 {
-	for (size_t i = 0; i < tree->count; i++) {
-		const struct member *member = &tree->members[i];
-		int64_t anon_pages = member->resident_pages - member->shared_pages;
-
-		if (!memory_is_counted(tree, member) || member->is_ending ||
-		    (member->is_forked && !member->inherited_pages))
-			continue;
-		if (anon_pages > member->inherited_pages + member->faults + SMALL_PAGES ||
-		    anon_pages < member->inherited_pages - member->inherited_pages / 4 - SMALL_PAGES)
+	for (size_t i = 0; i < tree->count; i++)
+		if (memory_is_counted(tree, &tree->members[i]) &&
+		    member_may_have_huge_pages(&tree->members[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -526,7 +514,8 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		return;
 	if (memory->meminfo_file.fd < 0)
 		(void)read_machine(memory, tree->root);
-	tree->huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_huge_kib) : 0;
+	/* AnonHugePages leaves out huge pages that were split, and those of other sizes. */
+	tree->huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_pages_kib) : 0;
 	memory->reader.objects = &memory->objects;
 	if (mode != PSS_MODE_OFF && memory->machine.shmem_kib > 0)
 		memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);

@@ -193,7 +193,7 @@ struct process_tree {
 	bool cgroup_has_memory;    /* that cgroup counts memory */
 	int64_t fds_left;          /* how many more descriptors may be kept */
 	struct programs *programs; /* the use by program; NULL: not wanted */
-	int64_t huge_kib;          /* the most transparent huge pages that the members can have */
+	int64_t huge_kib;          /* the most that the members can have in transparent huge pages */
 };
 
 /* Returns 0 or -ENOMEM. The root must outlive the tree. */

@@ -52,6 +52,13 @@ JOBS = {
                                              "sleep 4700 }"),
     "huge pages": Job("huge 256 fork 4 { read sleep 4300 }"),
     "huge pages, a tenth overwritten": Job("huge 200 fork 3 { scatter 10 sleep 4300 }"),
+    "split huge pages": Job("huge 200 pieces 256 fork 2 { read sleep 4300 }"),
+    "huge pages with holes": Job("huge 200 holes 512 fork 2 { read sleep 4300 }"),
+    "split huge pages, and forks that own some": Job("huge 160 pieces 256 fork 3 { read private 40 sleep 4300 }"),
+    "huge pages that their owner has enlarged": Job("huge 120 enlarge 17 fork 2 { read sleep 4300 }"),
+    "huge pages that forks enlarge": Job("private 100 huge 40 fork 3 { enlarge 20 sleep 4300 }"),
+    "split huge pages that forks move": Job("private 20 huge 100 holes 512 fork 3 { move read sleep 4300 }"),
+    "huge pages of forks that freed others": Job("huge 80 fork 3 { free huge 60 pieces 256 sleep 4300 }"),
     "a child that calls exec": Job("private 300 fork 1 { exec { private 40 sleep 4300 } } fork 1 { sleep 1500 exec { sleep 2500 } }"),
     "memory freed and taken again": Job("private 250 fork 2 { sleep 5800 } sleep 1300 free private 120 sleep 1200 dontneed sleep 700 "
                                         "free private 200"),

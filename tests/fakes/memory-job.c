@@ -12,6 +12,12 @@
  *   overwrite PERCENT write the first part of all anonymous memory      scatter PERCENT write pages evenly spread over it
  *   poke PAGES        write so many pages of the anonymous memory, wherever the seed says
  *   pieces PAGES      divide the newest mapping into areas of so many pages, as libraries are
+ *   holes PAGES       give back one of so many pages of the newest mapping, which splits huge pages
+ *   move              move the newest mapping to another address (mremap)
+ *   enlarge MIB       enlarge the newest mapping, which may move it, and write the new part
+ *   view N            map the file of the newest mapping N times more, and read every page of each
+ *   many N            N shared anonymous mappings of one page       open-many N     N memfds of 64 KiB
+ *   private-memfd MIB a private mapping of a memfd that is closed, written
  *   unmap, free       unmap the newest mapping; free closes its file, too; dontneed gives its pages back
  *   swapout PERCENT   ask the kernel to swap the first part of the anonymous memory out
  *   fork N { ... }    N children that run the block and end             wait            for all children
@@ -33,6 +39,7 @@
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -312,6 +319,83 @@ static void divide(const struct area *area, int pages)
 			die("mprotect");
 }
 
+static void make_holes(const struct area *area, int pages)
+{
+	for (size_t at = PAGE; at < area->size; at += (size_t)pages * PAGE)
+		if (madvise(area->at + at, PAGE, MADV_DONTNEED) < 0)
+			die("madvise");
+}
+
+/* To a place as far from a huge page's border as before, so that the kernel moves page tables. */
+static void move(struct area *area)
+{
+	uintptr_t place = (uintptr_t)mmap(NULL, area->size + HUGE_PAGE, PROT_NONE,
+					  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *to =
+		(char *)((place + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE + (uintptr_t)area->at % HUGE_PAGE);
+
+	if ((uintptr_t)to + area->size > place + area->size + HUGE_PAGE)
+		to -= HUGE_PAGE;
+	area->at = mremap(area->at, area->size, area->size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+	if (area->at == MAP_FAILED)
+		die("mremap");
+}
+
+static void enlarge(struct area *area, size_t size)
+{
+	area->at = mremap(area->at, area->size, area->size + size, MREMAP_MAYMOVE);
+	if (area->at == MAP_FAILED)
+		die("mremap");
+	write_pages(area->at + area->size, size, 1);
+	area->size += size;
+}
+
+static void view(const struct area *area, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *at = mmap(NULL, area->size, PROT_READ, MAP_SHARED, area->fd, 0);
+
+		if (at == MAP_FAILED)
+			die("mmap");
+		for (size_t page = 0; page < area->size; page += PAGE)
+			sink = (unsigned char)at[page];
+	}
+}
+
+static void take_many(int count, bool open)
+{
+	static char block[64 << 10];
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	memset(block, 1, sizeof block);
+	for (int i = 0; i < count; i++) {
+		char *at = open ? NULL
+				: mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+		if (at == MAP_FAILED ||
+		    (open && write(memfd_create("memory-job", 0), block, sizeof block) < 0))
+			die("many");
+		if (at)
+			*at = 1;
+	}
+}
+
+static void take_private_file(size_t size)
+{
+	struct area *area = new_area(size);
+
+	area->fd = memfd_create("memory-job", 0);
+	if (area->fd < 0 || ftruncate(area->fd, (off_t)size) < 0)
+		die("memfd");
+	map(area, MAP_PRIVATE);
+	close(area->fd);
+	area->fd = -1;
+	write_pages(area->at, size, 1);
+}
+
 static void unmap(struct area *area)
 {
 	if (area->at && area->segment >= 0)
@@ -507,6 +591,8 @@ static bool take(const char *word, size_t size)
 		take_hugetlb(size, MAP_PRIVATE);
 	else if (strcmp(word, "hugetlb-shared") == 0)
 		take_hugetlb(size, MAP_SHARED);
+	else if (strcmp(word, "private-memfd") == 0)
+		take_private_file(size);
 	else if (strstr(" memfd posix shm file open-memfd open-shm ", word))
 		take_file(word, size);
 	else
@@ -528,6 +614,8 @@ static bool act(const char *word)
 		release();
 	else if (strcmp(word, "dontneed") == 0)
 		madvise(newest->at, newest->size, MADV_DONTNEED);
+	else if (strcmp(word, "move") == 0)
+		move(newest);
 	else if (strcmp(word, "quit") == 0)
 		_exit(0);
 	else if (strcmp(word, "wait") == 0)
@@ -550,6 +638,14 @@ static bool act_by_number(const char *word, int value)
 		swap_out(value);
 	else if (strcmp(word, "pieces") == 0 && area_count)
 		divide(&areas[area_count - 1], value);
+	else if (strcmp(word, "holes") == 0)
+		make_holes(&areas[area_count - 1], value);
+	else if (strcmp(word, "enlarge") == 0)
+		enlarge(&areas[area_count - 1], (size_t)value << 20);
+	else if (strcmp(word, "view") == 0)
+		view(&areas[area_count - 1], value);
+	else if (strcmp(word, "many") == 0 || strcmp(word, "open-many") == 0)
+		take_many(value, *word == 'o');
 	else if (strcmp(word, "sleep") == 0)
 		sleep_ns(value * INT64_C(1000000));
 	else if (strcmp(word, "burn") == 0)

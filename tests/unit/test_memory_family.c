@@ -414,6 +414,55 @@ static void forks_that_only_read_are_not_ambiguous(void **unused)
 	assert_int_equal(family_of(parent)->union_doubt_kib, 0);
 }
 
+/* A parent that took 200 MiB in huge pages, with 100 faults, since the reading before its forks. */
+static struct member *add_parent_with_huge_pages(void)
+{
+	struct member *parent = add(1, 200);
+
+	parent->faults = 100;
+	parent->forks = (struct fork_window){.is_known = true, .faults_last = 100};
+	parent->forks.anon_last = 200 * MIB_PAGES;
+	tree.huge_kib = 1;
+	return parent;
+}
+
+static void huge_pages_that_forks_share_have_few_faults(void **unused)
+{
+	struct member *parent = add_parent_with_huge_pages();
+
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		struct member *fork = add_fork(parent, 200, 0);
+
+		fork->parent_faults_before = fork->parent_anon_before = 0;
+	}
+	for (int i = 0; i < 3; i++)
+		sample(&members[i], 0, 0, 200, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 200);
+	/* One of them has freed them and has taken others. */
+	sample(&members[2], 200, 0, 0, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 400);
+}
+
+static void huge_pages_that_forks_moved_count_once_and_are_in_doubt(void **unused)
+{
+	struct member *parent = add_parent_with_huge_pages();
+	struct family_memory found;
+
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		struct member *fork = add_fork(parent, 200, 0);
+
+		fork->parent_faults_before = fork->parent_anon_before = 0;
+	}
+	for (int i = 0; i < 3; i++)
+		sample(&members[i], 0, 1000 * (int64_t)i, 200, BEFORE_NS);
+	found = measure_way(parent, true);
+	assert_int_equal((found.anon_kib + MIB_KIB / 2) / MIB_KIB, 200);
+	assert_int_equal((found.doubt_kib + MIB_KIB / 2) / MIB_KIB, 400);
+	assert_int_equal(found.over_kib, found.doubt_kib);
+}
+
 static void processes_after_exec_are_families_of_their_own(void **unused)
 {
 	struct member *parent = add(1, 50), *child = add(parent->pid, 70);
@@ -449,6 +498,8 @@ int main(void)
 		FAMILY_TEST(forks_outlive_the_parent_that_had_their_memory),
 		FAMILY_TEST(forks_of_parents_that_called_exec_do_not_share_each_others_pages),
 		FAMILY_TEST(forks_that_only_read_are_not_ambiguous),
+		FAMILY_TEST(huge_pages_that_forks_share_have_few_faults),
+		FAMILY_TEST(huge_pages_that_forks_moved_count_once_and_are_in_doubt),
 		FAMILY_TEST(processes_after_exec_are_families_of_their_own),
 	};
 
