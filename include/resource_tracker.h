@@ -149,7 +149,7 @@ RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
 RT_API pid_t rt_recorder_pid(rt_tracker *tracker);
 
 /*
- * The names of the output files, with %h %p %t %r filled in, by index from 0. NULL past the last one. Streams
+ * The names of the output files, with %h and so on filled in, by index from 0. NULL past the last one. Streams
  * ("-", /dev/stderr) are left out. The texts live as long as the tracker.
  */
 RT_API const char *rt_output_path(rt_tracker *tracker, size_t index);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/enough_stack.h"
+#include "cli/alone.h"
 #include "cli/front.h"
 #include "cli/help.h"
 #include "cli/message.h"
@@ -63,6 +64,6 @@ static int run_command(char **argv)
 
 int main(int argc, char **argv)
 {
-	(void)argc;
-	return run_with_enough_stack(run_command, argv);
+	alone_prepare(argc, argv);
+	return alone_run(run_with_enough_stack(run_command, argv));
 }

@@ -9,26 +9,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/printable.h"
 #include "base/write_in_time.h"
 
 enum {
 	LINE_BYTES = 4000,
-	LONGEST_TEXT = LINE_BYTES - 64,
 	PATIENCE_MS = 1000,
 };
 
 /* stderr's reader did not read in time once: do not wait for it again. */
 static bool stuck;
 
+static const char *refusal = "";
+
 /*
  * One write, so that lines of several processes do not mix. If it fails, there is no other place to report
  * that.
  */
-static void write_line(const struct buffer *line, int timeout_ms)
+static void write_line(const char *line, size_t length, int timeout_ms)
 {
-	int result = write_in_time(STDERR_FILENO, line->data, line->length, stuck ? 0 : timeout_ms);
+	int result = write_in_time(STDERR_FILENO, line, length, stuck ? 0 : timeout_ms);
 
 	stuck = stuck || (timeout_ms > 0 && result == -ETIMEDOUT);
 }
@@ -43,24 +43,28 @@ bool can_say(void)
 	return false;
 }
 
-/* `subcommand` may be empty; NULL: the line does not begin with the program's name. */
+/*
+ * `subcommand` may be empty; NULL: the line does not begin with the program's name. Allocates nothing: there may be no memory to
+ * say so.
+ */
 static void say_line(const char *subcommand, const char *format, va_list args, int timeout_ms)
 {
-	CLEANUP_BUFFER struct buffer line = BUFFER(LINE_BYTES);
-	CLEANUP_FREE char *text = NULL;
+	char line[LINE_BYTES] = "", *text = line;
 
-	if (vasprintf(&text, format, args) < 0) {
-		text = NULL;
-		return;
-	}
 	if (subcommand)
-		buffer_printf(&line, "resource-tracker%s%s: ", *subcommand ? " " : "", subcommand);
-	if (strlen(text) > LONGEST_TEXT)
-		text[LONGEST_TEXT] = '\0';
-	buffer_add_printable(&line, text);
-	buffer_add_char(&line, '\n');
-	if (buffer_error(&line) == 0)
-		write_line(&line, timeout_ms);
+		text += snprintf(line, sizeof line, "resource-tracker%s%s: ",
+				 !*subcommand            ? ""
+				 : subcommand == refusal ? ": "
+							 : " ",
+				 subcommand);
+	vsnprintf(text, LINE_BYTES - 1 - (size_t)(text - line), format, args);
+	for (char *at = text; *at; at++)
+		if (*at == '\n' || *at == '\t')
+			*at = '?';
+	make_printable(text, strlen(text));
+	text += strlen(text);
+	*text++ = '\n';
+	write_line(line, (size_t)(text - line), timeout_ms);
 }
 
 void say(const char *format, ...)
@@ -99,12 +103,17 @@ void say_if_possible(const char *format, ...)
 	va_end(args);
 }
 
+void refuse_step(void)
+{
+	refusal = "this step is not recorded";
+}
+
 int refuse(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say_line("", format, args, PATIENCE_MS);
+	say_line(refusal, format, args, PATIENCE_MS);
 	va_end(args);
 	return EXIT_OWN_ERROR;
 }

@@ -30,6 +30,9 @@ void say_if_possible(const char *format, ...) __attribute__((format(printf, 1, 2
 /* Whether stderr takes a line, after waiting as say() does. */
 bool can_say(void);
 
+/* The lines of refuse() name the step of an engine, which then runs without a recording. */
+void refuse_step(void);
+
 /* Calls say() and returns EXIT_OWN_ERROR for the caller to return. */
 int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

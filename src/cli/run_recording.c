@@ -18,6 +18,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "cli/after_recording.h"
+#include "cli/alone.h"
 #include "cli/keep_run.h"
 #include "cli/message.h"
 #include "cli/end_places.h"
@@ -33,12 +34,15 @@ struct recording_run {
 	int status_fd; /* where the parent of an attached process tells its end, or -1 */
 };
 
+static const char LOSS[] = "cannot write to ";
+
 static void take_warnings(const struct recording_run *run, void (*say_it)(const char *, ...))
 {
 	char text[400];
 
 	while (rt_next_warning(run->tracker, text, sizeof(text)) == 0) {
-		if (!run->front->no_warnings)
+		/* A step hears only that it loses its recording. */
+		if (!run->front->no_warnings || (alone_is_step() && strncmp(text, LOSS, strlen(LOSS)) == 0))
 			say_it("%s", text);
 	}
 }
@@ -299,6 +303,7 @@ static int start_job(struct recording_run *run, const struct wrap_job *job)
 
 	if (r < 0)
 		return refuse("%s cannot be started: %s", run->front->command[0], strerror(-r));
+	alone_forget();
 	if (started.in_cgroup)
 		rt_track_in_cgroup(run->tracker, started.pid);
 	else

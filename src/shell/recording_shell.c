@@ -9,8 +9,8 @@
  * A shell below a recorded step is part of that step and is not recorded again. TRACKER_SHELL_STEP=PID:START names the recorder
  * of the step. It counts only if that process is an ancestor: a variable travels further, for instance into batch jobs.
  *
- * A step never fails because it cannot be recorded: then one line on stderr has the reason, and the real shell runs alone. So it
- * does with more rights than its caller (AT_SECURE), whose environment would choose the shell and the recording.
+ * A step never fails because it cannot be recorded: then one line on stderr has the reason, and the real shell runs alone: here
+ * before the recorder, and in its place afterwards (cli/alone.h). So it does with more rights than its caller (AT_SECURE), whose environment would choose the shell and the recording.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -252,6 +252,7 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 		    orchestrator[] = "--orchestrator", separator[] = "--", name[] = "resource-tracker";
 	CLEANUP_FREE char **words = NULL;
 	size_t count = 0, given = 0;
+	char alone[24];
 
 	while (argv[given])
 		given++;
@@ -270,8 +271,11 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 	words[count++] = separator;
 	words[count++] = real;
 	memcpy(words + count, argv + 1, (given - 1) * sizeof(*words));
-	execv(recorder, words);
+	snprintf(alone, sizeof alone, "%zu", count - 1);
+	if (setenv("RESOURCE_TRACKER_ALONE", alone, 1) == 0)
+		execv(recorder, words);
 	warn_user(recorder, strerror(errno));
+	unsetenv("RESOURCE_TRACKER_ALONE");
 }
 
 static void record_command(const char *command, char *real, char **argv)

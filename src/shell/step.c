@@ -14,7 +14,8 @@
 static const char MARK[] = ": resource-tracker-step ";
 static const char NEXTFLOW[] = "# NEXTFLOW TASK: ";
 
-enum { COMMAND_RUN_BYTES = 512 };
+/* FILE_NAME_MOST leaves room for time, pid, number, ".jsonl.marks": some file systems take 143 bytes. */
+enum { COMMAND_RUN_BYTES = 512, FILE_NAME_MOST = 100, HASH_BYTES = 9 };
 
 static int hex_digit(char c)
 {
@@ -133,9 +134,23 @@ static void add_safe(struct buffer *out, const char *name)
 		buffer_add_char(out, strchr(SAFE, *name) ? *name : '_');
 }
 
+/* A name that is too long for a file ends with a hash of itself (FNV-1a), so that two of them stay two. */
+static void cut_name(struct buffer *out, size_t start)
+{
+	uint32_t hash = 2166136261;
+
+	if (buffer_error(out) || out->length - start <= FILE_NAME_MOST)
+		return;
+	for (size_t i = start; i < out->length; i++)
+		hash = (hash ^ (unsigned char)out->data[i]) * 16777619;
+	out->length = start + FILE_NAME_MOST - HASH_BYTES;
+	buffer_printf(out, "-%08x", hash);
+}
+
 /* "one.s=x"; of Nextflow, whose task contains the name of the job, "WORK__sample_50_". */
 static void add_step(struct buffer *out, const struct step *step)
 {
+	size_t start = out->length;
 	bool both = *step->job && *step->task && strncmp(step->job, step->task, strlen(step->job)) != 0;
 
 	if (both || !*step->task)
@@ -143,6 +158,7 @@ static void add_step(struct buffer *out, const struct step *step)
 	if (both)
 		buffer_add_char(out, '.');
 	add_safe(out, step->task);
+	cut_name(out, start);
 }
 
 static void add_host(struct buffer *out)
@@ -153,9 +169,30 @@ static void add_host(struct buffer *out)
 	add_safe(out, host);
 }
 
+/* The end of the name without ".jsonl" or ".csv.gz"; NULL for a stream, and for a name that has its own %u. */
+static const char *place_of_number(const char *template)
+{
+	const char *slash = strrchr(template, '/'), *name = slash ? slash + 1 : template;
+	const char *end = name + strlen(name), *dot;
+
+	if (strcmp(template, "-") == 0 || strncmp(template, "/dev/", strlen("/dev/")) == 0 || !*name)
+		return NULL;
+	for (const char *at = template; *at; at++)
+		if (*at == '%' && at[1] && *++at == 'u')
+			return NULL;
+	if (end - name > 3 && strcmp(end - 3, ".gz") == 0)
+		end -= 3;
+	dot = memrchr(name, '.', (size_t)(end - name));
+	return dot && dot > name ? dot : end;
+}
+
 void step_expand(const char *template, const struct step *step, struct buffer *out)
 {
+	const char *number = place_of_number(template);
+
 	for (const char *at = template; *at; at++) {
+		if (at == number)
+			buffer_add_text(out, "%u");
 		if (at[0] != '%' || !at[1]) {
 			buffer_add_char(out, *at);
 			continue;
@@ -168,4 +205,6 @@ void step_expand(const char *template, const struct step *step, struct buffer *o
 		else
 			buffer_printf(out, "%%%c", *at);
 	}
+	if (number && !*number)
+		buffer_add_text(out, "%u");
 }

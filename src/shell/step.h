@@ -30,5 +30,8 @@ bool step_of_nextflow(const char *text, size_t length, struct step *ret_step);
 /* Fills ret_step from all places above. command is the text behind -c, or NULL. */
 void step_find(const char *command, struct step *ret_step);
 
-/* Writes the template of an output with %n (the step) and %h (the host) filled in; all else is left to the recorder. */
+/*
+ * Writes the template of an output with %n (the step) and %h (the host) filled in; all else is left to the recorder. The name of
+ * a file gets a %u before its extension: two containers with a process 7 may share a folder, and a name may be used again.
+ */
 void step_expand(const char *template, const struct step *step, struct buffer *out);

@@ -459,7 +459,8 @@ static char *absolute_path(const char *path)
 int target_open(const char *path, const struct target_options *options, struct target **ret_target,
 		char *ret_message, size_t message_size)
 {
-	struct output_options output_options = {options->append, options->text, options->csv_head};
+	struct output_options output_options = {options->append, options->text, options->csv_head,
+						options->fresh};
 	struct opened_output output;
 	struct target *target;
 	int fd, r;
@@ -534,7 +535,7 @@ bool target_renew(struct target *target, const struct target_options *options, c
 		  size_t message_size)
 {
 	/* Append: a file that has taken the name meanwhile must not be renamed. */
-	struct output_options output_options = {true, options->text, options->csv_head};
+	struct output_options output_options = {true, options->text, options->csv_head, false};
 	struct opened_output output;
 	char why[512] = "";
 	int r;

@@ -30,6 +30,7 @@ struct target_options {
 	enum line_format text;
 	size_t ring_ceiling_bytes; /* 0: 256 KiB */
 	const char *csv_head;      /* see open_output.h; used only while opening */
+	bool fresh;                /* likewise */
 };
 
 /*

@@ -266,9 +266,12 @@ static int open_regular(const struct output_place *place, const struct stat *fou
 			struct opened_output *output)
 {
 	bool use_it = found->st_size == 0 || place->options->append;
-	CLEANUP_CLOSE int fd = open_in_place(place, O_RDWR | O_APPEND);
+	CLEANUP_CLOSE int fd = -1;
 	int r;
 
+	if (place->options->fresh && !place->options->append)
+		return refuse_errno(place, -EEXIST);
+	fd = open_in_place(place, O_RDWR | O_APPEND);
 	/* The file is only going to be renamed, so it need not be writable; it is opened for its lock. */
 	if (!use_it && (fd == -EACCES || fd == -EPERM))
 		fd = open_in_place(place, O_RDONLY);

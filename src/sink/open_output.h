@@ -22,6 +22,7 @@ struct output_options {
 	bool append;           /* to an existing recording, instead of renaming it */
 	enum line_format text; /* the format, for recognising a torn end */
 	const char *csv_head;  /* header that an existing CSV must have, with or without newline; NULL: any */
+	bool fresh;            /* -EEXIST for a name that is taken, unless `append` */
 };
 
 struct opened_output {
@@ -36,7 +37,7 @@ struct opened_output {
 /*
  * Returns 0, or a negative errno with one line for the user in ret_message (file, reason, remedy): -EBUSY for a
  * file that is being recorded to, -ENOENT for a missing folder, -EISDIR, -ELOOP and -EEXIST for symbolic links
- * that are not followed, -EEXIST for a file that is not a recording, and the errors of open().
+ * that are not followed, -EEXIST for a file that is not a recording or, if `fresh`, any, and the errors of open().
  */
 RUNS_ONCE int open_output(const char *path, const struct output_options *options,
 			  struct opened_output *ret_output, char *ret_message, size_t message_size);

@@ -25,6 +25,8 @@ static int add_start_time(struct buffer *out, int64_t start_time_secs)
 
 int expand_output_path(const char *template, const struct output_path_values *values, struct buffer *out)
 {
+	bool has_number = false;
+
 	for (const char *at = template; *at; at++) {
 		int r = 0;
 
@@ -48,11 +50,16 @@ int expand_output_path(const char *template, const struct output_path_values *va
 		case 'r':
 			buffer_add_i64(out, values->rank > 0 ? values->rank : 0);
 			break;
+		case 'u':
+			has_number = true;
+			if (values->number)
+				buffer_printf(out, "-%u", values->number);
+			break;
 		default:
 			return -EINVAL;
 		}
 		if (r < 0)
 			return r;
 	}
-	return buffer_error(out);
+	return buffer_error(out) ? buffer_error(out) : has_number;
 }

@@ -10,12 +10,13 @@ struct output_path_values {
 	int64_t pid;             /* %p: the tracker's */
 	int64_t start_time_secs; /* %t: seconds since 1970, written in UTC as 20261121T094500Z */
 	int64_t rank;            /* %r: negative (unknown) is written as 0 */
+	unsigned number;         /* %u: -2, -3 and so on; nothing for 0 */
 };
 
 /*
- * Appends `template` to `out` with %h %p %t %r filled in; %% becomes one percent sign.
+ * Appends `template` to `out` with %h %p %t %r %u filled in; %% becomes one percent sign.
  *
- * Returns 0; -EINVAL for any other character after a percent sign, or a missing one; or buffer_error(). After a
+ * Returns 0, or 1 if it has %u; -EINVAL for any other character after a percent sign, or a missing one; or buffer_error(). After a
  * failure, do not use the contents of `out`.
  */
 int expand_output_path(const char *template, const struct output_path_values *values, struct buffer *out);

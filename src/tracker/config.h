@@ -27,7 +27,7 @@
  * never opened again, so that a redirected file keeps one offset and is never renamed.
  */
 struct config_output {
-	char *path;                /* as given, %h %p %t %r not yet expanded */
+	char *path;                /* as given, %h and so on not yet filled in */
 	int fd;                    /* -1: open `path` */
 	enum config_format format; /* FORMAT_BY_EXTENSION: as the setting "format" says */
 };

@@ -13,7 +13,13 @@
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
 
-enum { LINE_CEILING = 16 << 20, WARNINGS_CEILING = 8 << 10, MESSAGE_SIZE = 512, CSV_HEAD_CEILING = 1 << 16 };
+enum {
+	LINE_CEILING = 16 << 20,
+	WARNINGS_CEILING = 8 << 10,
+	MESSAGE_SIZE = 512,
+	CSV_HEAD_CEILING = 1 << 16,
+	NUMBERS_MOST = 9999,
+};
 
 void tracker_warn(struct rt_tracker *tracker, const char *text)
 {
@@ -78,18 +84,27 @@ static int open_target(struct rt_tracker *tracker, const struct config_output *o
 		.start_time_secs = root_realtime_ns(&tracker->root) / NSEC_PER_SEC,
 		.rank = config->rank,
 	};
-	CLEANUP_BUFFER struct buffer path = BUFFER(4096);
 	int error;
 
 	if (output->fd >= 0)
 		return target_from_fd(output->fd, output->path, &options, &opened->target, message, size);
-	error = expand_output_path(output->path, &values, &path);
-	if (error < 0) {
-		snprintf(message, size, "output '%s': %% must be followed by h, p, t, r or %%", output->path);
-		return error;
-	}
-	opened->path = strdup(path.data);
-	return opened->path ? target_open(path.data, &options, &opened->target, message, size) : -ENOMEM;
+	do {
+		CLEANUP_BUFFER struct buffer path = BUFFER(4096);
+
+		error = expand_output_path(output->path, &values, &path);
+		if (error < 0) {
+			snprintf(message, size, "output '%s': %% must be followed by h, p, t, r, u or %%",
+				 output->path);
+			return error;
+		}
+		options.fresh = error > 0;
+		values.number += values.number ? 1 : 2;
+		free(opened->path);
+		opened->path = strdup(path.data);
+		error = opened->path ? target_open(path.data, &options, &opened->target, message, size)
+				     : -ENOMEM;
+	} while ((error == -EEXIST || error == -EBUSY) && options.fresh && values.number < NUMBERS_MOST);
+	return error;
 }
 
 static void tell_of_repair(struct rt_tracker *tracker, const struct tracker_output *output)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/process_room.h"
@@ -76,6 +77,19 @@ int wrap_prepare(enum wrap_mode mode, char *const *main_argv, struct wrap **ret_
 		witness_start(wrap);
 	*ret_wrap = wrap;
 	return 0;
+}
+
+void wrap_undo(void)
+{
+	struct wrap *wrap = &the_wrap;
+
+	if (!wrap->prepared)
+		return;
+	witness_kill(wrap);
+	witness_reap(wrap);
+	if (!wrap->inherited.is_subreaper)
+		prctl(PR_SET_CHILD_SUBREAPER, 0);
+	inherited_restore_for_job(wrap);
 }
 
 void wrap_finish(struct wrap *wrap)

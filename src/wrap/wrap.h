@@ -45,6 +45,12 @@ enum wrap_mode {
  */
 int wrap_prepare(enum wrap_mode mode, char *const *main_argv, struct wrap **ret_wrap);
 
+/*
+ * Gives this process back what it inherited, for an exec in the place of the job. Does nothing if wrap_prepare() was not called.
+ * By system calls alone.
+ */
+void wrap_undo(void);
+
 /* Ends the witness. Needed only if wrap_exit() will not be called. May be called twice. */
 void wrap_finish(struct wrap *wrap);
 

@@ -1,6 +1,8 @@
 """The shells of libexec/resource-tracker/shell: each step is recorded once, under its name, and runs as by the real shell."""
+import contextlib
 import os
 import pty
+import resource
 import shutil
 import subprocess
 
@@ -100,6 +102,129 @@ def test_a_step_runs_if_it_cannot_be_recorded(step, tmp_path, output, reason):
     done = step("-c", "echo out; exit 3", TRACKER_SHELL_OUTPUT=output)
     assert (done.returncode, done.stdout) == (3, "out\n")
     assert done.stderr == f"resource-tracker: this step is not recorded: {reason}\n"
+
+
+def assert_runs_alone(done, reason):
+    assert (done.returncode, done.stdout) == (3, "out\n"), done
+    assert done.stderr.startswith("resource-tracker: this step is not recorded: ") and done.stderr.count("\n") == 1, done.stderr
+    assert reason in done.stderr
+
+
+@pytest.mark.parametrize("variable, value, reason", [
+    ("TRACKER_INTERVAL", "bogus", "TRACKER_INTERVAL: 'bogus' is not a length of time"),
+    ("TRACKER_TAG", "bogus", "TRACKER_TAG: 'bogus' has no '='"),
+    ("TRACKER_FORMAT", "xml", "TRACKER_FORMAT: 'xml' is unknown"),
+    ("TRACKER_METRICS", "nosuch.thing", "nosuch.thing"),
+    ("TRACKER_REPORT", "missing/page.html", "TRACKER_REPORT: 'missing/page.html' cannot be written"),
+    ("TRACKER_ROOT", "missing", "root folder 'missing' cannot be opened"),
+    ("TRACKER_SHELL_OUTPUT", "folder", "it is a folder"),
+    ("TRACKER_SHELL_OUTPUT", "loop", "Too many levels of symbolic links"),
+    ("TRACKER_SHELL_OUTPUT", "%x", "% must be followed by"),
+])
+def test_whatever_refuses_a_recording_leaves_the_step(step, tmp_path, variable, value, reason):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    assert_runs_alone(step("-c", "echo out; exit 3", **{variable: value}), reason)
+
+
+def test_a_step_runs_with_six_descriptors(tmp_path):
+    done = subprocess.run([BASH, "-c", "echo out; ulimit -n; exit 3"], cwd=tmp_path, env=environment(), capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (6, 64)))
+    # The recorder raises its own limit to the hard one. The shell keeps what it was given.
+    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n6\n", "")
+    done = subprocess.run([BASH, "-c", "echo out; exit 3"], cwd=tmp_path, env=environment(), capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
+    assert_runs_alone(done, "Too many open files")
+
+
+def test_the_shell_alone_inherits_the_same_as_without_a_recorder(step):
+    """The recorder blocks and ignores signals, becomes a subreaper and forks a witness before it opens its output."""
+    job = ("grep -E '^Sig|^Shd' /proc/self/status | grep -vE 'Pnd|SigQ'; (ulimit -n); read children </proc/$$/task/$$/children; "
+           'echo "children: $children"; (setsid sh -c "sleep 0.2; grep PPid /proc/\\$\\$/status" >orphan & ); sleep 0.5; '
+           'grep -q "PPid:.$$" orphan && echo adopted; exit 3')
+    real = step("-c", job, program="/bin/bash")
+    alone = step("-c", job, TRACKER_ROOT="missing")
+    assert alone.stdout == real.stdout and "children: \n" in real.stdout and "adopted" not in real.stdout
+    assert "RESOURCE_TRACKER_ALONE" not in step("-c", "env", TRACKER_ROOT="missing").stdout + step("-c", "env").stdout
+
+
+@pytest.fixture(scope="module")
+def bad_memory(tmp_path_factory):
+    library = tmp_path_factory.mktemp("memory") / "bad-memory.so"
+    source = TOP / "tests" / "fakes" / "bad-memory.c"
+    if subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-o", library, source], check=False).returncode:
+        pytest.skip("no compiler for this machine's libc")
+    return str(library)
+
+
+@pytest.mark.parametrize("way", (1, -1))
+def test_a_recorder_that_fails_or_crashes_before_the_job_leaves_the_step(step, tmp_path, bad_memory, way):
+    recorded = alone = 0
+    for number in [*range(1, 40), *range(40, 160, 7)]:
+        done = step("-c", "echo out; exit 3", LD_PRELOAD=bad_memory, BAD_MEMORY=str(way * number), TRACKER_SHELL_OUTPUT=f"{number}.jsonl")
+        if done.returncode < 0 or "not recorded" not in done.stderr:
+            recorded += 1
+            # Once the job runs, it is the recorder's own matter.
+            assert done.stdout == "out\n" or way < 0, (number, done)
+        else:
+            alone += 1
+            assert_runs_alone(done, "the recorder crashed" if way < 0 else "")
+    assert alone > 20, (alone, recorded)
+
+
+def test_containers_that_share_a_folder_share_no_name(tmp_path):
+    """Each has a process 1, so that the time and the pid of %t.%p are the same."""
+    command = ["unshare", "-r", "-p", "-f", "--mount-proc", BASH, "-c", "sleep 0.3; echo out; exit 3"]
+    started = [subprocess.Popen(command, cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    ends = [(*one.communicate(timeout=50), one.returncode) for one in started]
+    if any("unshare" in error for _, error, _ in ends):
+        pytest.skip("no namespaces here")
+    assert ends == [("out\n", "", 3)] * 4
+    found = recordings(tmp_path / ".resource-tracker")
+    assert len(found) == 4 and {samples[-1]["run_end"]["exit_code"] for samples in found.values()} == {3}
+
+
+def test_a_name_that_is_taken_gets_a_number(step, tmp_path):
+    held = subprocess.Popen([BASH, "-c", "read line"], cwd=tmp_path, stdin=subprocess.PIPE, env=environment(TRACKER_SHELL_OUTPUT="a.jsonl"))
+    while not (tmp_path / "a.jsonl").exists():
+        pass
+    for name in ("a.jsonl", "a.jsonl", "b", "b", "c%u.csv", "c%u.csv", "/dev/null"):
+        assert step("-c", "echo out; exit 3", TRACKER_SHELL_OUTPUT=name).stderr == ""
+    held.communicate(b"\n", timeout=50)
+    assert sorted(os.listdir(tmp_path)) == ["a-2.jsonl", "a-3.jsonl", "a.jsonl", "b", "b-2", "c-2.csv", "c.csv"]
+
+
+def test_long_names_are_cut_and_stay_different(step, tmp_path):
+    for end in "xy":
+        done = step("-c", f": resource-tracker-step {'z' * 300} {'y' * 198}{end}; exit 3")
+        assert (done.returncode, done.stderr) == (3, "")
+        done = step("-c", f": resource-tracker-step r{end} {'y' * 150}{end}; exit 3", TRACKER_SHELL_OUTPUT=f"{end}/%n/%n.jsonl")
+        assert (done.returncode, done.stderr) == (3, "")
+    found = recordings(tmp_path / ".resource-tracker")
+    assert len({name.split(".")[0] for name in found}) == 2 and all(len(name) < 137 for name in found)
+    assert names_of(next(iter(found.values())))[0] == "z" * 199
+    assert len({path.name for path in tmp_path.glob("?/*/*.jsonl")}) == 2
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to mount a disk")
+@pytest.mark.parametrize("options, reason", [("size=64k,nr_inodes=4", "No space left on device"), ("size=64k", "No space left on device")])
+def test_a_full_disk_is_one_line(step, tmp_path, options, reason):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "disk", disk], check=False).returncode:
+        pytest.skip("no mount here")
+    try:
+        (disk / "out").mkdir()
+        with contextlib.suppress(OSError):
+            (disk / "filler").write_bytes(bytes(65536))
+        with contextlib.suppress(OSError):
+            (disk / "last").touch()
+        done = step("-c", "echo out; exit 3", TRACKER_SHELL_OUTPUT=f"{disk}/out/a.jsonl")
+    finally:
+        subprocess.run(["umount", disk], check=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "out\n", 1), done
+    assert done.stderr.startswith("resource-tracker: ") and reason in done.stderr and "a.jsonl" in done.stderr
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")

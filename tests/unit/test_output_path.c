@@ -26,6 +26,19 @@ static void place_holders_are_filled_in(void **state)
 	assert_expands("-", &VALUES, "-");
 }
 
+static void a_number_is_asked_for(void **state)
+{
+	struct output_path_values values = VALUES;
+	CLEANUP_BUFFER struct buffer first = BUFFER(4096), second = BUFFER(4096);
+
+	(void)state;
+	assert_int_equal(expand_output_path("%h%u.jsonl", &values, &first), 1);
+	assert_string_equal(first.data, "node7.jsonl");
+	values.number = 2;
+	assert_int_equal(expand_output_path("%h%u.jsonl", &values, &second), 1);
+	assert_string_equal(second.data, "node7-2.jsonl");
+}
+
 static void no_rank_is_rank_zero(void **state)
 {
 	struct output_path_values values = VALUES;
@@ -81,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(place_holders_are_filled_in),
+		cmocka_unit_test(a_number_is_asked_for),
 		cmocka_unit_test(no_rank_is_rank_zero),
 		cmocka_unit_test(a_host_name_makes_no_folder),
 		cmocka_unit_test(the_epoch_and_before_have_a_text),

@@ -1,0 +1,21 @@
+/*
+ * A step of an engine, whose shell became this recorder (src/shell): whatever goes wrong before the job has started, the real
+ * shell runs alone, in this process.
+ *
+ * RESOURCE_TRACKER_ALONE=N says that the command is argv[N] and the words behind it. It counts for this process only.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+/* Call first. A crash before alone_forget() runs the command, too. */
+void alone_prepare(int argc, char **argv);
+
+/* Whether this process records a step. */
+bool alone_is_step(void);
+
+/* The job has started. */
+void alone_forget(void);
+
+/* Becomes the command if the job of a step has not started. Returns the exit status if there is no such command, or if that fails. */
+int alone_run(int status);
