@@ -204,6 +204,7 @@ static int add_region(rt_regions *regions, const struct phase *phase, const rt_t
 	*region = (struct region){
 		.name = strdup(phase->name),
 		.calls = (int64_t)phase->call_count,
+		.began = phase->call_count ? phase->calls[0].start : (double)INFINITY,
 		.measures = calloc(regions->measure_count + 1, sizeof(*region->measures)),
 		.each = calloc(regions->measure_count + 1, sizeof(*region->each)),
 	};

@@ -16,6 +16,7 @@ enum measure_holds { HOLDS_MOMENT, HOLDS_LEVEL, HOLDS_AMOUNT };
 struct region {
 	char *name;
 	int64_t timepoints, calls, non_empty_calls;
+	double began;                      /* its first call; infinite: it has none */
 	double seconds[REGION_STATISTICS]; /* of its calls */
 	/* Per measure. NaN: no sample has it. The total is NaN for moments, and level x seconds for levels. */
 	double (*measures)[REGION_STATISTICS];

@@ -121,9 +121,8 @@ static int add_named(const rt_regions *regions, struct shown_list *shown)
 static int by_time(const void *a, const void *b)
 {
 	const struct region *const *left = a, *const *right = b;
-	double mine = (*left)->seconds[REGION_TOTAL], other = (*right)->seconds[REGION_TOTAL];
 
-	return (mine < other) - (mine > other);
+	return ((*left)->began > (*right)->began) - ((*left)->began < (*right)->began);
 }
 
 /* The usual headings name the cores and GPUs. */

@@ -32,7 +32,7 @@ static const char *kind_of(const struct option_row *row)
 
 void print_words(const char *choices)
 {
-	for (const char *c = choices; *c; c++)
+	for (const char *c = choices; *c && *c != ']'; c++)
 		putchar(*c == '|' ? ' ' : *c);
 }
 

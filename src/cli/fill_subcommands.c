@@ -120,12 +120,13 @@ void bash_subcommand_values(void)
 	}
 }
 
-/* The last operand where it is one of a few words, as of "NAME start|stop"; else NULL. */
+/* The last operand where it is one of a few words, as of "NAME [start|stop]"; else NULL. */
 static const char *operand_words(const struct subcommand *subcommand)
 {
 	const char *blank = strrchr(subcommand->arguments, ' ');
 	const char *last = blank ? blank + 1 : subcommand->arguments;
 
+	last += *last == '[';
 	return *last >= 'a' && *last <= 'z' ? last : NULL;
 }
 
@@ -241,10 +242,12 @@ void fish_subcommand_options(void)
 		       "the help'\n",
 		       subcommand->name);
 		if (operand_kind(subcommand))
-			printf("complete -c resource-tracker -n '__resource_tracker_in %s'%s -a "
+			printf("complete -c resource-tracker -n '__resource_tracker_in %s' -f -a "
 			       "'(__resource_tracker_%s)'\n",
-			       subcommand->name, strcmp(operand_kind(subcommand), "RUN") == 0 ? "" : " -f",
-			       strcmp(operand_kind(subcommand), "METRIC") == 0 ? "metrics" : "runs");
+			       subcommand->name,
+			       strcmp(operand_kind(subcommand), "METRIC") == 0 ? "metrics"
+			       : strcmp(operand_kind(subcommand), "RUN") == 0  ? "recordings"
+									       : "runs");
 		if (!operand_words(subcommand))
 			continue;
 		printf("complete -c resource-tracker -n '__resource_tracker_in %s' -f -a '",

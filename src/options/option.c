@@ -35,6 +35,13 @@ const struct option_row *nearest_option(struct option_list list, const char *nam
 		if (list.rows[i].name && nearest_consider(&nearest, name, list.rows[i].name))
 			found = &list.rows[i];
 	}
+	/* "--format" where the option is "--for" */
+	for (size_t i = 0; i < list.count && !found; i++) {
+		size_t length = list.rows[i].name ? strlen(list.rows[i].name) : 0;
+
+		if (length > 2 && strncmp(name, list.rows[i].name, length) == 0)
+			found = &list.rows[i];
+	}
 	return found;
 }
 

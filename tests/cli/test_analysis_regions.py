@@ -246,3 +246,12 @@ def test_bad_input_is_one_clear_line(run, tmp_path, arguments, status):
     database(tmp_path / "bad.sqlite", other=(["a"], [(1,)]))
     result = run("regions", *arguments)
     assert result.returncode == status and result.err and not result.out
+
+
+def test_phases_are_listed_in_the_order_of_their_first_call(run, tmp_path):
+    recorded = recordings.write(tmp_path / "run.jsonl", [recordings.sample(i) for i in range(11)])
+    recordings.write_marks(recorded, 1_700_000_000.5, [
+        ("start", "short", 1), ("stop", "short", 2), ("start", "long", 2), ("stop", "long", 9), ("start", "last", 9),
+        ("stop", "last", 10), ("start", "short", 3), ("stop", "short", 4)])
+    lines = run("regions", recorded).out.splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["short", "long", "last"]

@@ -196,6 +196,16 @@ def test_completion_inside_a_subcommand(complete):
     assert "--column" not in complete("-q", "stats", "--")
 
 
+def test_completion_of_recordings(complete, tmp_path):
+    for name in ("run.jsonl", "run.csv.gz", "run.jsonl.1", "notes.txt"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "sub").mkdir()
+    offered = {os.path.basename(word.rstrip("/")) for word in complete("report", f"{tmp_path}/")}
+    assert {"run.jsonl", "run.csv.gz", "run.jsonl.1", "sub"} <= offered and "notes.txt" not in offered
+    assert f"{tmp_path}/notes.txt" in complete("report", f"{tmp_path}/no")
+    assert {"start", "stop"} <= complete("mark", "load", "")
+
+
 def test_completion_of_values_behind_equals(completion_folder):
     assert complete_in_bash(completion_folder, "--format", "=", "j") == {"json"}
     assert complete_in_bash(completion_folder, "--summary", "=", "") == {"text", "json"}

@@ -109,6 +109,12 @@ def test_a_switch_of_a_subcommand_can_be_turned_off(run, recorded):
     assert result.out == run("stats", recorded).out != run("stats", "--json", recorded).out
 
 
+def test_the_nearest_option_may_be_the_beginning_of_the_word(run, recorded):
+    result = run("recommend", "--format", "slurm", recorded)
+    if "needs resource-tracker-analysis" not in result.err:
+        assert "unknown option '--format'; the nearest is --for" in result.err
+
+
 def test_an_option_that_is_like_none_has_no_nearest(run, recorded):
     assert "nearest" not in run("--zzz", "--", "true").err
     assert "nearest" not in run("-x", "--", "true").err

@@ -45,6 +45,21 @@ def test_install_puts_each_file_where_the_system_looks(build, tmp_path):
     assert f"{prefix}/bin/../libexec/resource-tracker/resource-tracker-analysis\n" in text
 
 
+def test_a_program_finds_the_library_below_a_prefix_of_its_own(build, tmp_path):
+    """The dynamic linker does not search such a prefix, so the flags of pkg-config name it."""
+    made, prefix = tmp_path / "build", tmp_path / "prefix"
+    subprocess.run(["meson", "setup", "-Dtests=disabled", "-Danalysis=disabled", "-Dnetwork=disabled", "-Dtoml=disabled", f"--prefix={prefix}",
+                    made, TOP], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", made, "install"], check=True, stdout=subprocess.DEVNULL)
+    folder = next(prefix.rglob("resource-tracker.pc")).parent
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "resource-tracker"], env={**os.environ, "PKG_CONFIG_PATH": str(folder)},
+                           stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    program = tmp_path / "smallest"
+    subprocess.run(["cc", TOP / "examples/smallest.c", *flags, "-o", program], check=True)
+    environment = {name: text for name, text in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    assert "MiB" in subprocess.run([program], env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def test_uninstall_removes_only_installed_files(build, tmp_path):
     prefix = install(build, tmp_path)
     other = prefix / "bin/other"
