@@ -205,12 +205,18 @@ static int find_place(struct cgroup_usage *state, struct collect_context *contex
 	return found;
 }
 
+/* Where the folders are out of sight, so is a limit that may be set there. */
+static int no_limit_reason(const struct cgroup_place *place, enum cgroup_hierarchy version_1)
+{
+	return place->chains[version_1].depth || place->chains[CGROUP_UNIFIED].depth ? ABSENT_NO_LIMIT
+										     : ABSENT_NO_CGROUP;
+}
+
 static void refresh_groups(struct cgroup_usage *state, struct collect_context *context)
 {
 	pid_t pid = context->tree ? context->tree->root_pid : 0;
-	struct limits limits = {.cpu_cores = no_real(ABSENT_NO_LIMIT),
-				.memory_bytes = no_real(ABSENT_NO_LIMIT)};
 	int error = find_place(state, context);
+	struct limits limits;
 
 	/*
 	 * The process has exited. Keep its place: the folders are open, and other processes may still be
@@ -227,8 +233,11 @@ static void refresh_groups(struct cgroup_usage *state, struct collect_context *c
 		limits.cpu_cores = limits.memory_bytes = no_real(error);
 		limits.cpuset_cores = no_count(error);
 	} else {
+		limits.memory_bytes = no_real(no_limit_reason(&state->place, CGROUP_MEMORY));
 		limits.cpu_cores =
 			cgroup_throttling_find_quota(&state->throttling, context->root, &state->place);
+		if (real_absent(limits.cpu_cores))
+			limits.cpu_cores = no_real(no_limit_reason(&state->place, CGROUP_CPU));
 		lower_memory_limit(context->root, &state->place, &limits.memory_bytes);
 		limits.cpuset_cores = count_cpus(context->root, &state->place, pid);
 	}

@@ -24,9 +24,10 @@
 
 struct zone {
 	struct power_zone zone;
-	int fd;
+	int fd;      /* -1: it cannot be opened */
 	bool counts; /* in the machine's sum: a socket or its memory */
 	bool is_known;
+	int absent; /* why the newest reading tells nothing; 0: it does */
 	int64_t last_uj;
 	double joules; /* since the first reading */
 };
@@ -50,6 +51,7 @@ static int open_zones(struct cpu_energy *state, struct root *root)
 {
 	struct power_zone found[POWER_ZONES_MOST];
 	int count = read_sys_powercap(root, found, POWER_ZONES_MOST), error = 0;
+	bool any = false;
 
 	if (count <= 0)
 		return count == 0 || count == -ENOENT ? ABSENT_NO_SUCH_COUNTER : -count;
@@ -60,14 +62,19 @@ static int open_zones(struct cpu_energy *state, struct root *root)
 	for (int i = 0; i < count; i++) {
 		int fd = open_power_counter(root, &found[i]);
 
-		if (fd < 0) {
+		if (fd < 0)
 			error = -fd;
-			continue;
-		}
-		state->zones[state->count++] = (struct zone){
-			.zone = found[i], .fd = fd, .counts = strncmp(found[i].name, "package", 7) == 0};
+		any |= fd >= 0;
+		state->zones[state->count++] =
+			(struct zone){.zone = found[i],
+				      .fd = fd,
+				      .absent = fd < 0 ? -fd : 0,
+				      .counts = strncmp(found[i].name, "package", 7) == 0};
 	}
-	return state->count ? 0 : error;
+	if (any)
+		return 0;
+	state->count = 0;
+	return error;
 }
 
 static int cpu_energy_open(struct collect_context *context, void **ret_state)
@@ -88,25 +95,42 @@ static void read_zone(struct zone *zone, struct root *root)
 {
 	int64_t now_uj, grown_uj;
 
-	if (read_power_counter(root, zone->fd, &now_uj) < 0)
+	if (zone->fd < 0)
+		return;
+	zone->absent = -read_power_counter(root, zone->fd, &now_uj);
+	if (zone->absent)
 		return;
 	grown_uj = now_uj - zone->last_uj;
 	/* The counter began again: the rest up to its range, and what it shows now. */
-	if (grown_uj < 0)
-		grown_uj = zone->zone.range_uj > zone->last_uj ? grown_uj + zone->zone.range_uj : 0;
-	if (zone->is_known)
+	if (grown_uj < 0 && zone->zone.range_uj > zone->last_uj)
+		grown_uj += zone->zone.range_uj;
+	else if (grown_uj < 0)
+		zone->absent = ABSENT_COUNTER_RESET;
+	if (zone->is_known && !zone->absent)
 		zone->joules += (double)grown_uj / 1e6;
 	zone->last_uj = now_uj;
 	zone->is_known = true;
 }
 
+static double joules_of(const struct zone *zone)
+{
+	return zone->absent ? no_real(zone->absent) : zone->joules;
+}
+
+/* Without one of the sockets, the sum is unknown. */
 static double sum_of_sockets(const struct cpu_energy *state)
 {
 	double sum = no_real(ABSENT_NO_SUCH_COUNTER);
 
-	for (int i = 0; i < state->count; i++)
-		if (state->zones[i].counts && state->zones[i].is_known)
-			sum = (real_absent(sum) ? 0 : sum) + state->zones[i].joules;
+	for (int i = 0; i < state->count; i++) {
+		double joules = joules_of(&state->zones[i]);
+
+		if (!state->zones[i].counts)
+			continue;
+		if (real_absent(joules))
+			return joules;
+		sum = (real_absent(sum) ? 0 : sum) + joules;
+	}
 	return sum;
 }
 
@@ -151,7 +175,7 @@ static void cpu_energy_collect(void *state_, struct collect_context *context, st
 
 		read_zone(zone, context->root);
 		row->zone = zone->zone.name;
-		row->energy_total_joules = zone->is_known ? zone->joules : no_real(EIO);
+		row->energy_total_joules = joules_of(zone);
 	}
 	if (state->error)
 		frame_set_missing(frame, ROW_energy, state->error);
@@ -170,7 +194,8 @@ static void cpu_energy_close(void *state_)
 	struct cpu_energy *state = state_;
 
 	for (int i = 0; i < state->count; i++)
-		close(state->zones[i].fd);
+		if (state->zones[i].fd >= 0)
+			close(state->zones[i].fd);
 	free(state->zones);
 	free(state);
 }

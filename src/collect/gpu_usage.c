@@ -52,10 +52,12 @@ static bool vendor_given(void)
 	return library && *library;
 }
 
-static bool has_devices(struct root *root)
+/* Returns 1, 0, or a negative errno: there are device files, but /sys does not say whether they are GPUs. */
+static int has_devices(struct root *root)
 {
-	return vendor_given() || root_exists(root, "dev/nvidiactl") || root_exists(root, "dev/dxg") ||
-	       (root_exists(root, "dev/dri") && read_sys_class_drm(root, NULL, 0) > 0);
+	if (vendor_given() || root_exists(root, "dev/nvidiactl") || root_exists(root, "dev/dxg"))
+		return 1;
+	return root_exists(root, "dev/dri") ? read_sys_class_drm(root, NULL, 0) : 0;
 }
 
 static bool is_wanted(const struct selection *selection)
@@ -139,6 +141,7 @@ static void exclude_helper(const struct gpu_usage *state, const struct collect_c
 static RUNS_ONCE int gpu_usage_open(struct collect_context *context, void **ret_state)
 {
 	struct gpu_usage *state;
+	int devices;
 
 	if (!is_wanted(context->selection))
 		return -ENODATA;
@@ -146,8 +149,11 @@ static RUNS_ONCE int gpu_usage_open(struct collect_context *context, void **ret_
 	if (!state)
 		return -ENOMEM;
 	*ret_state = state;
-	if (!has_devices(context->root))
+	devices = has_devices(context->root);
+	if (devices <= 0) {
+		state->start_error = devices;
 		return 0;
+	}
 	state->now.survey = calloc(1, sizeof *state->now.survey);
 	state->before.survey = calloc(1, sizeof *state->before.survey);
 	state->request = calloc(1, sizeof *state->request);

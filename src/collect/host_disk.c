@@ -114,7 +114,7 @@ static bool is_never_shown(const char *name)
 static void identify_disk(struct known_disk *known, struct root *root)
 {
 	if (is_never_shown(known->name)) {
-		known->error = -ENOTSUP;
+		known->error = 0;
 		return;
 	}
 	known->error = read_sys_block(root, known->name, &known->identity);
@@ -280,9 +280,13 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 	for (size_t i = 0; i < state->count; i++) {
 		const struct known_disk *known = &state->known[i];
 
-		if ((known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name))) &&
-		    parse_diskstats(&known->counters, &stats) == 0)
+		if ((!known->shown && !known->error) || parse_diskstats(&known->counters, &stats) < 0)
+			continue;
+		if (known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name)))
 			add_disk(frame, &stats, known)->row.read_ns = read_ns;
+		/* It may be a disk or a part of one, so the sum over the disks is unknown. */
+		else if (known->error != -EINPROGRESS && (stats.read_bytes || stats.write_bytes))
+			frame_set_missing(frame, ROW_disk, known->error);
 	}
 }
 

@@ -16,6 +16,7 @@ enum { NODES_MOST = 64, PATH_SIZE = 64 };
 struct numa {
 	int nodes[NODES_MOST];
 	int count;
+	int error; /* why the number of nodes is unknown; 0: it is known */
 	struct kept_file files[NODES_MOST];
 	char paths[NODES_MOST][PATH_SIZE];
 };
@@ -35,6 +36,8 @@ static void numa_prepare(void *state_, struct collect_context *context)
 	int count = read_sys_nodes(context->root, state->nodes, NODES_MOST);
 
 	state->count = count > 1 ? count : 0;
+	/* A kernel for machines with one node has no such folder. */
+	state->error = count < 0 && !root_exists(context->root, "sys/devices/system") ? count : 0;
 	for (int i = 0; i < state->count; i++) {
 		snprintf(state->paths[i], PATH_SIZE, "sys/devices/system/node/node%d/meminfo",
 			 state->nodes[i]);
@@ -56,8 +59,12 @@ static void fill_node(struct numa *state, int i, struct root *root, struct frame
 
 	snprintf(name, sizeof name, "node%d", state->nodes[i]);
 	row->node = frame_text(frame, name, strlen(name));
-	if (length < 0 || parse_node_meminfo(root->text.data, (size_t)length, &memory) < 0)
+	if (length >= 0)
+		length = parse_node_meminfo(root->text.data, (size_t)length, &memory);
+	if (length < 0) {
+		row->total_mib = row->free_mib = row->anon_mib = row->file_mib = no_real((int)length);
 		return;
+	}
 	row->total_mib = mib_of_kib(memory.total_kib);
 	row->free_mib = mib_of_kib(memory.free_kib);
 	row->anon_mib = mib_of_kib(memory.anon_kib);
@@ -97,6 +104,8 @@ static void numa_collect(void *state_, struct collect_context *context, struct f
 {
 	struct numa *state = state_;
 
+	if (state->error)
+		frame_set_missing(frame, ROW_numa, state->error);
 	for (int i = 0; i < state->count; i++)
 		fill_node(state, i, context->root, frame);
 	if (state->count)

@@ -106,11 +106,11 @@ static int compare_numbers(const void *a, const void *b)
 static int list_render_nodes(const struct root *root, int *ret_numbers, int max)
 {
 	CLEANUP_ROOT_DIR struct root_dir dir = ROOT_DIR;
+	int error = root_dir_open(root, "sys/class/drm", &dir), count = 0;
 	const char *name;
-	int count = 0;
 
-	if (root_dir_open(root, "sys/class/drm", &dir) < 0)
-		return 0;
+	if (error < 0)
+		return error;
 	while (count < max && (name = root_dir_next(&dir))) {
 		struct scan text = scan_bytes(name, strlen(name));
 		uint64_t number;
@@ -137,5 +137,5 @@ RUNS_ONCE int read_sys_class_drm(struct root *root, struct drm_card *ret_cards, 
 			ret_cards[found] = card;
 		found++;
 	}
-	return found;
+	return nodes < 0 ? nodes : found;
 }

@@ -25,6 +25,6 @@ struct drm_card {
 
 /*
  * Lists cards in the order of their render nodes. Returns how many there are; the first `max` are in ret_cards
- * (NULL with 0: only count). Returns 0 if there is no such folder, too.
+ * (NULL with 0: only count); a negative errno if there is no such folder.
  */
 int read_sys_class_drm(struct root *root, struct drm_card *ret_cards, int max);

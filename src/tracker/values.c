@@ -341,15 +341,21 @@ int rt_explain_absent(struct rt_tracker *tracker, char **ret_text)
 {
 	struct buffer text = BUFFER(1 << 20);
 	const struct frame *frame;
+	char name[NAME_SIZE];
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
 	if (tracker->apart)
 		return text_there(tracker, REMOTE_EXPLAIN_ABSENT, ret_text);
 	frame = tracker_newest(tracker);
-	for (enum row_kind kind = 0; frame && kind < ROW_KINDS; kind++)
+	for (enum row_kind kind = 0; frame && kind < ROW_KINDS; kind++) {
 		for (const struct row *row = frame->first[kind]; row; row = row->next)
 			explain_row(&text, row);
+		if (frame->missing[kind] && !frame->first[kind]) {
+			row_path(kind, name, sizeof name);
+			buffer_printf(&text, "%s: %s\n", name, absent_reason_text(frame->missing[kind]));
+		}
+	}
 	tracker_unlock(tracker);
 	return frame ? give_text(&text, ret_text) : -ENODATA;
 }

@@ -1,7 +1,11 @@
 """A figure whose source is missing, or says something impossible, is null with a reason: never 0, and never negative."""
+import signal
+import subprocess
+
 import pytest
 
-from conftest import csv_rows, json_lines
+from conftest import clean_environment, csv_rows, json_lines, wait_until
+from namespaces import needs_private_mounts
 
 MEMORY = """\
 MemTotal:        4194304 kB
@@ -34,6 +38,26 @@ def record_root(run, tmp_path):
         reasons = dict(line.split(": ", 3)[2:] for line in done.err.splitlines() if ": null: " in line)
         summary = run("summary", outputs[0]).out
         return json_lines(outputs[0])[-1], csv_rows(outputs[1])[-1], reasons, summary
+
+    return record
+
+
+@pytest.fixture
+def record_change(spawn, tmp_path):
+    """record_change(before, after) records a machine whose files change after the first sample; returns all samples."""
+
+    def record(before, after, *options):
+        root, path = lay(tmp_path / "root", before), tmp_path / "change.jsonl"
+        path.unlink(missing_ok=True)
+        process = spawn("--root", root, "-i", 0.2, "-q", "--no-summary", "-o", path, *options)
+        wait_until(lambda: path.exists() and len(path.read_bytes().splitlines()) >= 2)
+        # A file that is open stays the same one.
+        lay(root, after)
+        seen = len(path.read_bytes().splitlines())
+        wait_until(lambda: len(path.read_bytes().splitlines()) >= seen + 3)
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+        return json_lines(path)
 
     return record
 
@@ -114,3 +138,96 @@ def test_the_number_of_the_pid_namespace_tells_a_container(record_root, tmp_path
 def test_an_odd_cache_of_zfs_changes_nothing(record_root, arcstats):
     sample, _, _, _ = record_root({**ZFS, "proc/spl/kstat/zfs/arcstats": arcstats})
     assert sample["memory"]["used_pct"] == 82.12
+
+
+# ---- no /sys --------------------------------------------------------------------------------------------------------
+
+def diskstats(**sectors):
+    """Lines of /proc/diskstats: names with the sectors that were read and written."""
+    return "".join(f" 259 {minor} {name} 1 0 {read} 0 1 0 {written} 0 0 0 0\n"
+                   for minor, (name, (read, written)) in enumerate(sectors.items()))
+
+
+@pytest.mark.parametrize("sys", [{}, {"sys/keep": ""}, {"sys/class/block/sda/size": "x", "sys/class/block/sda/dev": ""}],
+                         ids=["absent", "empty", "other disks"])
+def test_without_descriptions_of_disks_their_sum_is_null(record_change, sys):
+    """A partition would count twice beside its disk, and leaving all out would be 0."""
+    samples = record_change({"proc/diskstats": diskstats(vda=(2048, 0), vda1=(2048, 0), loop0=(8, 8)), **sys},
+                            {"proc/diskstats": diskstats(vda=(4096, 0), vda1=(4096, 0), loop0=(8, 8))})
+    assert all(one["totals"][name] is None for one in samples for name in ("disk_read_bytes", "disk_write_bytes"))
+    assert all(not one["disk"] for one in samples)
+
+
+def test_disks_without_sys_are_null_with_a_reason(record_root):
+    files = {"proc/diskstats": diskstats(vda=(2048, 0)), "proc/self/cgroup": "0::/\n"}
+    sample, row, reasons, summary = record_root(files)
+    assert sample["disk"] is None and sample["numa"] is None and sample["energy"] is None
+    for name in ("disk", "numa", "totals.disk_read_bytes", "totals.disk_write_bytes"):
+        assert reasons[name] == "No such file or directory"
+    assert row["system_disk_read_bytes"] == row["system_disk_write_bytes"] == ""
+    # The folders of control groups are below /sys as well.
+    assert reasons["limits.memory_limit_mib"] == reasons["limits.cpu_limit_cores"] == "the cgroup's files could not be found"
+    assert "torage" not in summary
+
+
+def test_idle_devices_without_description_leave_the_sum_known(record_root):
+    """Such as those of a hypervisor that /sys hides from a container."""
+    sample, _, _, _ = record_root({"proc/diskstats": diskstats(sdx=(0, 0))})
+    assert sample["totals"]["disk_read_bytes"] == 0
+
+
+def test_device_files_of_gpus_without_sys_leave_the_use_of_gpus_unknown(record_root):
+    sample, _, reasons, _ = record_root({"dev/dri/renderD128": ""})
+    for name in ("gpu_usage", "gpu_vram_mib", "gpu_utilized"):
+        assert sample["totals"][name] is None and reasons[f"totals.{name}"] == "No such file or directory"
+    sample, _, _, _ = record_root({"sys/class/drm/version": "drm"})
+    assert sample["totals"]["gpu_usage"] == 0
+
+
+@needs_private_mounts
+def test_a_job_writes_and_no_disk_is_described(binary, tmp_path):
+    job = "dd if=/dev/zero of=big bs=1M count=20 conv=fsync 2>/dev/null; sleep 0.5"
+    subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys; exec "$@"', "sh", binary, "-i", "0.2", "-q", "-o", "run.jsonl",
+                    "--", "sh", "-c", job], cwd=tmp_path, env=clean_environment(), check=True)
+    samples = json_lines(tmp_path / "run.jsonl")
+    assert all(one["totals"]["disk_write_bytes"] is None for one in samples)
+    assert sum(one["cpu"]["process_disk_write_bytes"] for one in samples) >= 20 << 20
+
+
+# ---- energy ---------------------------------------------------------------------------------------------------------
+
+def zone(number, name, energy, reach=262143328850):
+    folder = f"sys/class/powercap/intel-rapl:{number}"
+    return {f"{folder}/name": name, f"{folder}/energy_uj": f"{energy}\n", f"{folder}/max_energy_range_uj": f"{reach}\n"}
+
+
+def joules(samples, number):
+    return [one["energy"][number]["energy_joules"] for one in samples]
+
+
+def test_a_counter_of_energy_that_began_again_without_a_range_is_unknown_once(record_change):
+    samples = record_change({**zone(0, "package-0", 9000000, ""), **zone(1, "package-1", 1000000)},
+                            {**zone(0, "package-0", 1000000, ""), **zone(1, "package-1", 4000000)})
+    assert {value for value in joules(samples, 0) if value is not None} == {0}
+    assert sum(value or 0 for value in joules(samples, 1)) == 3
+    broken = [one for one in samples[1:] if one["energy"][0]["energy_joules"] is None]
+    assert len(broken) == 2, "the interval of the fall, and the next one without a baseline"
+    # The sum of the machine lacks a part there.
+    assert all(one["cpu"]["energy_joules"] is None for one in broken)
+
+
+def test_the_range_completes_a_counter_of_energy_that_began_again(record_change):
+    samples = record_change(zone(0, "package-0", 9000000, 10000000), zone(0, "package-0", 1000000, 10000000))
+    assert sum(value or 0 for value in joules(samples, 0)) == 2
+
+
+def test_the_machine_has_no_sum_of_energy_without_one_of_its_sockets(record_root, tmp_path):
+    blocked = tmp_path / "root/sys/class/powercap/intel-rapl:1/energy_uj"
+    blocked.parent.mkdir(parents=True)
+    blocked.symlink_to("energy_uj")
+    files = {**zone(0, "package-0", 9000000), **zone(1, "package-1", 1)}
+    del files["sys/class/powercap/intel-rapl:1/energy_uj"]
+    sample, _, reasons, _ = record_root(files)
+    assert sample["energy"][0]["energy_joules"] == 0 and sample["energy"][1]["energy_joules"] is None
+    assert sample["cpu"]["energy_joules"] is None
+    assert reasons["cpu.energy_joules"] == reasons["energy.energy_joules (package-1)"] == "Too many levels of symbolic links"
