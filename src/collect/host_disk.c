@@ -3,7 +3,7 @@
  * /sys/block when they appear.
  *
  * Every whole device has a row. Totals add up leaf physical devices only, so LVM, dm-crypt and RAID are not
- * counted on top of their disks. A filesystem without a visible device (overlay, ZFS) has a row with nothing
+ * counted on top of their disks (sys_block_is_leaf() has the table). A filesystem without a visible device (overlay, ZFS) has a row with nothing
  * but its space.
  */
 #include <errno.h>
@@ -30,8 +30,11 @@ struct known_disk {
 	int error;
 	bool shown;
 	bool counted;
-	bool seen;            /* in this tick */
-	struct scan counters; /* in this tick's text */
+	bool seen;                   /* in this tick */
+	struct scan counters;        /* in this tick's text */
+	char head[DEVICE_NAME_SIZE]; /* of a path of NVMe; "": it is none */
+	bool behind_head;            /* and that is here in this tick */
+	struct diskstats paths;      /* of a head: the sums of its paths */
 };
 
 struct host_disk {
@@ -39,6 +42,7 @@ struct host_disk {
 	struct filesystems filesystems;
 	struct known_disk *known; /* in the order of /proc/diskstats, while that stays the same */
 	size_t count;
+	bool has_paths;       /* one of them is a path to another */
 	bool serials_read;    /* for all known disks */
 	bool devices_changed; /* since filesystems were last matched with devices */
 };
@@ -76,6 +80,7 @@ static struct known_disk *add_known_disk(struct host_disk *state, const struct d
 	known = &state->known[state->count++];
 	*known = (struct known_disk){.error = -EINPROGRESS, .major = disk->major, .minor = disk->minor};
 	scan_copy(&disk->name, known->name, sizeof known->name);
+	state->has_paths |= sys_block_is_path(known->name, known->head, sizeof known->head);
 	return known;
 }
 
@@ -259,6 +264,43 @@ static struct disk_row *add_disk(struct frame *frame, const struct diskstats *st
 	return row;
 }
 
+static struct known_disk *find_by_name(const struct host_disk *state, const char *name)
+{
+	for (size_t i = 0; i < state->count; i++)
+		if (strcmp(state->known[i].name, name) == 0)
+			return &state->known[i];
+	return NULL;
+}
+
+static int64_t sum_or_unknown(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? -1 : sum;
+}
+
+/*
+ * NVMe with several paths: the head has the row, and the hidden paths have none. Linux before 6.4 counts at the paths
+ * alone: their sum stands for a head that has counted nothing.
+ */
+static void sum_paths(struct host_disk *state)
+{
+	struct diskstats stats;
+
+	for (size_t i = 0; i < state->count; i++)
+		state->known[i].paths = (struct diskstats){0};
+	for (size_t i = 0; i < state->count; i++) {
+		struct known_disk *path = &state->known[i];
+		struct known_disk *head = *path->head ? find_by_name(state, path->head) : NULL;
+
+		path->behind_head = head;
+		if (!head || parse_diskstats(&path->counters, &stats) < 0)
+			continue;
+		head->paths.read_bytes = sum_or_unknown(head->paths.read_bytes, stats.read_bytes);
+		head->paths.write_bytes = sum_or_unknown(head->paths.write_bytes, stats.write_bytes);
+	}
+}
+
 static void fill_disks(struct host_disk *state, struct collect_context *context, struct frame *frame)
 {
 	struct diskstats stats;
@@ -276,12 +318,17 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 		return;
 	}
 	forget_gone(state);
+	if (state->has_paths)
+		sum_paths(state);
 	read_ns = root_monotonic_ns(context->root);
 	for (size_t i = 0; i < state->count; i++) {
 		const struct known_disk *known = &state->known[i];
 
-		if ((!known->shown && !known->error) || parse_diskstats(&known->counters, &stats) < 0)
+		if (known->behind_head || (!known->shown && !known->error) ||
+		    parse_diskstats(&known->counters, &stats) < 0)
 			continue;
+		if (!stats.read_bytes && !stats.write_bytes)
+			stats = known->paths;
 		if (known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name)))
 			add_disk(frame, &stats, known)->row.read_ns = read_ns;
 		/* It may be a disk or a part of one, so the sum over the disks is unknown. */
@@ -306,14 +353,6 @@ static struct row *device_row(struct frame *frame, const struct filesystem *file
 	row->device = frame_text(frame, source, strlen(source));
 	row->counted = 0;
 	return &row->row;
-}
-
-static const struct known_disk *find_by_name(const struct host_disk *state, const char *name)
-{
-	for (size_t i = 0; i < state->count; i++)
-		if (strcmp(state->known[i].name, name) == 0)
-			return &state->known[i];
-	return NULL;
 }
 
 /*

@@ -67,7 +67,8 @@ static enum block_kind find_kind(int dir_fd, const char *name)
 		const char *prefix;
 		enum block_kind kind;
 	} NAMES[] = {{"loop", BLOCK_LOOP},   {"ram", BLOCK_MEMORY},  {"zram", BLOCK_MEMORY},
-		     {"nbd", BLOCK_NETWORK}, {"rbd", BLOCK_NETWORK}, {"sr", BLOCK_OPTICAL}};
+		     {"nbd", BLOCK_NETWORK}, {"rbd", BLOCK_NETWORK}, {"sr", BLOCK_OPTICAL},
+		     {"nvme", BLOCK_DISK},   {"ublkb", BLOCK_OTHER}};
 
 	if (root_exists_at(dir_fd, "partition"))
 		return BLOCK_PARTITION;
@@ -146,6 +147,19 @@ static void read_device_number(struct root *root, int dir_fd, struct sys_block *
 		return;
 	block->major = major;
 	block->minor = minor;
+}
+
+bool sys_block_is_path(const char *name, char *ret_head, size_t size)
+{
+	struct scan text = scan_bytes(name, strlen(name));
+	uint64_t subsystem, controller, space;
+
+	if (!scan_literal(&text, "nvme") || !scan_u64(&text, &subsystem) || !scan_literal(&text, "c") ||
+	    !scan_u64(&text, &controller) || !scan_literal(&text, "n") || !scan_u64(&text, &space) ||
+	    scan_left(&text))
+		return false;
+	snprintf(ret_head, size, "nvme%llun%llu", (unsigned long long)subsystem, (unsigned long long)space);
+	return true;
 }
 
 /* The folder above a partition's is its disk's: ".../block/sda/sda1". */

@@ -7,7 +7,7 @@
 #include "kernel/root.h"
 
 enum block_kind {
-	BLOCK_OTHER,     /* virtual and none of the below: zvol, bcache, drbd, null_blk */
+	BLOCK_OTHER,     /* virtual and none of the below: zvol, bcache, drbd, ublk, null_blk */
 	BLOCK_DISK,      /* a device of its own: sda, nvme0n1, vda, mmcblk0 */
 	BLOCK_PARTITION, /* sda1, nvme0n1p2, dm partitions excepted: those are mapped */
 	BLOCK_MAPPED,    /* device mapper: LVM, dm-crypt, multipath */
@@ -49,12 +49,25 @@ int read_sys_block(struct root *root, const char *name, struct sys_block *ret_bl
  */
 int read_sys_block_serial(struct root *root, const char *name, char *ret_serial, size_t size);
 
+/* Whether this is a hidden path of NVMe: "nvme0c1n2" leads to "nvme0n2", its head. */
+bool sys_block_is_path(const char *name, char *ret_head, size_t size);
+
 /* 1 for a partition, 0 for another block device, -ENOENT for any other name. */
 int sys_block_is_partition(const struct root *root, const char *name);
 
 /*
  * Whether the I/O of this device is counted by no other device, so that summing such devices counts every byte
- * once.
+ * once:
+ *
+ *   device              where the kernel counts a byte                              leaf
+ *   sda, vda, mmcblk0   there                                                       sda
+ *   sda1                there and at the disk                                       sda
+ *   nvme0c0n1, nvme0n1  at the path; since Linux 6.4 at the head as well            one of the two
+ *   dm-0, md0, bcache0  there and at the devices below (slaves)                     those below
+ *   drbd0, zd0          there and at disks to which /sys has no link                those disks
+ *   loop0, ublkb0       there and where its file or its server has the data         the disk there
+ *   zram0, ram0         there, but it is memory                                     none
+ *   nbd0, rbd0          there; the data is on another machine                       nbd0
  */
 static inline bool sys_block_is_leaf(const struct sys_block *block)
 {

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <limits.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -93,9 +94,10 @@ static void find_storage(struct root *root, struct facts *facts)
 		return;
 	while ((name = root_dir_next(&dir))) {
 		struct sys_block block;
+		char head[NAME_MAX];
 
-		if (read_sys_block(root, name, &block) == 0 && sys_block_is_leaf(&block) &&
-		    block.kind != BLOCK_OPTICAL && block.size_bytes > 0)
+		if (!sys_block_is_path(name, head, sizeof head) && read_sys_block(root, name, &block) == 0 &&
+		    sys_block_is_leaf(&block) && block.kind != BLOCK_OPTICAL && block.size_bytes > 0)
 			bytes += block.size_bytes;
 	}
 	if (bytes)

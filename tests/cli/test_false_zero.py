@@ -231,3 +231,53 @@ def test_the_machine_has_no_sum_of_energy_without_one_of_its_sockets(record_root
     assert sample["energy"][0]["energy_joules"] == 0 and sample["energy"][1]["energy_joules"] is None
     assert sample["cpu"]["energy_joules"] is None
     assert reasons["cpu.energy_joules"] == reasons["energy.energy_joules (package-1)"] == "Too many levels of symbolic links"
+
+
+# ---- each byte once -------------------------------------------------------------------------------------------------
+
+def block(name, *below, **files):
+    """A device in /sys, above those of `below`."""
+    folder = f"sys/class/block/{name}/"
+    return {folder + "size": "1000\n", folder + "queue/rotational": "0\n", **{f"{folder}slaves/{lower}": "" for lower in below},
+            **{folder + path.replace("__", "/"): text for path, text in files.items()}}
+
+
+def disk(name):
+    return block(name, device__model="MODEL\n")
+
+
+PATHS = {**block("nvme0c0n1", hidden="1\n"), **block("nvme0c1n1", hidden="1\n"), **block("nvme0n1", hidden="0\n")}
+ONCE = {
+    # The machine, the devices that move 8 sectors each way, and how many times these are the total.
+    "NVMe paths, Linux 6.4 and later": (PATHS, ["nvme0c0n1", "nvme0n1"], {"nvme0n1"}, 1),
+    "NVMe paths, Linux before 6.4": (PATHS, ["nvme0c0n1", "nvme0c1n1"], {"nvme0n1"}, 2),
+    "NVMe path without its head": (PATHS, ["nvme0c0n1"], {"nvme0c0n1"}, 1),
+    "partition": ({**disk("sda"), **block("sda1", partition="1\n")}, ["sda", "sda1"], {"sda"}, 1),
+    "device mapper over two paths": ({**disk("sda"), **disk("sdb"), **block("dm-0", "sda", "sdb", dm__name="mpatha\n")},
+                                     ["sda", "dm-0"], {"sda", "sdb", "dm-0"}, 1),
+    "bcache": ({**disk("sda"), **block("bcache0", "sda")}, ["sda", "bcache0"], {"sda", "bcache0"}, 1),
+    "drbd": ({**disk("sda"), **block("drbd0")}, ["sda", "drbd0"], {"sda", "drbd0"}, 1),
+    "md": ({**disk("sda"), **disk("sdb"), **block("md0", "sda", "sdb", md__level="raid1\n")}, ["sda", "sdb", "md0"],
+           {"sda", "sdb", "md0"}, 2),
+    "zram": ({**disk("sda"), **block("zram0")}, ["sda", "zram0"], {"sda"}, 1),
+    "loop": ({**disk("sda"), **block("loop0", loop__backing_file="/a")}, ["sda", "loop0"], {"sda"}, 1),
+    "zvol": ({**disk("sda"), **block("zd0")}, ["sda", "zd0"], {"sda", "zd0"}, 1),
+    "ublk": ({**disk("sda"), **block("ublkb0", device__uevent="")}, ["sda", "ublkb0"], {"sda", "ublkb0"}, 1),
+    "nbd": ({**block("nbd0")}, ["nbd0"], {"nbd0"}, 1),
+    "optical": ({**block("sr0", device__model="DVD\n")}, ["sr0"], {"sr0"}, 1),
+}
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_a_byte_counts_once_in_the_total(record_change, name):
+    machine, moving, shown, times = ONCE[name]
+    devices = {path.split("/")[3] for path in machine} if name != "NVMe path without its head" else set(moving)
+    before = {one: (0, 0) if "6.4" in name and one not in moving else (1000, 1000) for one in sorted(devices)}
+    after = {one: (read + 8 * (one in moving), written + 8 * (one in moving)) for one, (read, written) in before.items()}
+    samples = record_change({**machine, "proc/diskstats": diskstats(**before)}, {"proc/diskstats": diskstats(**after)})
+    for total in ("disk_read_bytes", "disk_write_bytes"):
+        assert sum(one["totals"][total] or 0 for one in samples) == 8 * 512 * times
+    assert {row["device"] for row in samples[-1]["disk"]} == shown
+    by_row = {row["device"]: row["read_bytes_total"] for row in samples[-1]["disk"]}
+    if name.startswith("NVMe"):
+        assert list(by_row.values()) == [(1000 * times + 8 * times) * 512]

@@ -134,6 +134,18 @@ static void volumes_of_a_pool_do_not_count_as_leaves(void **state)
 	root_close(&root);
 }
 
+static void paths_of_nvme_lead_to_their_head(void **state)
+{
+	static const char *const OTHERS[] = {"nvme0n1", "nvme0c1", "nvme0c0n1p1", "nvmec0n1", "sda", ""};
+	char head[64];
+
+	(void)state;
+	assert_true(sys_block_is_path("nvme3c12n45", head, sizeof head));
+	assert_string_equal(head, "nvme3n45");
+	for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+		assert_false(sys_block_is_path(OTHERS[i], head, sizeof head));
+}
+
 static void names_of_nothing_are_errors(void **state)
 {
 	struct root root = test_root("hand-made-workstation-6.1/t0");
@@ -178,6 +190,7 @@ int main(void)
 		cmocka_unit_test(partitions_know_their_disk),
 		cmocka_unit_test(is_partition_asks_the_kernel_not_the_name),
 		cmocka_unit_test(volumes_of_a_pool_do_not_count_as_leaves),
+		cmocka_unit_test(paths_of_nvme_lead_to_their_head),
 		cmocka_unit_test(names_of_nothing_are_errors),
 		cmocka_unit_test(serial_pages_are_cut_at_the_end_of_the_file),
 	};
