@@ -13,7 +13,7 @@ static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT
 		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, FULL_HALF = 0.5,
 		    GPU_SHARE = 0.6;
 /* Shorter waits and bursts are noise, as in the other lines of the summary; a run that is hardly longer tells nothing. */
-static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02;
+static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02, ALL_OF_IT = 0.99;
 
 struct search {
 	const struct rt_summary *summary;
@@ -221,13 +221,20 @@ static bool search_reread(struct search *search)
 	return true;
 }
 
-/* Adds "Its threads waited 3.94 s for a CPU and ran for 4.05 s": what the job itself shows. */
-static void add_threads_wait(struct buffer *out, double wait_secs, double run_secs)
+/* Adds "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 19.6 s of CPU time": the job itself shows it. */
+static void add_threads_wait(struct search *search, struct buffer *out, double wait_secs, double run_secs)
 {
+	struct cpu_time time = summary_cpu_time(search->summary);
+
 	buffer_add_text(out, "Its threads waited for a CPU for ");
 	add_duration(out, wait_secs);
 	buffer_add_text(out, " and ran for ");
 	add_duration(out, run_secs);
+	if (run_secs < ALL_OF_IT * cpu_time_total(&time)) {
+		buffer_add_text(out, " of the ");
+		add_duration(out, cpu_time_total(&time));
+		buffer_add_text(out, " of CPU time");
+	}
 }
 
 static void search_cpu_wait(struct search *search, const struct pressure *pressure)
@@ -242,7 +249,7 @@ static void search_cpu_wait(struct search *search, const struct pressure *pressu
 	}
 	if (!is_telling(search, pressure->secs, pressure->least))
 		return;
-	add_threads_wait(&text, course->threads_wait_secs, course->threads_run_secs);
+	add_threads_wait(search, &text, course->threads_wait_secs, course->threads_run_secs);
 	buffer_printf(&text, "%s.", pressure->while_what);
 	add_bottleneck(search, pressure->rule, pressure->title, share, &text);
 }
@@ -256,7 +263,7 @@ static void search_confined(struct search *search)
 
 	if (!search->summary->tracked || !is_telling(search, course->confined_secs, CPU_WAIT_SHARE))
 		return;
-	add_threads_wait(&text, course->confined_wait_secs, course->confined_run_secs);
+	add_threads_wait(search, &text, course->confined_wait_secs, course->confined_run_secs);
 	buffer_add_text(&text,
 			", while other CPUs were free: they may be confined to too few (taskset, affinity).");
 	add_bottleneck(search, "cpu_confined", "Confined to some CPUs", share, &text);

@@ -168,7 +168,7 @@ static void add_phase_name(struct buffer *out, const char *name)
 	static const char *const VALUES[][2] = {{"secs", "time"},
 						{"calls", "calls"},
 						{"cores_mean", "mean cores"},
-						{"memory_max", "memory peak"}};
+						{"memory_max", "largest memory sample"}};
 	const char *dot = strrchr(name, '.');
 
 	buffer_add_printable(out, name);

@@ -119,7 +119,7 @@ static const char *basis_of(const struct usage *usage)
 		return "what its processes may have held together between two samples";
 	if (usage->process_peak_mib > usage->sampled_peak_mib || isnan(usage->sampled_peak_mib))
 		return "the kernel's peak of the largest process";
-	return "the sampled peak of the process tree";
+	return "the peak of the process tree";
 }
 
 static void decide_memory(struct rt_advice *advice, const struct past *past, struct peak *peaks)
@@ -142,6 +142,8 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 		advice->memory_mib = round_reservation_mib(mib);
 	else if (count)
 		advice->memory_mib = LEAST_MIB;
+	if (advice->memory_mib == LEAST_MIB)
+		advice->memory_basis = "the least that is advised";
 }
 
 /* ---- cores ----------------------------------------------------------------------------------------------- */

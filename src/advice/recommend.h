@@ -116,7 +116,7 @@ struct rt_advice {
 	double cpu_request;       /* cores; NaN: unknown */
 	int64_t cpu_limit;        /* cores that no run exceeded; -1: unknown */
 	double cpu_stretch;       /* factor on the duration with `cpu` cores */
-	bool cpu_at_least;        /* a limit or other programs held the job back */
+	const char *cpu_bound_by; /* why it may use more cores than it did; NULL: nothing held it back */
 	bool memory_at_least;     /* the real peak may be larger */
 	const char *memory_basis; /* "sampled peak of the tree", ... */
 	const char *allocation;   /* "dedicated", "shared", "unknown" */
@@ -153,12 +153,6 @@ static inline double larger_known(double a, double b)
 static inline double seen_peak(const struct usage *usage)
 {
 	return larger_known(usage->sampled_peak_mib, usage->process_peak_mib);
-}
-
-/* With what may have been there between two samples. */
-static inline double larger_peak(const struct usage *usage)
-{
-	return larger_known(seen_peak(usage), usage->between_peak_mib);
 }
 
 /* A small difference is not worth a sentence. */

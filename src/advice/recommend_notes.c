@@ -60,15 +60,29 @@ static bool knows_others(const struct rt_advice *advice)
 	return advice->ranks.recorded >= advice->ranks.tasks;
 }
 
-static const char *why_starved(const struct rt_advice *advice, const struct cpu_course *course)
+/* While no CPU was free, other programs than the job's had most of them. */
+static bool starved_by_others(const struct rt_advice *advice, const struct cpu_course *course)
 {
 	double siblings = advice->siblings.cores * course->full_secs;
 
+	return course->others_core_secs - siblings > course->full_core_secs / 2;
+}
+
+static const char *why_starved(const struct rt_advice *advice, const struct cpu_course *course)
+{
 	if (!knows_others(advice))
 		return "no CPU was free";
-	return course->others_core_secs - siblings > course->full_core_secs / 2
+	return starved_by_others(advice, course)
 		       ? "other programs kept the CPUs busy"
 		       : "all its cores were busy, and more cores would have helped";
+}
+
+static const char *starved_by(const struct rt_advice *advice, const struct cpu_course *course)
+{
+	if (!knows_others(advice))
+		return "no other core was free";
+	return starved_by_others(advice, course) ? "other programs had the other cores"
+						 : "it had no more cores when it could use them";
 }
 
 struct amount backtest_runs(const struct backtest *backtest)
@@ -99,7 +113,10 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 		advice_note(advice, "cpu_bound",
 			    "all of its %.4g cores (%s) were busy: more cores may make it faster",
 			    limit.value, limit.source);
-	advice->cpu_at_least = starved || throttled || mean >= BUSY_SHARE * limit.value;
+	advice->cpu_bound_by = mean >= BUSY_SHARE * limit.value ? "it had no more cores"
+			       : throttled                      ? "its CPU limit held it back"
+			       : starved                        ? starved_by(advice, &summary->cpu_course)
+								: NULL;
 	if (throttled)
 		advice_note(advice, "throttled",
 			    "the CPU limit held it back for %s, summed over its CPUs, in %s",
@@ -308,7 +325,7 @@ void advice_doubt(struct rt_advice *advice)
 			    backtest_runs(backtest).text, backtest->killed);
 	if (advice->runs - advice->runs_left_out == 1)
 		advice_note(advice, "one_run",
-			    "one run says little: the next may need more, and is killed above %s. Name "
-			    "earlier runs as well",
+			    "one run says little: the next may need more, and would be killed above %s. Add "
+			    "earlier runs: resource-tracker recommend FILE --history EARLIER",
 			    amount_of_mib((double)advice->memory_mib).text);
 }

@@ -160,7 +160,8 @@ struct backtest policy_backtest(enum rt_policy policy, const struct peak *peaks,
 	size_t first = count > POLICY_RUNS ? count - POLICY_RUNS : 1;
 
 	for (size_t i = first; i < count; i++) {
-		double mib = policy_reserve(policy, peaks, i).mib;
+		/* As the advice would have been: rounded up, and never below the least. */
+		double mib = (double)round_reservation_mib(policy_reserve(policy, peaks, i).mib);
 
 		result.runs++;
 		result.killed += peaks[i].mib > mib;

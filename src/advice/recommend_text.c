@@ -52,7 +52,7 @@ enum { CHOICES_MOST = 8 };
 /* A job that got fewer cores than it wanted does not show how long it takes with one core less. */
 static bool shows_time(const struct rt_advice *advice, double stretch)
 {
-	return !isnan(stretch) && !(advice->cpu_at_least && stretch < 1.005);
+	return !isnan(stretch) && !(advice->cpu_bound_by && stretch < 1.005);
 }
 
 static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *advice)
@@ -66,7 +66,7 @@ static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *a
 	add_decimal(json, "busy_cores", usage->busy_cores, 4);
 	add_decimal(json, "slower_pct", 100 * (advice->cpu_stretch - 1), 1);
 	json_key(json, "at_least");
-	json_flag(json, advice->cpu_at_least);
+	json_flag(json, advice->cpu_bound_by != NULL);
 	json_key(json, "with_fewer");
 	json_open(json, '[');
 	for (int64_t cores = advice->cpu - 1, count = 0; cores > 0 && count < CHOICES_MOST;
@@ -91,6 +91,7 @@ static void add_memory_evidence(struct json_writer *json, const struct rt_advice
 
 	json_key(json, "memory");
 	json_open(json, '{');
+	add_decimal(json, "peak_mib", seen_peak(usage), 3);
 	add_decimal(json, "sampled_peak_mib", usage->sampled_peak_mib, 3);
 	add_decimal(json, "largest_process_peak_mib", usage->process_peak_mib, 3);
 	add_decimal(json, "peak_between_samples_mib", usage->between_peak_mib, 3);
@@ -286,7 +287,7 @@ static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 		return;
 	next_line(out);
 	buffer_printf(out, "with %lld it would take %s", (long long)fewer,
-		      advice->cpu_at_least ? "at least " : "");
+		      advice->cpu_bound_by ? "at least " : "");
 	add_longer(out, stretch);
 }
 
@@ -303,14 +304,14 @@ static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
 	buffer_add_text(out, " cores on average, at most ");
 	add_figure(out, advice->usage.max_cores);
 	if (advice->policy == RT_POLICY_MAX)
-		buffer_add_text(out, advice->cpu_at_least ? ": it had no more cores" : ": no slower");
+		buffer_printf(out, ": %s", advice->cpu_bound_by ? advice->cpu_bound_by : "no slower");
 	add_cost_in_time(out, advice);
 	buffer_add_char(out, '\n');
 }
 
 static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 {
-	double peak = larger_peak(&advice->usage);
+	const struct usage *usage = &advice->usage;
 
 	add_label(out, "Memory");
 	if (advice->memory_mib < 0) {
@@ -326,18 +327,22 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 				      : "it was killed with this amount");
 	} else {
 		buffer_add_text(out, advice->policy == RT_POLICY_MAX ? "peak " : "largest peak ");
-		buffer_add_text(out, is_between_samples(&advice->usage) ? "at most " : "");
-		add_mib(out, peak);
+		add_mib(out, seen_peak(usage));
+		buffer_add_text(out, usage->swapped ? " with swap" : "");
+		if (is_between_samples(usage)) {
+			buffer_add_text(out, ", perhaps ");
+			add_mib(out, usage->between_peak_mib);
+		}
 		if (advice->policy == RT_POLICY_MAX)
-			buffer_printf(out, " and %.0f %% more", 100 * advice->reservation.margin);
+			buffer_printf(out, ", and %.0f %% more", 100 * advice->reservation.margin);
 	}
 	next_line(out);
 	buffer_printf(out, "(%s)\n", advice->memory_basis);
 	if (advice->backtest.runs) {
 		add_label(out, "");
-		buffer_printf(out, "%12son the %s: %zu killed, reserved %.2f times the used memory\n", "",
+		buffer_printf(out, "%12son the %s: %zu killed, reserved %s times the used memory\n", "",
 			      backtest_runs(&advice->backtest).text, advice->backtest.killed,
-			      advice->backtest.reserved_per_used);
+			      amount_of(advice->backtest.reserved_per_used, add_figure).text);
 	}
 }
 

@@ -406,6 +406,8 @@ int regions_of_summary(const char *const *paths, size_t path_count, const rt_sum
 	if (result < 0)
 		return result;
 	regions->recorded = true;
+	regions->peak_mib = summary_memory_peak(summary).mib;
+	regions->sampled_mib = summary->tracked ? summary->memory.most : summary->host_memory.most;
 	regions->earliest = summary->earliest;
 	regions->latest = summary->latest;
 	result = analyse_samples(regions, samples);

@@ -34,7 +34,8 @@ struct rt_regions {
 	size_t count;
 	rt_table *facts; /* one row of constants */
 	size_t samples;
-	double earliest, latest; /* of the run, in seconds since 1970 */
+	double peak_mib, sampled_mib; /* of the run's memory, as in its summary; NaN: unknown */
+	double earliest, latest;      /* of the run, in seconds since 1970 */
 	struct phases phases;
 };
 

@@ -13,6 +13,8 @@
 
 enum { TEXT_CEILING = 64 << 20 };
 
+static const double TELLING_FACTOR = 1.02;
+
 /* The columns of the table for people, with their headings. A recording without a job shows the machine's figures. */
 static const struct usual {
 	const char *measure, *heading;
@@ -21,13 +23,13 @@ static const struct usual {
 } USUAL[] = {
 	{"process_cpu_usage", "cores mean", REGION_MEAN, false},
 	{"process_cpu_usage", "cores max", REGION_MAX, false},
-	{"process_memory_mib", "memory max", REGION_MAX, false},
+	{"process_memory_mib", "largest sample", REGION_MAX, false},
 	{"process_disk_read_bytes", "read", REGION_TOTAL, false},
 	{"process_disk_write_bytes", "written", REGION_TOTAL, false},
 	{"process_gpu_usage", "GPUs mean", REGION_MEAN, false},
 	{"process_gpu_vram_mib", "VRAM max", REGION_MAX, false},
 	{"system_cpu_usage", "cores mean", REGION_MEAN, true},
-	{"system_memory_used_mib", "memory max", REGION_MAX, true},
+	{"system_memory_used_mib", "largest sample", REGION_MAX, true},
 	{"system_disk_read_bytes", "read", REGION_TOTAL, true},
 	{"system_disk_write_bytes", "written", REGION_TOTAL, true},
 	{"system_net_recv_bytes", "received", REGION_TOTAL, true},
@@ -197,6 +199,11 @@ static void add_notes(struct buffer *out, const rt_regions *regions, const struc
 			      "shorter --interval measures %s\n",
 			      without, without == 1 ? " has" : "s have", without == 1 ? "its" : "their",
 			      without == 1 ? "it" : "them");
+	if (regions->peak_mib > TELLING_FACTOR * regions->sampled_mib) {
+		buffer_add_text(&notes, "the run's memory peak of ");
+		add_size(&notes, regions->peak_mib * 1048576, RT_SIZE_AUTO);
+		buffer_add_text(&notes, " is above the largest sample: no sample was taken then\n");
+	}
 	if (regions->phases.open_calls)
 		buffer_printf(
 			&notes, "%zu call%s never stopped: the end of the recording counts as the end\n",

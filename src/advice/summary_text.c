@@ -24,6 +24,8 @@ enum {
 
 /* Below it, the clock tick of the kernel and the start of a process are most of a CPU time. */
 static const double NOISE_SECS = 0.01;
+/* Two measures of the same memory differ enough to tell from here on. */
+static const double TELLING_FACTOR = 1.1, TELLING_MIB = 16;
 
 #define MIB 1048576.0
 
@@ -126,6 +128,36 @@ static void add_memory_caveats(const struct page *page)
 	}
 }
 
+/* The measure is told where another would give another figure. */
+static void add_peak_source(const struct page *page, const struct memory_peak *peak)
+{
+	const struct rt_summary *summary = page->summary;
+	double shared_often = summary->memory_rss.most, sampled = summary->memory.most;
+	bool is_usual;
+
+	if (!peak->source)
+		return;
+	is_usual = strcmp(peak->source, "pss") == 0 || strcmp(peak->source, "sampled") == 0;
+	if (strcmp(peak->source, "largest_process") == 0) {
+		if (!(peak->mib > TELLING_FACTOR * sampled) || peak->mib - sampled < TELLING_MIB)
+			return;
+		add_label(page, "");
+		buffer_add_text(page->out,
+				"the peak is that of the largest process; the largest sample of all is ");
+		add_mib(page, sampled);
+		return;
+	}
+	if (is_usual &&
+	    (!(shared_often > TELLING_FACTOR * peak->mib) || shared_often - peak->mib < TELLING_MIB))
+		return;
+	add_label(page, "");
+	buffer_add_text(page->out, memory_source_in_words(peak->source));
+	if (!is_usual)
+		return;
+	buffer_add_text(page->out, "; RSS counts them in each process: ");
+	add_mib(page, shared_often);
+}
+
 static void add_memory(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
@@ -157,20 +189,11 @@ static void add_memory(const struct page *page)
 		buffer_add_text(page->out, "; mean ");
 		add_mib(page, figure_mean(memory));
 	}
-	if (peak.source) {
-		add_label(page, "");
-		buffer_add_text(page->out, memory_source_in_words(peak.source));
-		/* A short job would seem to have had a spike. */
-		if (strcmp(peak.source, "largest_process") == 0 &&
-		    strcmp(summary->memory_sources, "pss") == 0)
-			buffer_add_text(page->out,
-					", with all the pages that it shares; the mean has its part "
-					"of them");
-		if (summary->swap.most > 0) {
-			buffer_add_text(page->out, "; swapped out ");
-			add_mib(page, summary->swap.most);
-		}
+	if (summary->swap.most > 0) {
+		buffer_add_text(page->out, "; swapped out ");
+		add_mib(page, summary->swap.most);
 	}
+	add_peak_source(page, &peak);
 	add_memory_caveats(page);
 	add_history(page, &summary->memory_history, memory->most, true);
 }
@@ -196,14 +219,15 @@ static void add_io(const struct page *page)
 		add_label(page, "Storage");
 		add_both_ways(page, "read", read->sum, "written", isnan(written) ? 0 : written);
 		if (job && summary->cancelled_bytes.sum > 0) {
-			buffer_add_text(page->out, " (deleted before it was stored: ");
+			buffer_add_text(page->out, " (and ");
 			add_size(page->out, summary->cancelled_bytes.sum, page->unit);
-			buffer_add_char(page->out, ')');
+			buffer_add_text(page->out, " in files that were deleted before they reached it)");
 		}
 		if (!job)
 			buffer_add_text(page->out, " (whole machine)");
 		if (summary->read_chars.present) {
-			buffer_add_text(page->out, "; with page cache, pipes and devices: ");
+			buffer_add_text(page->out,
+					"; by read and write calls, also of pipes and the page cache: ");
 			add_both_ways(page, "read", summary->read_chars.sum, "written",
 				      summary->written_chars.sum);
 		}
@@ -252,10 +276,10 @@ static void add_network(const struct page *page)
 		return;
 	}
 	if (use.source) {
-		buffer_add_text(page->out, "no TCP connection of the job");
+		buffer_add_text(page->out, "the job had no TCP connection");
 		/* The bound is the traffic of others then, far more likely than the job's. */
 		if (use.received_bound > 0 || use.sent_bound > 0)
-			buffer_add_text(page->out, " was seen; short ones may be missing");
+			buffer_add_text(page->out, " that was seen; short ones may be missing");
 		return;
 	}
 	add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);

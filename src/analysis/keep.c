@@ -31,7 +31,8 @@ static void print_number(const char *path)
 
 	if (history_file_kind(slash ? slash + 1 : path, &number) == HISTORY_OTHER)
 		return;
-	length = snprintf(line, sizeof(line), "recorded as %u; resource-tracker report %u\n", number, number);
+	length = snprintf(line, sizeof(line), "recorded as run %u; its page: resource-tracker report %u\n",
+			  number, number);
 	(void)write_all(STDOUT_FILENO, line, (size_t)length);
 }
 

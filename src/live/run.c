@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/signal_names.h"
 #include "record/reader.h"
+#include "record/tree_memory.h"
 
 static double real_or_nan(double value)
 {
@@ -22,6 +23,7 @@ void run_begin(struct run *ret_run, const char *name, unsigned number, int64_t n
 		.memory_total_mib = NAN,
 		.interval_secs = NAN,
 		.wall_secs = NAN,
+		.memory_peak_mib = NAN,
 		.heard_ns = now_ns,
 	};
 	snprintf(ret_run->name, sizeof(ret_run->name), "%s", name);
@@ -67,12 +69,24 @@ static bool reason_is(const struct run_end_row *end, const char *reason)
 	return !text_absent(end->reason) && strcmp(end->reason, reason) == 0;
 }
 
+/* The summary's peak. It does not trust a figure that counts shared pages more than once and no sample reaches. */
+static double peak_of(const struct run *run, const struct run_end_row *end)
+{
+	enum memory_measure measure = memory_measure(end->memory_peak_source);
+	double sampled = run->timeline.peaks[SERIES_JOB_MEMORY];
+
+	if ((measure == MEASURE_EACH_PROCESS || measure == MEASURE_BOUND) && end->memory_peak_mib > sampled)
+		return sampled;
+	return real_or_nan(end->memory_peak_mib);
+}
+
 static void take_end(struct run *run, const struct run_end_row *end)
 {
 	bool is_oom = reason_is(end, "oom_kill_confirmed") || reason_is(end, "oom_kill_suspected");
 	char name[SIGNAL_NAME_SIZE];
 
 	run->wall_secs = real_or_nan(end->wall_secs);
+	run->memory_peak_mib = peak_of(run, end);
 	run->state = RUN_FAILED;
 	if (!count_absent(end->signal)) {
 		snprintf(run->outcome, sizeof(run->outcome), "killed by %s%s",
@@ -103,7 +117,7 @@ int run_take(struct run *run, const struct frame *frame, const struct frame *ide
 		run->run_index = run_index;
 		run->state = RUN_BEGINS;
 		run->outcome[0] = '\0';
-		run->wall_secs = NAN;
+		run->wall_secs = run->memory_peak_mib = (double)NAN;
 	}
 	r = moment_take(&moment, frame);
 	if (r == 0)

@@ -27,7 +27,8 @@ struct run {
 	double cpu_count;        /* of the machine; NaN: unknown */
 	double memory_total_mib; /* of the machine */
 	double interval_secs;
-	double wall_secs; /* of the run that has ended; NaN: unknown */
+	double wall_secs;       /* of the run that has ended; NaN: unknown */
+	double memory_peak_mib; /* of the run that has ended, as in its summary; NaN: unknown */
 	enum run_state state;
 	char outcome[RUN_OUTCOME_BYTES]; /* in words; empty while it goes on */
 	struct timeline timeline;

@@ -175,7 +175,10 @@ static void draw_machine(const struct view *view, struct canvas *canvas, size_t 
 	const struct moment *moment;
 	char title[64], cores[NUMBER_BYTES], used[NUMBER_BYTES], total[NUMBER_BYTES], text[4 * NUMBER_BYTES];
 
-	snprintf(title, sizeof(title), "%zu run%s now", running, running == 1 ? "" : "s");
+	if (running)
+		snprintf(title, sizeof(title), "%zu run%s now", running, running == 1 ? "" : "s");
+	else
+		snprintf(title, sizeof(title), "no run goes on now");
 	canvas_text(canvas, 0, 1, 30, LOOK_STRONG, title);
 	for (size_t i = 0; i < view->count; i++)
 		if (run_is_live(view->runs[i]) && view->runs[i]->timeline.count &&

@@ -200,13 +200,13 @@ static void draw_cores_value(const struct scene *scene, const struct panel *pane
 		canvas_printf(scene->canvas, row, VALUE, VALUE_COLUMNS, LOOK_STRONG, "%s of %.3g core%s",
 			      value, limit, limit == 1 ? "" : "s");
 	if (panel->rows > 1)
-		canvas_printf(scene->canvas, row + 1, VALUE, VALUE_COLUMNS, LOOK_FAINT, "peak %s",
+		canvas_printf(scene->canvas, row + 1, VALUE, VALUE_COLUMNS, LOOK_FAINT, "max %s",
 			      figure_text(scene->run->timeline.peaks[panel->series], most));
 	if (panel->rows > 2 && scene->machine && !isnan(load))
 		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "load %s",
 			      figure_text(load, value));
 	else if (panel->rows > 2 && !scene->machine && !isnan(waiting))
-		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "%s waiting",
+		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "%s threads wait",
 			      figure_text(waiting, value));
 }
 
@@ -221,6 +221,8 @@ static void draw_memory_value(const struct scene *scene, const struct panel *pan
 	double used = scene->moment->values[panel->series];
 	double swap = scene->moment->values[scene->machine ? SERIES_HOST_SWAP : SERIES_JOB_SWAP];
 	char value[NUMBER_BYTES], most[NUMBER_BYTES], part[NUMBER_BYTES];
+	/* The peak of the run is known at its end. Before, there is the largest sample. */
+	bool has_peak = panel->kind == PANEL_MEMORY && !scene->machine && !isnan(scene->run->memory_peak_mib);
 
 	memory_text(scene->view, used, value);
 	if (panel->kind == PANEL_VRAM || isnan(limit) || isnan(used))
@@ -229,8 +231,12 @@ static void draw_memory_value(const struct scene *scene, const struct panel *pan
 		canvas_printf(scene->canvas, row, VALUE, VALUE_COLUMNS, near_limit(used / limit), "%s of %s",
 			      value, memory_text(scene->view, limit, most));
 	if (panel->rows > 1)
-		canvas_printf(scene->canvas, row + 1, VALUE, VALUE_COLUMNS, LOOK_FAINT, "peak %s",
-			      memory_text(scene->view, scene->run->timeline.peaks[panel->series], most));
+		canvas_printf(scene->canvas, row + 1, VALUE, VALUE_COLUMNS, LOOK_FAINT, "%s %s",
+			      has_peak ? "peak" : "max",
+			      memory_text(scene->view,
+					  has_peak ? scene->run->memory_peak_mib
+						   : scene->run->timeline.peaks[panel->series],
+					  most));
 	if (panel->rows > 2 && panel->kind == PANEL_MEMORY && !isnan(used / limit))
 		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "%s%s%s",
 			      percent_text(used / limit, part), swap > 0 ? ", swap " : "",

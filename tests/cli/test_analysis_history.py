@@ -88,7 +88,7 @@ def test_a_job_on_a_terminal_gets_its_summary_and_a_number_not_samples(terminal)
     screen = terminal.run("--", "echo", "out of the job")
     assert screen.startswith("out of the job\n")
     assert "timestamp" not in screen and "CPU" in screen and "exit status 0" in screen
-    assert screen.endswith("recorded as 1; resource-tracker report 1\n")
+    assert screen.endswith("recorded as run 1; its page: resource-tracker report 1\n")
     assert terminal.files() == ["1.jsonl.gz", "runs.jsonl"]
     assert stat.S_IMODE(terminal.history.stat().st_mode) == 0o700
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in terminal.history.iterdir())
@@ -114,13 +114,13 @@ def test_without_a_terminal_for_samples_nothing_is_kept(terminal):
     assert len(json_lines(result.stderr)) == 1 and not terminal.history.exists()
     # The samples would have gone to the terminal of stderr, even if stdout goes elsewhere.
     with open(terminal.folder / "out", "w") as out:
-        assert "recorded as 1" in terminal.run("--", "echo", "x", stdout=out)
+        assert "recorded as run 1" in terminal.run("--", "echo", "x", stdout=out)
     assert (terminal.folder / "out").read_text() == "x\n"
 
 
 def test_quiet_keeps_the_run_and_prints_nothing(terminal):
     assert terminal.run("-q", "--", "true") == ""
-    assert terminal.run("--no-summary", "--", "true") == "recorded as 2; resource-tracker report 2\n"
+    assert terminal.run("--no-summary", "--", "true") == "recorded as run 2; its page: resource-tracker report 2\n"
     assert json.loads(terminal.run("--summary=json", "--", "true"))["run"]["executable"] == "true"
     assert [line["number"] for line in terminal.listed()] == [1, 2, 3]
 
@@ -141,7 +141,7 @@ def test_a_summary_that_is_asked_for_is_printed(terminal, words):
 def test_a_mistake_in_the_configuration_does_not_take_the_summary_away(needs_toml, terminal, value):
     (terminal.folder / "resource-tracker.toml").write_text(f"[tracker]\n{value}\n")
     screen = terminal.run("--", "true")
-    assert "; ignored" in screen and "exit status 0" in screen and screen.endswith("recorded as 1; resource-tracker report 1\n")
+    assert "; ignored" in screen and "exit status 0" in screen and screen.endswith("recorded as run 1; its page: resource-tracker report 1\n")
 
 
 
@@ -394,12 +394,12 @@ def test_planted_files_are_neither_followed_nor_waited_for(terminal):
     (terminal.history / "3.jsonl.gz").symlink_to(victim)
     os.mkfifo(terminal.history / "4.jsonl")
     screen = terminal.run("--", "true")
-    assert "recorded as 5" in screen
+    assert "recorded as run 5" in screen
     assert victim.read_text() == "precious\n"
     (terminal.history / "runs.jsonl").unlink()
     os.mkfifo(terminal.history / "runs.jsonl")
     assert terminal.piped("ls").returncode == 1
-    assert "recorded as 6" in terminal.run("--", "true")
+    assert "recorded as run 6" in terminal.run("--", "true")
     (terminal.history / "runs.jsonl").unlink()
     assert [line["number"] for line in terminal.listed()] == [5, 6], "lines that could not be written are made again"
     assert victim.read_text() == "precious\n"

@@ -491,6 +491,25 @@ def test_live_tells_of_the_end_of_a_run_that_it_has_followed(terminal, tmp_path)
 
 # ---- several runs -------------------------------------------------------------------------------------------
 
+def test_a_run_that_has_ended_has_the_peak_of_its_summary(terminal, tmp_path):
+    """The samples reach 40 MiB, one process had 325 MiB between two of them."""
+    end = dict(recordings.END, memory_peak_mib=325.0, memory_peak_source="largest_process", largest_process_peak_mib=325.0)
+    path = recordings.write(tmp_path / "x.jsonl", samples(4, end))
+    one = terminal("live", path)
+    screen = one.wait("peak 325 MiB")
+    assert screen.count("peak") == 1 and re.search(r"max [\d.]+", screen), screen
+    one.press("q")
+    assert one.wait_for_end() == 0
+    goes_on = recordings.write(tmp_path / "y.jsonl", samples(4, None))
+    with goes_on.open() as recorder:
+        fcntl.flock(recorder, fcntl.LOCK_EX)
+        one = terminal("live", goes_on)
+        screen = one.wait("max 40.0 MiB")
+        assert "peak" not in screen
+        one.press("q")
+        assert one.wait_for_end() == 0
+
+
 def test_live_lists_files_and_opens_one(terminal, tmp_path):
     paths = []
     for name, cores in ("calm", 0.5), ("busy", 1.5):
@@ -500,14 +519,14 @@ def test_live_lists_files_and_opens_one(terminal, tmp_path):
             one["cpu"]["process_cores_used"] = cores
         paths.append(recordings.write(tmp_path / f"{name}.jsonl", made))
     one = terminal("live", *paths)
-    one.wait(lambda screen: "0 runs now" in screen and screen.count("failed with exit status 3") == 2)
+    one.wait(lambda screen: "no run goes on now" in screen and screen.count("failed with exit status 3") == 2)
     one.wait(in_order("busy", "calm"))
     one.press("r")
     one.wait(in_order("calm", "busy"))
     one.press("Up", "Up", "Enter")
     one.wait(lambda screen: screen.startswith(" calm  pid 42"))
     one.press("Escape")
-    one.wait("0 runs now")
+    one.wait("no run goes on now")
     one.press("Down", "Enter")
     one.wait(lambda screen: screen.startswith(" busy  pid 42"))
     one.press("q")

@@ -1,5 +1,6 @@
 """Memory of recordings whose samples have different measures, of older versions, and of the Rust CLI."""
 import json
+import re
 
 import pytest
 
@@ -236,3 +237,33 @@ def test_gpu_tracker_without_a_figure_that_counts_once(run, tmp_path):
     path = write(tmp_path, [sample(i, 2718.0, "rss", 2718.0, process_main_rss_mib=301.0, process_main_private_mib=None) for i in range(6)])
     tree = json.loads(text(run, "summary", "--layout", "gpu_tracker", "--json", "--ram-unit", "megabytes", path))["max_ram"]
     assert tree["descendants"] == {"total_rss": pytest.approx(2417 * 1.048576), "private_rss": None, "shared_rss": None}
+
+
+def with_a_peak_between_samples(tmp_path, name="run.jsonl"):
+    """The samples have at most 249 MiB (RSS: 727), the largest process had 325, and 329 may have been there at once."""
+    samples = [sample(i, 200.0 + 7 * i, "pss", 727.0, pss=200.0 + 7 * i, age=0.0) for i in range(8)]
+    return write(tmp_path, samples, name, memory_peak_mib=325.0, memory_peak_source="largest_process", memory_peak_elapsed_secs=None,
+                 largest_process_peak_mib=325.0, memory_peak_between_mib=329.0)
+
+
+def test_a_run_has_one_peak_on_every_surface(run, tmp_path):
+    path, other = with_a_peak_between_samples(tmp_path), with_a_peak_between_samples(tmp_path, "other.jsonl")
+    recordings.write_marks(path, 1_700_000_000.5, [("start", "p", 1.0), ("stop", "p", 6.0)])
+    said = {name: text(run, *words) for name, words in {
+        "summary": ["summary", path], "recommend": ["recommend", path], "regions": ["regions", path],
+        "compare-runs": ["compare-runs", path, other]}.items()}
+    for name, one in said.items():
+        assert "325 MiB" in one, name
+        assert set(re.findall(r"\bpeak (?:of )?([\d.]+ [KMG]iB)", one)) <= {"325 MiB"}, one
+    assert "the largest sample of all is 249 MiB" in said["summary"] and "329" not in said["recommend"]
+    assert "largest sample" in said["regions"] and "the run's memory peak of 325 MiB is above the largest sample" in said["regions"]
+    assert json.loads(text(run, "recommend", "--json", path))["evidence"]["memory"]["peak_mib"] == 325.0
+    assert json.loads(text(run, "runs", "add", path))["memory_peak_mib"] == 325.0
+
+
+def test_the_measure_is_told_where_another_gives_another_figure(run, tmp_path):
+    """A pool whose processes share most of their memory looks larger in other tools."""
+    shared = write(tmp_path, [sample(i, 200.0, "pss", 727.0, pss=200.0, age=0.0) for i in range(4)])
+    assert "the peak counts shared pages once; RSS counts them in each process: 727 MiB" in text(run, "summary", shared)
+    alone = write(tmp_path, [sample(i, 200.0, "pss", 205.0, pss=200.0, age=0.0) for i in range(4)])
+    assert "the peak" not in text(run, "summary", alone)

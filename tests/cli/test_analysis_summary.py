@@ -251,8 +251,11 @@ def test_the_cores_are_the_machines_unless_a_limit_is_lower(run, tmp_path):
     one["limits"].update(cpu_limit_cores=None, cpuset_cores=None)
     text = run("summary", recordings.write(tmp_path / "x.jsonl", [one])).out
     assert re.search(r"^  CPU        [\d.]+ of the machine's 2 cores on average, [\d.]+ at most; 12.0 s of CPU time, 25 % in the kernel$", text, re.M)
-    # The peak and the mean differ in how they count, although nothing happened.
-    assert "the peak is that of the largest process, with all the pages that it shares; the mean has its part of them\n" in text
+    # The peak of the largest process is told apart where it is far above the samples.
+    assert "  Memory     peak 120 MiB" in text
+    assert "the peak is that of the largest process; the largest sample of all is 100 MiB\n" in text
+    one["run_end"]["memory_peak_mib"] = 108.0
+    assert "largest process" not in run("summary", recordings.write(tmp_path / "x.jsonl", [one])).out
 
 
 def test_each_process_has_a_thread_though_the_samples_saw_fewer(run, tmp_path):

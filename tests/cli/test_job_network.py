@@ -420,7 +420,7 @@ def test_a_job_without_connections_takes_no_bound_from_the_traffic_of_others(run
                net_connections=0, net_retransmits=0, net_source="bound")
     path = recordings.write(tmp_path / "run.jsonl", [recordings.sample(0, start=recordings.START, end=end)])
     text = run("summary", path).out
-    assert "no TCP connection of the job was seen; short ones may be missing\n" in text and "191" not in text
+    assert "the job had no TCP connection that was seen; short ones may be missing\n" in text and "191" not in text
     assert json.loads(run("summary", "--json", path).out)["network"]["received_bound_bytes"] == 191 << 20
 
 

@@ -72,7 +72,7 @@ def test_open_shows_the_page(run, helpers, tmp_path, name, env):
 def test_first_screen_answers(make, drive):
     seen = drive(make(recordings.eight_samples(), options=["--price", "3.6", "--integration", "Metaflow"]), "look")
     text = seen["text"].replace("\u00a0", " ")
-    for answer in ["Failed with exit status 3", "Wait status: exit code 3.", "8.00 s", "12.0 s of CPU time", "$0.008", "mean 1.50",
+    for answer in ["Failed with exit status 3", "Exit status 3.", "8.00 s", "12.0 s of CPU time", "$0.008", "mean 1.50",
                    "peak 256 MiB of 512 MiB", "What should the next run request?", "What was the bottleneck?", "from Metaflow", "a=b"]:
         assert answer in text, answer
     assert seen["charts"] == [f"chart-{name}" for name in ["cpu", "memory", "disk", "space", "network", "waiting", "processes"]]

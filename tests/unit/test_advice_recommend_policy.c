@@ -120,7 +120,8 @@ static void policies_kill_few_of_many_runs_and_reserve_little(void **state)
 			      100 * (double)killed[policy] / (double)runs, runs,
 			      reserved[policy] / (double)runs);
 	assert_true((double)killed[RT_POLICY_MAX] <= 0.003 * (double)runs);
-	assert_true(reserved[RT_POLICY_MAX] <= 1.6 * (double)runs);
+	/* 1.6 by the policy, and the steps of an advice. */
+	assert_true(reserved[RT_POLICY_MAX] <= 1.61 * (double)runs);
 	assert_true((double)killed[RT_POLICY_P95] <= 0.02 * (double)runs);
 	assert_true(reserved[RT_POLICY_P95] < reserved[RT_POLICY_MAX]);
 }

@@ -149,7 +149,8 @@ const verdictCard = (run, report) => {
 
 	return card('Did it work?', 'answer ' + mood,
 		element('p', {class: 'headline'}, svg(ICONS[mood]), element('span', {}, title)),
-		note(told(run.raw, run.figure('end', 'evidence') ? 'summary.end.evidence' : 'summary.end.in_words', sentence)),
+		/* The kernel's wait status says no more than the words. */
+		note(told(run.raw, run.figure('end', 'evidence') && run.figure('end', 'reason') !== 'exit' ? 'summary.end.evidence' : 'summary.end.in_words', sentence)),
 		run.figure('end', 'descendants_running') ? note(told(run.raw, 'summary.end.descendants_running'), ' of its processes were still running at its end.') : null);
 };
 
@@ -213,7 +214,7 @@ const adviceCard = (run, report) => {
 	return card('What should the next run request?', '', element('p', {class: 'headline'}, element('span', {}, askFor(run))),
 		/metaflow/i.test(report.integration || '') ?
 			note(element('code', {}, '@resources(cpu=', told(run.raw, 'advice.cpu'), ', memory=', told(run.raw, 'advice.memory'), advice.gpu ? [', gpu=', told(run.raw, 'advice.gpu')] : '', ')')) : null,
-		advice.runs > 1 ? note('From ', told(run.raw, 'advice.runs'), ' runs: ', told(run.raw, 'advice.evidence.cpu.mean_cores', figure), ' cores on average, a peak of ', told(run.raw, 'advice.evidence.memory.sampled_peak_mib', mib), '.') : null,
+		advice.runs > 1 ? note('From ', told(run.raw, 'advice.runs'), ' runs: ', told(run.raw, 'advice.evidence.cpu.mean_cores', figure), ' cores on average, a peak of ', told(run.raw, 'advice.evidence.memory.peak_mib', mib), '.') : null,
 		serverNotes(run),
 		advice.notes.slice(0, 3).map((one, i) => note(told(run.raw, `advice.notes.${i}.text`, sentence))));
 };

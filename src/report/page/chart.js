@@ -5,6 +5,8 @@ const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 
 const BINARY = Array.from({length: 80}, (_, i) => 2 ** (i - 20));
 const PLOT_HEIGHT = 176, AXIS_WIDTH = 74, RIGHT_ROOM = 24;
 const FONT = 'system-ui, sans-serif';
+/* A peak up to this part of the largest sample is that sample, rounded. */
+const SAMPLED_PEAK = 1.005;
 
 const pale = (name, alpha) => colour(name) + alpha;
 
@@ -43,10 +45,19 @@ class Chart {
 		this.limit = this.run && layout.limit ? this.run.figure(layout.limit[0], layout.limit[1]) : null;
 		const most = Math.max(0, ...lines.filter((line) => line.shown).map((line) => topOf(line) || 0));
 		this.limitFits = this.limit > 0 && most >= 0.25 * this.limit;
-		this.peak = this.run && layout.peak && this.run.figure(layout.peak[0], layout.peak[2]) !== null ?
-			{at: this.run.figure(layout.peak[0], layout.peak[2]), value: this.run.figure(layout.peak[0], layout.peak[1])} : null;
+		this.peak = this.run && layout.peak ? this.peakOf(layout.peak) : null;
 		this.plot = null;
 		this.bands = [];
+	}
+
+	/* The summary's peak: a dot where a sample has it, else a line at its height, because no line of samples goes there. */
+	peakOf([group, ...names]) {
+		const [value, at, source] = names.map((name) => this.run.figure(group, name)), job = this.series.find(({look}) => look === 'job');
+
+		if (value === null || !job)
+			return null;
+		const sampled = at !== null && value <= SAMPLED_PEAK * topOf(job);
+		return {value, at: sampled ? at : null, text: `peak ${withUnit(value, this.unit)}` + (sampled ? '' : source === 'largest_process' ? ', of the largest process' : ', between two samples')};
 	}
 
 	get empty() {
@@ -82,6 +93,8 @@ class Chart {
 			least = 0;
 		if (this.limitFits)
 			most = Math.max(most, this.limit);
+		if (this.peak && this.peak.at === null && this.view.whole)
+			most = Math.max(most, this.peak.value);
 		return [least, most];
 	}
 
@@ -320,7 +333,9 @@ class Chart {
 			}
 			if (this.run)
 				this.drawEvents(ctx, bbox, x);
-			if (this.peak && this.peak.value >= 0 && this.peak.at >= this.view.from && this.peak.at <= this.view.to)
+			if (this.peak && this.peak.at === null)
+				this.drawPeakLine(ctx, y(this.peak.value), bbox);
+			else if (this.peak && this.peak.at >= this.view.from && this.peak.at <= this.view.to)
 				this.drawPeak(ctx, x(this.peak.at), y(this.peak.value), bbox);
 		});
 	}
@@ -359,8 +374,21 @@ class Chart {
 		return width;
 	}
 
+	drawPeakLine(ctx, y, bbox) {
+		const ratio = uPlot.pxRatio;
+
+		ctx.setLineDash([2 * ratio, 3 * ratio]);
+		ctx.strokeStyle = colour('job');
+		ctx.beginPath();
+		ctx.moveTo(bbox.left, y);
+		ctx.lineTo(bbox.left + bbox.width, y);
+		ctx.stroke();
+		ctx.fillStyle = colour('ink');
+		ctx.fillText(this.peak.text, bbox.left + 6 * ratio, y + 13 * ratio);
+	}
+
 	drawPeak(ctx, x, y, bbox) {
-		const ratio = uPlot.pxRatio, text = 'peak ' + withUnit(this.peak.value, this.unit).replace('\u00a0', ' ');
+		const ratio = uPlot.pxRatio, {text} = this.peak;
 		const width = ctx.measureText(text).width, right = bbox.left + bbox.width;
 		const left = x + width + 10 * ratio > right ? x - width - 7 * ratio : x + 7 * ratio;
 

@@ -157,7 +157,7 @@ const tellWhere = (at, indices) => {
 
 	where.replaceChildren(...(index === null || index < 0 ?
 		[`${clock(view.from, Math.max(step, 0.1))} \u2013 ${clock(view.to, Math.max(step, 0.1))}`, element('span', {class: 'clock'}, local(0) ? `${local(view.from)} \u2013 ${local(view.to)}` : ''),
-			element('span', {class: 'hint'}, view.whole ? 'drag to zoom, or turn the wheel with Ctrl' : 'double-click to show all')] :
+			element('span', {class: 'hint'}, view.whole ? 'drag to zoom, or hold Ctrl and scroll' : 'double-click to show all')] :
 		[element('strong', {}, clock(run.x[index], Math.min(0.1, Math.max(step, 0.001)))), element('span', {class: 'clock'}, several || run.began_at === null ? '' : localMoment(run.began_at + run.x[index]))]));
 };
 
