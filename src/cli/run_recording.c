@@ -17,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/duration.h"
 #include "cli/after_recording.h"
 #include "cli/alone.h"
 #include "cli/keep_run.h"
@@ -392,6 +393,18 @@ static int watch_process(struct recording_run *run)
 	return 0;
 }
 
+/* Slurm's plugin sets a bound, because a user chooses the interval of a recorder outside of the job's limit of CPU time. */
+static void keep_least_interval(struct front *front)
+{
+	const char *least = secure_getenv("RESOURCE_TRACKER_LEAST_INTERVAL");
+	const struct given *item = given_by_name(&front->given, "interval");
+	double least_secs, secs;
+
+	if (least && item && parse_duration(least, &least_secs) && parse_duration(item->text, &secs) &&
+	    secs < least_secs)
+		(void)rt_config_set(front->config, "interval", least);
+}
+
 int run_recording(struct front *front, char **argv)
 {
 	struct recording_run run = {.front = front,
@@ -400,6 +413,7 @@ int run_recording(struct front *front, char **argv)
 
 	if (r < 0)
 		return refuse("signals cannot be set up: %s", strerror(-r));
+	keep_least_interval(front);
 	status = open_tracker(&run);
 	if (status) {
 		drop_kept_run(front);

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/scan.h"
 
 static const char VARIABLE[] = "RESOURCE_TRACKER_STATUS_FD";
@@ -46,10 +48,26 @@ int told_status_open(void)
 	return fcntl((int)number, F_SETFD, FD_CLOEXEC) < 0 ? -1 : (int)number;
 }
 
+/* The parent reads no more lines once the recorder is ready. */
+static void leave_stderr(int fd)
+{
+	struct stat ours, told;
+	CLEANUP_CLOSE int null = -1;
+
+	if (fstat(STDERR_FILENO, &ours) < 0 || fstat(fd, &told) < 0 || ours.st_dev != told.st_dev ||
+	    ours.st_ino != told.st_ino)
+		return;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
+}
+
 void told_status_ready(int fd)
 {
-	if (fd >= 0)
-		(void)!send(fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (fd < 0)
+		return;
+	leave_stderr(fd);
+	(void)!send(fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 bool told_status_read(int fd, struct told_end *ret_end)

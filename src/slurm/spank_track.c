@@ -1,12 +1,13 @@
 /*
  * A SPANK plugin for Slurm (2.5 or later): records each task of each step of unmodified jobs, as the user of the job.
  *
- *	optional resource_tracker.so [default=on] [recorder=/usr/bin/resource-tracker] [output=TEMPLATE]     in plugstack.conf
+ *	optional resource_tracker.so [default=on] [recorder=PATH] [output=TEMPLATE] [runs=FILE] [interval=SECS]     in plugstack.conf
  *	#SBATCH --track                                                                                in a job
  *
  * slurmstepd calls post_fork while the new task still waits for its start. The plugin then starts a recorder that attaches to the
  * task (--pid), and waits until it has. The recorder is a child of init, outside the control groups of the job: it survives an
- * OOM kill, and Slurm neither waits for it nor kills it. A socket pair joins both: the recorder sends one byte when it is ready, and
+ * OOM kill, and Slurm neither waits for it nor kills it. A socket pair joins both: the recorder sends one byte (0) when it is ready,
+ * or a line that says why it is not, since the socket is its stderr as well. Then
  * the plugin sends the wait status and the CPU time of the task, which only the parent of a task learns: slurmstepd calls task_exit
  * after each wait3(2), so that its times of waited-for children have grown by those of the task (getrusage(2)).
  *
@@ -29,6 +30,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/told_end.h"
@@ -52,8 +54,10 @@ SPANK_PLUGIN(resource_tracker, 1)
 
 enum {
 	READY_WITHIN_MS = 5000,
+	READY_LATER_MS = 100, /* after a recorder of the step was not ready in that time */
 	VARIABLES_MOST = 4096,
 	GROUPS_MOST = 65536,
+	REASON_BYTES = 500,
 	STATUS_FD = 3,
 	DESCRIPTORS_MOST = 1 << 20
 };
@@ -70,18 +74,25 @@ static struct {
 	bool enabled;
 	const char *recorder;
 	const char *output;
+	const char *runs; /* TRACKER_RUNS of jobs that have none; NULL: none */
+	const char *
+		interval; /* the shortest that a job may choose: the recorder runs outside the job's limit of CPU time */
+	int patience_ms; /* a recorder has this time to start */
 	struct tracked *tasks;
 	size_t count;
 	struct rusage waited; /* of slurmstepd's children, before the next task ends */
-} the_plugin = {.recorder = BIN_DIR "/resource-tracker", .output = "slurm-%j.%s.%r.jsonl"};
+} the_plugin = {.recorder = BIN_DIR "/resource-tracker",
+		.output = "slurm-%j.%s.%r.jsonl",
+		.interval = "0.1",
+		.patience_ms = READY_WITHIN_MS};
 
-/* --track, --track=on, --track=off; Slurm passes it on from sbatch to the steps of the job. */
+/* --track, --track=on, --track=off; Slurm passes it on from sbatch to the steps of the job. Another word stops no job. */
 static int on_track(int value, const char *argument, int remote)
 {
 	(void)value;
-	(void)remote;
-	if (argument && *argument && strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
-		return -1;
+	if (!remote && argument && *argument && strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
+		slurm_error("resource_tracker: --track=%s is neither on nor off, and is taken as on",
+			    argument);
 	the_plugin.enabled = !argument || strcmp(argument, "off") != 0;
 	return 0;
 }
@@ -101,6 +112,10 @@ static void read_settings(int argc, char **argv)
 			the_plugin.recorder = argv[i] + 9;
 		else if (strncmp(argv[i], "output=", 7) == 0)
 			the_plugin.output = argv[i] + 7;
+		else if (strncmp(argv[i], "runs=", 5) == 0)
+			the_plugin.runs = argv[i] + 5;
+		else if (strncmp(argv[i], "interval=", 9) == 0)
+			the_plugin.interval = argv[i] + 9;
 		else if (strcmp(argv[i], "default=on") == 0)
 			the_plugin.enabled = true;
 		else if (strcmp(argv[i], "default=off") != 0)
@@ -111,7 +126,9 @@ static void read_settings(int argc, char **argv)
 int slurm_spank_init(spank_t spank, int argc, char **argv)
 {
 	read_settings(argc, argv);
-	return spank_option_register(spank, &track_option) == ESPANK_SUCCESS ? 0 : -1;
+	if (spank_option_register(spank, &track_option) != ESPANK_SUCCESS)
+		slurm_error("resource_tracker: --track cannot be offered");
+	return 0;
 }
 
 /* ---- texts for the recorder ------------------------------------------------------------------------ */
@@ -254,6 +271,9 @@ static void fill_environment(struct task *task)
 				task->environment[task->variable_count++] = copy;
 		}
 	}
+	if (the_plugin.runs && !task_variable(task, "TRACKER_RUNS"))
+		add_variable(task, "TRACKER_RUNS", the_plugin.runs);
+	add_variable(task, "RESOURCE_TRACKER_LEAST_INTERVAL", the_plugin.interval);
 	add_number(task, "SLURM_JOB_ID", task->job);
 	add_number(task, "SLURM_PROCID", task->rank);
 	add_number(task, "SLURM_LOCALID", task->local);
@@ -311,13 +331,16 @@ static _Noreturn void become_recorder(const struct task *task, int socket)
 			       (char *)(uintptr_t) "--pid",
 			       (char *)(uintptr_t)task->pid_text,
 			       NULL};
+	const struct rlimit no_core = {0, 0};
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
 	if (task->group_fd >= 0)
 		(void)!write(task->group_fd, "0", 1);
 	setsid();
-	if (null < 0 || socket < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
+	/* slurmstepd has the job's umask by now. Its other limits do no harm: the recorder asks the kernel for those of the job. */
+	setrlimit(RLIMIT_CORE, &no_core);
+	if (null < 0 || socket < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(socket, 2) < 0 ||
 	    (socket != STATUS_FD ? dup2(socket, STATUS_FD) : fcntl(socket, F_SETFD, 0)) < 0)
 		_exit(1);
 	close_other_files();
@@ -352,12 +375,34 @@ static bool start_recorder(const struct task *task, int socket)
 	return child > 0 && status == 0;
 }
 
-static bool is_ready(int fd)
+static int64_t now_ms(void)
 {
-	struct pollfd ready = {.fd = fd, .events = POLLIN};
-	char byte;
+	struct timespec now;
 
-	return poll(&ready, 1, READY_WITHIN_MS) > 0 && read(fd, &byte, 1) == 1;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/*
+ * Waits for the byte of the recorder. False: it has ended, ret_reason is its line; or the folder of the job hangs, say. That is
+ * waited for once, and hardly for the other tasks of the step.
+ */
+static bool is_ready(int fd, char ret_reason[static REASON_BYTES])
+{
+	int64_t until_ms = now_ms() + the_plugin.patience_ms, left_ms = the_plugin.patience_ms;
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	ssize_t length = -1;
+	int r;
+
+	/* slurmstepd takes signals. */
+	while ((r = poll(&ready, 1, (int)left_ms)) < 0 && errno == EINTR)
+		left_ms = until_ms > now_ms() ? until_ms - now_ms() : 0;
+	if (r > 0)
+		length = recv(fd, ret_reason, REASON_BYTES - 1, MSG_DONTWAIT);
+	else
+		the_plugin.patience_ms = READY_LATER_MS;
+	ret_reason[length > 0 ? length : 0] = '\0';
+	return length > 0 && !*ret_reason;
 }
 
 static bool keep_descriptor(pid_t pid, int fd)
@@ -373,6 +418,7 @@ static bool keep_descriptor(pid_t pid, int fd)
 
 static void track_task(struct task *task)
 {
+	char reason[REASON_BYTES];
 	int pair[2];
 
 	task->group_fd = open_recorder_group();
@@ -390,9 +436,9 @@ static void track_task(struct task *task)
 	if (!start_recorder(task, pair[1]))
 		slurm_error("resource_tracker: %s cannot be started", the_plugin.recorder);
 	close(pair[1]);
-	if (!is_ready(pair[0])) {
-		slurm_error("resource_tracker: the recorder of task %u of job %u did not start", task->rank,
-			    task->job);
+	if (!is_ready(pair[0], reason)) {
+		slurm_error("resource_tracker: the recorder of task %u of job %u did not start%s%.*s",
+			    task->rank, task->job, *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
 		close(pair[0]);
 	} else if (!keep_descriptor(task->pid, pair[0])) {
 		close(pair[0]);

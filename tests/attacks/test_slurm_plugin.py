@@ -6,7 +6,9 @@ import fcntl
 import json
 import os
 import pathlib
+import resource
 import subprocess
+import time
 
 import pytest
 
@@ -22,7 +24,8 @@ ls -l /proc/$$/fd >files
 grep -E '^(Uid|Gid|Groups|SigBlk|Cap(Prm|Eff)):' /proc/self/status >status
 cat /proc/$$/oom_score_adj >oom
 cat /proc/$$/cgroup >group
-printf x >&3
+cat /proc/$$/limits >limits
+printf '\\000' >&3
 cat <&3 >told
 echo done >end
 """
@@ -33,8 +36,8 @@ def slurmstepd(binary, home):
     """slurmstepd(recorder, "sh", "-c", "exit 3", preexec_fn=..., NAME=value) runs a task of the victim in its home."""
     program = pathlib.Path(binary).parent / "tests" / "fakes" / "slurmstepd"
 
-    def start(recorder, *job, preexec_fn=None, pass_fds=(), **environment):
-        return subprocess.run([program, str(VICTIM), str(VICTIM), "default=on", f"recorder={recorder}", "--", *job], cwd=home,
+    def start(recorder, *job, words=(), preexec_fn=None, pass_fds=(), **environment):
+        return subprocess.run([program, str(VICTIM), str(VICTIM), "default=on", f"recorder={recorder}", *words, "--", *job], cwd=home,
                               env={"PATH": os.environ["PATH"], "PWD": str(home), **environment}, stdin=subprocess.DEVNULL,
                               preexec_fn=preexec_fn, pass_fds=pass_fds, capture_output=True, text=True, timeout=50, check=False)
     return start
@@ -129,3 +132,61 @@ def test_a_recorder_that_cannot_start_changes_nothing_about_the_task(slurmstepd,
     done = slurmstepd(recorder, "sh", "-c", "echo ran; exit 3")
     assert (done.returncode, done.stdout) == (3, "ran\n")
     assert "did not start" in done.stderr
+
+
+@pytest.mark.parametrize("settings, reason", [
+    ({"TRACKER_INTERVAL": "bogus"}, "TRACKER_INTERVAL: 'bogus' is not a length of time"),
+    ({"TRACKER_TAG": "bogus"}, "TRACKER_TAG: 'bogus' has no '='"),
+    ({"PWD": "/proc"}, "cannot write to 'slurm-7.0.0.jsonl'"),
+])
+def test_the_reason_of_a_recorder_that_refuses_is_in_the_log(slurmstepd, public_programs, settings, reason):
+    done = slurmstepd(public_programs, "sh", "-c", "echo ran; exit 3", **settings)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "ran\n", 1)
+    assert done.stderr.startswith("resource_tracker: the recorder of task 0 of job 7 did not start: resource-tracker: ")
+    assert reason in done.stderr
+
+
+def test_a_crash_leaves_no_core_in_the_folder_of_the_job(slurmstepd, spy, home, helpers):
+    assert slurmstepd(spy, "true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (1000000, 1000000))).returncode == 0
+    helpers.wait_until(lambda: (home / "end").exists())
+    core = next(line for line in (home / "limits").read_text().splitlines() if line.startswith("Max core file size"))
+    assert core.split()[4:6] == ["0", "0"]
+
+
+def test_signals_to_slurmstepd_do_not_end_the_wait_for_the_recorder(slurmstepd, home, public_folder):
+    slow = public_folder / "slow"
+    slow.write_text("#!/bin/sh\nsleep 0.3\nprintf '\\000' >&3\ncat <&3 >told\n")
+    slow.chmod(0o755)
+    done = slurmstepd(slow, "sh", "-c", "exit 3")
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+def test_recorders_that_hang_hold_a_step_up_for_5_s_in_all(slurmstepd, public_folder):
+    """As if the folder of the job were on a server that does not answer: chdir() comes before the recorder is there."""
+    stuck = public_folder / "stuck"
+    stuck.write_text("#!/bin/sh\nexec sleep 20\n")
+    stuck.chmod(0o755)
+    before = time.monotonic()
+    done = slurmstepd(stuck, "sh", "-c", "exit 3", TASKS="10")
+    assert done.returncode == 3 and done.stderr.count("did not start") == 10
+    assert 5 <= time.monotonic() - before < 12
+
+
+@pytest.mark.parametrize("given, words, interval", [
+    ({"TRACKER_INTERVAL": "1ms"}, (), 0.1), ({"TRACKER_INTERVAL": "1ms"}, ["interval=500ms"], 0.5),
+    ({"TRACKER_INTERVAL": "7"}, (), 7), ({}, (), 1), ({"TRACKER_CONFIG": "fast.toml"}, (), 0.1)])
+def test_a_job_cannot_choose_a_recorder_that_keeps_a_cpu_busy(slurmstepd, public_programs, home, helpers, given, words, interval):
+    (home / "fast.toml").write_text("[tracker]\ninterval_secs = 0.001\n")
+    assert slurmstepd(public_programs, "sleep", "0.2", words=words, **given).returncode == 0
+    record = home / "slurm-7.0.0.jsonl"
+    helpers.wait_until(lambda: record.exists() and '"run_end":{' in record.read_text())
+    assert json.loads(record.read_text().splitlines()[0])["run_start"]["interval_secs"] == interval
+
+
+@pytest.mark.parametrize("own", (False, True))
+def test_the_administrator_names_the_file_of_runs(slurmstepd, spy, home, helpers, own):
+    """A job with --export=NONE has no variables, and those of a TaskProlog come too late."""
+    done = slurmstepd(spy, "true", words=["runs=/srv/runs.jsonl"], **({"TRACKER_RUNS": "own"} if own else {}))
+    assert (done.returncode, done.stderr) == (0, "")
+    helpers.wait_until(lambda: (home / "end").exists())
+    assert variables(home)["TRACKER_RUNS"] == ("own" if own else "/srv/runs.jsonl")

@@ -4,12 +4,15 @@
  *   slurmstepd UID GID [WORD OF plugstack.conf]... -- JOB...
  *
  * Runs one task as that user in this folder, with this environment, and tells what Slurm's own would tell. Returns its status.
+ * As the real one, it takes signals while the plugin waits for its recorder: SIGALRM each 5 ms. TASKS=N calls the plugin N times.
  */
+#include <signal.h>
 #include <slurm/spank.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +125,24 @@ static uint32_t number_in(const char *text)
 	return (uint32_t)number;
 }
 
+static void take_alarm(int signo)
+{
+	(void)signo;
+}
+
+static void call_post_fork(void)
+{
+	const struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+	const struct sigaction action = {.sa_handler = take_alarm};
+	const char *tasks = getenv("TASKS");
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (uint32_t left = tasks ? number_in(tasks) : 1; left; left--)
+		slurm_spank_task_post_fork(NULL, 0, NULL);
+	setitimer(ITIMER_REAL, &never, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	int words = 3, gate;
@@ -135,7 +156,7 @@ int main(int argc, char **argv)
 	if (slurm_spank_init(NULL, words - 3, argv + 3) != 0)
 		return OWN_ERROR;
 	task.pid = fork_task(argv + words + 1, &gate);
-	slurm_spank_task_post_fork(NULL, 0, NULL);
+	call_post_fork();
 	close(gate);
 	if (waitpid(task.pid, &task.status, 0) < 0)
 		return OWN_ERROR;
