@@ -26,6 +26,14 @@
 
 #define DATA_CEILING ((size_t)1 << 30)
 
+/*
+ * Room for the packed columns of a run: about 250,000 samples of a usual job, or 70 hours. The columns of a longer run are read
+ * again, with several samples to a point.
+ */
+#define PACKED_MOST ((size_t)8 << 20)
+enum { POINTS_BETWEEN_LOOKS = 1024, SAFE_BYTES = 64 << 10 };
+enum { INTERVAL = 1 }; /* the place of the interval's length among the columns (page.h) */
+
 struct report {
 	struct output output;
 	const struct rt_compared_run *runs;
@@ -39,6 +47,9 @@ struct report {
 	struct series *series;
 	struct row_series *rows; /* of each kind of the page */
 	size_t run;              /* index in the current file */
+	size_t samples;          /* of this run */
+	size_t samples_per_point;
+	size_t samples_until_full; /* 0: its columns are still below PACKED_MOST */
 	struct rt_problem *problem;
 };
 
@@ -63,21 +74,21 @@ static void cleanup_advice(rt_advice **advice)
  */
 static void write_data(struct report *report)
 {
-	CLEANUP_BUFFER struct buffer safe = BUFFER(DATA_CEILING);
+	CLEANUP_BUFFER struct buffer safe = BUFFER(2 * SAFE_BYTES);
 	const char *at = report->data.data, *end = at + report->data.length;
 
 	while (at < end) {
-		const char *angle = memchr(at, '<', (size_t)(end - at));
+		const char *limit = end - at > SAFE_BYTES ? at + SAFE_BYTES : end;
+		const char *angle = memchr(at, '<', (size_t)(limit - at));
 
-		buffer_add(&safe, at, (size_t)((angle ? angle : end) - at));
+		buffer_add(&safe, at, (size_t)((angle ? angle : limit) - at));
 		if (angle)
 			buffer_add_text(&safe, "\\u003c");
-		at = angle ? angle + 1 : end;
-	}
-	if (buffer_error(&report->data) < 0 || buffer_error(&safe) < 0)
-		report->output.error = -ENOMEM;
-	else
+		at = angle ? angle + 1 : limit;
 		output_write(&report->output, &safe);
+	}
+	if (buffer_error(&report->data) < 0)
+		report->output.error = -ENOMEM;
 	buffer_clear(&report->data);
 }
 
@@ -199,42 +210,86 @@ static int add_phases(struct report *report, const char *path, const rt_summary 
 	return 0;
 }
 
+static void clear_columns(struct report *report)
+{
+	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
+		series_clear(&report->series[i]);
+	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++)
+		row_series_clear(&report->rows[i]);
+	report->samples = report->samples_until_full = 0;
+}
+
+static void end_point(struct report *report)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
+		series_end_point(&report->series[i]);
+	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++)
+		row_series_end_point(&report->rows[i]);
+	if (report->samples / report->samples_per_point % POINTS_BETWEEN_LOOKS)
+		return;
+	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
+		bytes += report->series[i].bytes.length;
+	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++)
+		bytes += row_series_bytes(&report->rows[i]);
+	if (bytes > PACKED_MOST)
+		report->samples_until_full = report->samples;
+}
+
 static void watch_sample(void *context, const struct frame *frame, size_t run)
 {
 	struct report *report = context;
+	double secs = record_column_real(&report->series[INTERVAL].column, frame) / 1000;
 
-	for (size_t i = 0; i < REPORT_PAGE.column_count; i++) {
-		if (run != report->run)
-			series_clear(&report->series[i]);
-		series_add(&report->series[i], frame);
-	}
-	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++) {
-		if (run != report->run)
-			row_series_clear(&report->rows[i]);
-		row_series_add(&report->rows[i], frame);
-	}
+	if (run != report->run)
+		clear_columns(report);
 	report->run = run;
+	report->samples++;
+	if (report->samples_until_full)
+		return;
+	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
+		series_gather(&report->series[i], record_column_real(&report->series[i].column, frame), secs);
+	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++)
+		row_series_gather(&report->rows[i], frame, secs);
+	if (report->samples % report->samples_per_point == 0)
+		end_point(report);
 }
 
 /* Reads the summary and the columns of a run in one pass over its file. */
-static int read_run(struct report *report, const char *path, rt_summary **ret_summary)
+static int read_once(struct report *report, const char *path, rt_summary **ret_summary)
 {
 	struct summary_watcher watcher = {.sample = watch_sample, .context = report};
+	int result;
+
+	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
+		record_column_want(&report->series[i].column, &watcher.wanted);
+	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++)
+		row_series_want(&report->rows[i], &watcher.wanted);
+	clear_columns(report);
+	report->run = 0;
+	result = summary_read_watched(&path, 1, &watcher, ret_summary, report->problem);
+	if (result == 0 && !report->samples_until_full && report->samples % report->samples_per_point)
+		end_point(report);
+	return result;
+}
+
+/* Reads the run again with more samples to a point, until its columns fit. */
+static int read_run(struct report *report, const char *path, rt_summary **ret_summary)
+{
+	int result;
 
 	if (strcmp(path, "-") == 0)
 		return problem_set(report->problem, -ESPIPE,
 				   "a page needs to read a recording more than once; name a file instead of "
 				   "standard input");
-	for (size_t i = 0; i < REPORT_PAGE.column_count; i++) {
-		record_column_want(&report->series[i].column, &watcher.wanted);
-		series_clear(&report->series[i]);
+	report->samples_per_point = 1;
+	while ((result = read_once(report, path, ret_summary)) == 0 && report->samples_until_full) {
+		report->samples_per_point *= report->samples / report->samples_until_full + 1;
+		rt_summary_free(*ret_summary);
+		*ret_summary = NULL;
 	}
-	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++) {
-		row_series_want(&report->rows[i], &watcher.wanted);
-		row_series_clear(&report->rows[i]);
-	}
-	report->run = 0;
-	return summary_read_watched(&path, 1, &watcher, ret_summary, report->problem);
+	return result;
 }
 
 static int add_summary(struct report *report, const rt_summary *summary)
@@ -250,6 +305,8 @@ static int add_summary(struct report *report, const rt_summary *summary)
 	write_row_json(&report->json, identity, identity->first[ROW_run_start]);
 	json_key(&report->json, "run_end");
 	write_row_json(&report->json, identity, identity->first[ROW_run_end]);
+	json_key(&report->json, "samples_per_point");
+	json_count(&report->json, (int64_t)report->samples_per_point);
 	return 0;
 }
 
@@ -260,14 +317,18 @@ static int add_series(struct report *report)
 	json_key(&report->json, "columns");
 	json_open(&report->json, '[');
 	for (size_t i = 0; i < REPORT_PAGE.column_count && result == 0; i++)
-		if (report->series[i].any)
+		if (report->series[i].any) {
 			result = series_write(&report->series[i], &report->json);
+			write_data(report);
+		}
 	json_close(&report->json, ']');
 	json_key(&report->json, "rows");
 	json_open(&report->json, '[');
 	for (size_t i = 0; i < REPORT_PAGE.rows_count && result == 0; i++)
-		if (report->rows[i].count)
+		if (report->rows[i].count) {
 			result = row_series_write(&report->rows[i], &report->json);
+			write_data(report);
+		}
 	json_close(&report->json, ']');
 	return result < 0 ? problem_set(report->problem, result, "out of memory") : 0;
 }
@@ -366,6 +427,8 @@ static int write_page(struct report *report)
 		result = row_series_begin(&report->rows[i], &REPORT_PAGE.rows[i], report->problem);
 	if (result < 0)
 		return result;
+	/* The length of the interval: a gauge, but that of a point is the sum. */
+	report->series[INTERVAL].join = JOIN_SUM;
 	add_static(report, REPORT_PAGE.head, REPORT_PAGE.head_length);
 	json_open(&report->json, '{');
 	add_options(report);

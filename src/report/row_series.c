@@ -70,7 +70,7 @@ static struct row_instance *add_instance(struct row_series *all, const char *nam
 	}
 	for (size_t i = 0; i < columns; i++) {
 		series_of_place(&added->series[i], all->rows->columns[i], &all->columns[i]);
-		series_add_absent(&added->series[i], all->samples);
+		series_add_absent(&added->series[i], all->points);
 		added->now[i] = (double)NAN;
 	}
 	all->count++;
@@ -101,7 +101,7 @@ static void add_row(struct row_series *all, struct row_instance *instance, const
 	}
 }
 
-void row_series_add(struct row_series *all, const struct frame *frame)
+void row_series_gather(struct row_series *all, const struct frame *frame, double secs)
 {
 	size_t position = 0;
 
@@ -115,10 +115,27 @@ void row_series_add(struct row_series *all, const struct frame *frame)
 	}
 	for (size_t i = 0; i < all->count; i++)
 		for (size_t column = 0; column < all->rows->column_count; column++) {
-			series_add_value(&all->list[i].series[column], all->list[i].now[column]);
+			series_gather(&all->list[i].series[column], all->list[i].now[column], secs);
 			all->list[i].now[column] = (double)NAN;
 		}
-	all->samples++;
+}
+
+void row_series_end_point(struct row_series *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		for (size_t column = 0; column < all->rows->column_count; column++)
+			series_end_point(&all->list[i].series[column]);
+	all->points++;
+}
+
+size_t row_series_bytes(const struct row_series *all)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		for (size_t column = 0; column < all->rows->column_count; column++)
+			bytes += all->list[i].series[column].bytes.length;
+	return bytes;
 }
 
 void row_series_clear(struct row_series *all)
@@ -126,7 +143,7 @@ void row_series_clear(struct row_series *all)
 	for (size_t i = 0; i < all->count; i++)
 		free_instance(&all->list[i], all->rows->column_count);
 	all->count = all->left_out = 0;
-	all->samples = 0;
+	all->points = 0;
 }
 
 static bool has_any(const struct row_instance *instance, size_t columns)

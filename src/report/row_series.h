@@ -24,14 +24,17 @@ struct row_series {
 	struct metric_place *columns;
 	struct row_instance list[ROW_SERIES_MOST];
 	size_t count, left_out;
-	uint64_t samples; /* of the current run */
-	int error;        /* 0, or -ENOMEM */
+	uint64_t points; /* of the current run */
+	int error;       /* 0, or -ENOMEM */
 };
 
 /* Begins the series of a kind. Returns 0 or the error of record_column_find(). */
 int row_series_begin(struct row_series *all, const struct report_rows *rows, struct rt_problem *problem);
 void row_series_want(const struct row_series *all, struct metric_set *wanted);
-void row_series_add(struct row_series *all, const struct frame *frame);
+/* Adds a sample of this length to the point. */
+void row_series_gather(struct row_series *all, const struct frame *frame, double secs);
+void row_series_end_point(struct row_series *all);
+size_t row_series_bytes(const struct row_series *all);
 /* Drops all rows before another run begins. */
 void row_series_clear(struct row_series *all);
 /*

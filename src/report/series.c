@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/base64.h"
+#include "base/cleanup.h"
 
 enum { BYTES_CEILING = 1 << 29 };
 
@@ -21,10 +23,25 @@ int series_begin(struct series *series, const char *name, struct rt_problem *pro
 	return result;
 }
 
+static enum series_join join_of(const struct metric *metric)
+{
+	static const char *const SHARES[] = {"%", "W", "GPUs"};
+
+	if (metric->nature == DELTA || metric->nature == SUM_OF_DELTAS)
+		return JOIN_SUM;
+	if (metric->nature == RATE_WINDOWED || metric->nature == RATE_EXACT)
+		return JOIN_MEAN;
+	for (size_t i = 0; i < ARRAY_SIZE(SHARES); i++)
+		if (strcmp(metric->unit, SHARES[i]) == 0)
+			return JOIN_MEAN;
+	return JOIN_MOST;
+}
+
 void series_of_place(struct series *series, const char *name, const struct metric_place *column)
 {
 	*series =
 		(struct series){.name = name, .column = *column, .scale = 1, .bytes = BUFFER(BYTES_CEILING)};
+	series->join = join_of(metric_place_metric(column));
 	for (int i = 0; i < metric_place_metric(column)->decimals; i++)
 		series->scale *= 10;
 }
@@ -50,7 +67,7 @@ static void end_run(struct series *series)
 	series->absent = series->same = 0;
 }
 
-void series_add_value(struct series *series, double value)
+static void add_value(struct series *series, double value)
 {
 	double whole = round(value * series->scale);
 	int64_t change;
@@ -74,14 +91,36 @@ void series_add_value(struct series *series, double value)
 	series->any = true;
 }
 
-void series_add(struct series *series, const struct frame *frame)
+void series_gather(struct series *series, double value, double secs)
 {
-	series_add_value(series, record_column_real(&series->column, frame));
+	if (isnan(value))
+		return;
+	if (!series->point.count++)
+		series->point.first = series->point.most = value;
+	series->point.sum += value;
+	series->point.most = fmax(series->point.most, value);
+	if (secs > 0) {
+		series->point.weighted += value * secs;
+		series->point.weights += secs;
+	}
 }
 
-void series_add_absent(struct series *series, uint64_t samples)
+void series_end_point(struct series *series)
 {
-	series->absent = samples;
+	double value = series->point.first;
+
+	if (series->point.count > 1)
+		value = series->join == JOIN_SUM    ? series->point.sum
+			: series->join == JOIN_MOST ? series->point.most
+			: series->point.weights > 0 ? series->point.weighted / series->point.weights
+						    : series->point.sum / (double)series->point.count;
+	add_value(series, series->point.count ? value : (double)NAN);
+	memset(&series->point, 0, sizeof(series->point));
+}
+
+void series_add_absent(struct series *series, uint64_t points)
+{
+	series->absent = points;
 }
 
 void series_clear(struct series *series)
@@ -90,6 +129,7 @@ void series_clear(struct series *series)
 	series->last = 0;
 	series->absent = series->same = 0;
 	series->any = false;
+	memset(&series->point, 0, sizeof(series->point));
 }
 
 int series_write(struct series *series, struct json_writer *json)

@@ -99,6 +99,14 @@ def clean_environment():
     return environment
 
 
+def in_memory(binary, *arguments):
+    """Returns the peak of the resident set in KiB, the exit status and the output."""
+    done = subprocess.run(["/usr/bin/time", "-q", "-f", "%M", binary, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=clean_environment(), text=True)
+    *out, used = done.stdout.splitlines()
+    return int(used), done.returncode, "\n".join(out)
+
+
 @pytest.fixture
 def no_leak_check(monkeypatch):
     """Turns off the leak check of a sanitiser build, which starts a process to trace its own and waits for it. Needed

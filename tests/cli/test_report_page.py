@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 import recordings
+from conftest import in_memory
 from report_pages import HOSTILE, WHOLE, both_browsers, data_of, drive, driver, make, unpack  # noqa: E402, F401
 
 def test_columns_come_back_exactly(make):
@@ -20,6 +22,35 @@ def test_columns_come_back_exactly(make):
     assert columns["cpu.process_memory_mib"] == [one["cpu"]["process_memory_mib"] for one in samples]
     assert columns["totals.disk_read_bytes"] == [5000] * 8
     assert "cpu.process_swap_mib" not in columns  # it is in no sample
+
+
+def test_a_page_of_many_values_has_several_samples_to_a_point(binary, tmp_path):
+    """Each point is the sum of changes, the mean of shares and the largest of levels."""
+    rng, count, gpus, disks = random.Random(9), 40_000, 24, 12
+    pool = [json.dumps([{"uuid": f"GPU-{i}", "name": "A", "utilization_pct": round(rng.random() * 100, 1), "power_watts": round(rng.random() * 400, 1),
+                         "vram_used_bytes": rng.randrange(1 << 36), "temperature_celsius": rng.randrange(30, 90)} for i in range(gpus)]) for _ in range(40)]
+    more = [json.dumps([{"device": f"sd{i}", "read_bytes_per_sec": round(rng.random() * 1e8, 1), "write_bytes_per_sec": round(rng.random() * 1e8, 1)}
+                        for i in range(disks)]) for _ in range(40)]
+    memory = [round(rng.random() * 900, 3) for _ in range(count)]
+    written = [rng.randrange(1 << 30) for _ in range(count)]
+    with open(tmp_path / "many.jsonl", "w") as file:
+        for i in range(count):
+            file.write(f'{{"timestamp":{1_700_000_001 + i}.5,"elapsed_secs":{i + 1}.0,"actual_interval_ms":1000.0,"sample":{i},'
+                       f'"cpu":{{"process_cores_used":{i % 4}.0,"process_memory_mib":{memory[i]},"process_disk_write_bytes":{written[i]}}},'
+                       f'"gpu":{pool[rng.randrange(40)]},"disk":{more[rng.randrange(40)]}}}\n')
+    used, status, out = in_memory(binary, "report", "-o", tmp_path / "page.html", tmp_path / "many.jsonl")
+    assert status == 0 and used < 64 << 10, (used, out)
+    page = data_of(tmp_path / "page.html")["runs"][0]
+    step = page["samples_per_point"]
+    columns = {one["column"]: unpack(one) for one in page["columns"]}
+    points = [slice(at, at + step) for at in range(0, count, step)]
+    assert step > 1 and len(columns["elapsed_secs"]) == len(points) and columns["elapsed_secs"][-1] == count
+    assert columns["cpu.process_memory_mib"] == [max(memory[point]) for point in points]
+    assert columns["cpu.process_disk_write_bytes"] == [sum(written[point]) for point in points]
+    assert columns["actual_interval_ms"] == [1000.0 * len(memory[point]) for point in points]
+    cores = [i % 4 for i in range(count)]
+    assert columns["cpu.process_cores_used"] == pytest.approx([sum(cores[point]) / len(cores[point]) for point in points], abs=1e-4)
+    assert page["summary"]["memory"]["peak_mib"] == max(memory)
 
 
 def test_figures_are_those_of_summary_and_recommend(make, run, tmp_path):

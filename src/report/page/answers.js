@@ -253,7 +253,7 @@ const recordFacts = (run) => {
 	const several = (count, one, many) => count ? (count === 1 ? one : `${count} ${many}`) : null;
 
 	return element('dl', {class: 'facts'},
-		fact('File', run.raw.file), fact('Samples', `${at('run', 'samples')}` + (at('run', 'interval_secs') ? ` every ${duration(at('run', 'interval_secs'))}` : '')),
+		fact('File', run.raw.file), fact('Samples', `${at('run', 'samples')}` + (at('run', 'interval_secs') ? ` every ${duration(at('run', 'interval_secs'))}` : '') + (run.raw.samples_per_point > 1 ? `; ${run.raw.samples_per_point} make a point of the charts: the mean of rates, the largest of levels` : '')),
 		fact('Tracker', at('tracker', 'cpu_secs') === null ? null : `${duration(at('tracker', 'cpu_secs'))} of CPU time (${figure(at('tracker', 'cpu_of_core_pct'))}\u00a0% of a core), ${withUnit(at('tracker', 'rss_max_mib'), 'MiB')}`),
 		fact('Processes', at('processes', 'max') === null ? null : `at most ${at('processes', 'max')} at a time` + (at('processes', 'threads_max') === null ? '' : `, ${at('processes', 'threads_max')} threads`)),
 		fact('Missed', several(at('tracker', 'missed_ticks'), 'one sample', 'samples')),
