@@ -195,8 +195,15 @@ static void cleanup_json(json_t **json)
 	json_decref(*json);
 }
 
+/* The part of a file of marks that belongs to a run. */
+struct marks_of_run {
+	const struct run_clock *clock;
+	double from, to; /* by this clock */
+	double last;     /* time of the last mark */
+};
+
 /* Returns 0, or -EBADMSG if the line is not a mark. */
-static int add_mark(struct events *events, struct events *chains, struct scan line, double from, double to)
+static int add_mark(struct events *events, struct events *chains, struct scan line, struct marks_of_run *run)
 {
 	__attribute__((cleanup(cleanup_json))) json_t *mark = json_loadb(line.at, scan_left(&line), 0, NULL);
 	const char *name = json_string_value(json_object_get(mark, "name"));
@@ -205,13 +212,15 @@ static int add_mark(struct events *events, struct events *chains, struct scan li
 	const char *host = json_string_value(json_object_get(mark, "host"));
 	const json_t *time = json_object_get(mark, "timestamp_ns");
 	CLEANUP_BUFFER struct buffer owner = BUFFER(1 << 16);
-	double secs = (double)json_integer_value(time) / 1e9;
+	double secs;
 
 	if (!name || !kind || !json_is_integer(time) ||
 	    (strcmp(kind, "start") != 0 && strcmp(kind, "stop") != 0 && strcmp(kind, "next") != 0))
 		return -EBADMSG;
-	if (secs < from - SLACK_SECS || secs > to + SLACK_SECS)
+	secs = run_clock_place(run->clock, (double)json_integer_value(time) / 1e9, run->last);
+	if (!(secs >= run->from - SLACK_SECS && secs <= run->to + SLACK_SECS))
 		return 0;
+	run->last = secs;
 	buffer_printf(&owner, "%s\n", host ? host : "");
 	if (id)
 		buffer_printf(&owner, "id %s", id);
@@ -224,24 +233,26 @@ static int add_mark(struct events *events, struct events *chains, struct scan li
 	return add_event(*kind == 'n' ? chains : events, name, owner.data, secs, strcmp(kind, "stop") == 0);
 }
 
-static int read_marks(struct source *source, double from, double to, struct events *events, size_t *bad_lines)
+static int read_marks(struct source *source, struct marks_of_run *run, struct events *events,
+		      size_t *bad_lines)
 {
 	CLEANUP_EVENTS struct events chains = {0};
 	struct source_line line;
 	int result;
 
 	while ((result = source_next_line(source, &line)) > 0) {
-		result = line.too_long ? -EBADMSG : add_mark(events, &chains, line.text, from, to);
+		result = line.too_long ? -EBADMSG : add_mark(events, &chains, line.text, run);
 		if (result == -ENOMEM)
 			return result;
 		*bad_lines += result < 0;
 	}
-	return result < 0 ? result : add_chains(&chains, to, events);
+	return result < 0 ? result : add_chains(&chains, run->to, events);
 }
 
-int phases_read_marks(const char *path, double from, double to, struct phases *ret_phases,
-		      struct rt_problem *problem)
+int phases_read_marks(const char *path, const struct run_clock *clock, double from, double to,
+		      struct phases *ret_phases, struct rt_problem *problem)
 {
+	struct marks_of_run run = {clock, from, to, from};
 	CLEANUP_EVENTS struct events events = {0};
 	struct phases phases = {0};
 	struct source source;
@@ -249,7 +260,7 @@ int phases_read_marks(const char *path, double from, double to, struct phases *r
 
 	if (result < 0)
 		return result;
-	result = read_marks(&source, from, to, &events, &phases.bad_lines);
+	result = read_marks(&source, &run, &events, &phases.bad_lines);
 	source_close(&source);
 	if (result == 0)
 		result = pair_all(&events, &phases);

@@ -10,10 +10,11 @@
  */
 #pragma once
 
+#include "advice/run_clock.h"
 #include "record/problem.h"
 
 struct phase_call {
-	double start, stop; /* seconds since 1970 */
+	double start, stop; /* seconds since 1970, by the run's clock (run_clock.h) */
 	bool open;          /* never stopped: `stop` is the end of the recording */
 };
 
@@ -38,8 +39,8 @@ void phases_done(struct phases *phases);
  * Reads marks between `from` and `to`, because others belong to other runs in the same file. Open calls end
  * at `to`. Returns -ENOENT if the file does not exist.
  */
-int phases_read_marks(const char *path, double from, double to, struct phases *ret_phases,
-		      struct rt_problem *problem);
+int phases_read_marks(const char *path, const struct run_clock *clock, double from, double to,
+		      struct phases *ret_phases, struct rt_problem *problem);
 
 /* Reads CSV or SQLite. Open calls are left out, as in gpu_tracker. */
 int phases_read_sub_tracking(const char *path, struct phases *ret_phases, struct rt_problem *problem);

@@ -18,9 +18,6 @@
 #include "table/sqlite_read.h"
 #include "table/table.h"
 
-#define TIME_COLUMN "timestamp"
-#define INTERVAL_COLUMN "actual_interval_ms"
-
 /* The measures of our recordings if the user names no columns. */
 static const char *const MEASURES[] = {
 	"process_cpu_usage",        "process_memory_mib",     "process_disk_read_bytes",
@@ -71,154 +68,54 @@ static void take_statistics(struct values *values, double *ret_statistics)
 		ret_statistics[i] = cell_real(values_get(values, (struct aggregate){KINDS[i], 0}), NAN);
 }
 
-/* The values of moments: gpu_tracker's statistics, which have no sum. */
-static void measure_moments(const rt_table *samples, size_t column, const struct sample_shares *shares,
-			    double *ret_statistics)
+static int add_region(rt_regions *regions, struct phase_tally *tally)
 {
-	struct values values = {0};
-
-	for (size_t i = 0; i < shares->count; i++)
-		if (shares->list[i].has_end)
-			(void)values_add(&values, rt_table_get(samples, column, shares->list[i].row), NAN);
-	take_statistics(&values, ret_statistics);
-	values_done(&values);
-	ret_statistics[REGION_TOTAL] = (double)NAN;
-}
-
-/* A level counts by its seconds, and its sum is in unit-seconds. An amount counts by its part. */
-static double weight_of(const struct sample_share *share, enum measure_holds holds)
-{
-	return holds == HOLDS_LEVEL ? share->secs : share->part;
-}
-
-/* The values of intervals, each weighed by its share. */
-static void measure_intervals(const rt_table *samples, size_t column, enum measure_holds holds,
-			      const struct sample_shares *shares, double *ret_statistics)
-{
-	double least = (double)NAN, most = (double)NAN, sum = 0, weights = 0, squares = 0;
-
-	for (size_t i = 0; i < shares->count; i++) {
-		double weight = weight_of(&shares->list[i], holds);
-		double value = cell_real(rt_table_get(samples, column, shares->list[i].row), NAN);
-
-		if (isnan(value) || !(weight > 0))
-			continue;
-		least = fmin(least, value);
-		most = fmax(most, value);
-		/* West's running squares around the mean. */
-		squares += weights > 0 ? weight * weights / (weights + weight) * (value - sum / weights) *
-						 (value - sum / weights)
-				       : 0;
-		sum += weight * value;
-		weights += weight;
-	}
-	ret_statistics[REGION_MIN] = least;
-	ret_statistics[REGION_MAX] = most;
-	ret_statistics[REGION_MEAN] = weights > 0 ? sum / weights : (double)NAN;
-	ret_statistics[REGION_STD] = weights > 0 ? sqrt(squares / weights) : (double)NAN;
-	ret_statistics[REGION_TOTAL] = weights > 0 ? sum : (double)NAN;
-}
-
-static void measure_shares(const rt_regions *regions, const rt_table *samples,
-			   const struct sample_shares *shares, double (*ret_measures)[REGION_STATISTICS])
-{
-	for (size_t i = 0; i < regions->measure_count; i++) {
-		ssize_t column = rt_table_find(samples, regions->measures[i]);
-
-		if (regions->holds[i] == HOLDS_MOMENT)
-			measure_moments(samples, (size_t)column, shares, ret_measures[i]);
-		else
-			measure_intervals(samples, (size_t)column, regions->holds[i], shares,
-					  ret_measures[i]);
-	}
-}
-
-/* ---- one phase -------------------------------------------------------------------------------------- */
-
-/* Adds the samples of a phase's calls, sorted by start. The time that calls share counts once. */
-static void add_shares(const struct phase *phase, const struct sample_times *times,
-		       struct sample_shares *shares)
-{
-	for (size_t i = 0; i < phase->call_count;) {
-		double start = phase->calls[i].start, stop = phase->calls[i].stop;
-
-		for (i++; i < phase->call_count && phase->calls[i].start <= stop; i++)
-			stop = fmax(stop, phase->calls[i].stop);
-		sample_shares_add(shares, times, start, stop);
-	}
-}
-
-/* Widens the span of the calls by one of them: its sum, or its maximum of the values of moments. */
-static int add_call(const rt_regions *regions, struct region *region, const struct phase_call *call,
-		    const rt_table *samples, const struct sample_times *times,
-		    double (*scratch)[REGION_STATISTICS])
-{
-	__attribute__((cleanup(sample_shares_done))) struct sample_shares shares = {0};
-	bool any = false;
-
-	sample_shares_add(&shares, times, call->start, call->stop);
-	if (shares.failed)
-		return -ENOMEM;
-	for (size_t i = 0; i < shares.count && !any; i++)
-		any = shares.list[i].has_end;
-	region->non_empty_calls += any;
-	measure_shares(regions, samples, &shares, scratch);
-	for (size_t i = 0; i < regions->measure_count; i++) {
-		double value = scratch[i][regions->holds[i] == HOLDS_MOMENT ? REGION_MAX : REGION_TOTAL];
-
-		region->each[i][0] = fmin(region->each[i][0], value);
-		region->each[i][1] = fmax(region->each[i][1], value);
-	}
-	return 0;
-}
-
-static int add_calls(const rt_regions *regions, struct region *region, const struct phase *phase,
-		     const rt_table *samples, const struct sample_times *times)
-{
-	CLEANUP_FREE double(*scratch)[REGION_STATISTICS] =
-		calloc(regions->measure_count + 1, sizeof(*scratch));
-	struct values seconds = {0};
-	int result = scratch ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < regions->measure_count; i++)
-		region->each[i][0] = region->each[i][1] = (double)NAN;
-	for (size_t i = 0; i < phase->call_count && result == 0; i++) {
-		const struct phase_call *call = &phase->calls[i];
-
-		(void)values_add(&seconds,
-				 (struct rt_cell){.type = RT_CELL_REAL, .real = call->stop - call->start},
-				 NAN);
-		result = add_call(regions, region, call, samples, times, scratch);
-	}
-	take_statistics(&seconds, region->seconds);
-	values_done(&seconds);
-	return result;
-}
-
-static int add_region(rt_regions *regions, const struct phase *phase, const rt_table *samples,
-		      const struct sample_times *times)
-{
-	__attribute__((cleanup(sample_shares_done))) struct sample_shares shares = {0};
+	const struct phase *phase = tally->phase;
 	struct region *region = &regions->list[regions->count];
+	struct values seconds = {0};
 
 	*region = (struct region){
 		.name = strdup(phase->name),
 		.calls = (int64_t)phase->call_count,
 		.began = phase->call_count ? phase->calls[0].start : (double)INFINITY,
+		.timepoints = tally->timepoints,
+		.non_empty_calls = tally->non_empty_calls,
 		.measures = calloc(regions->measure_count + 1, sizeof(*region->measures)),
-		.each = calloc(regions->measure_count + 1, sizeof(*region->each)),
+		.each = tally->each,
 	};
+	tally->each = NULL;
 	regions->count++;
-	add_shares(phase, times, &shares);
-	if (shares.failed || !region->name || !region->measures || !region->each)
+	if (!region->name || !region->measures)
 		return -ENOMEM;
-	for (size_t i = 0; i < shares.count; i++)
-		region->timepoints += shares.list[i].has_end;
-	measure_shares(regions, samples, &shares, region->measures);
-	return add_calls(regions, region, phase, samples, times);
+	for (size_t i = 0; i < phase->call_count; i++) {
+		double secs = phase->calls[i].stop - phase->calls[i].start;
+
+		(void)values_add(&seconds, (struct rt_cell){.type = RT_CELL_REAL, .real = secs}, NAN);
+	}
+	take_statistics(&seconds, region->seconds);
+	for (size_t i = 0; i < regions->measure_count; i++)
+		share_sums_get(&tally->sums[i], regions->holds[i], region->measures[i]);
+	return 0;
 }
 
-/* ---- samples ---------------------------------------------------------------------------------------- */
+static int finish_regions(rt_regions *regions, struct tallies *tallies)
+{
+	int result = 0;
+
+	tallies_finish(tallies);
+	regions->overall = calloc(regions->measure_count + 1, sizeof(*regions->overall));
+	regions->list = calloc(regions->phases.count + 1, sizeof(*regions->list));
+	if (!regions->overall || !regions->list)
+		return -ENOMEM;
+	regions->samples = (size_t)tallies->samples;
+	for (size_t i = 0; i < regions->measure_count; i++)
+		share_sums_get(&tallies->whole[i], regions->holds[i], regions->overall[i]);
+	for (size_t i = 0; i < tallies->count && result == 0; i++)
+		result = add_region(regions, &tallies->list[i]);
+	return result;
+}
+
+/* ---- measures --------------------------------------------------------------------------------------- */
 
 /* Changes and rates hold for the interval before the sample, and so does the use of GPUs, which the driver averages. */
 static enum measure_holds held_by(const char *column)
@@ -237,79 +134,20 @@ static enum measure_holds held_by(const char *column)
 		       : HOLDS_MOMENT;
 }
 
-/* A column that tells of the samples themselves. */
-static bool is_time(const char *name)
+static int begin_measures(rt_regions *regions, size_t most)
 {
-	return strcmp(name, TIME_COLUMN) == 0 || strcmp(name, INTERVAL_COLUMN) == 0;
+	regions->measures = calloc(most + 1, sizeof(*regions->measures));
+	regions->holds = calloc(most + 1, sizeof(*regions->holds));
+	return regions->measures && regions->holds ? 0 : -ENOMEM;
 }
 
-static int list_measures(rt_regions *regions, const rt_table *samples)
+static int add_measure(rt_regions *regions, const char *name)
 {
-	size_t columns = rt_table_column_count(samples);
+	size_t at = regions->measure_count;
 
-	regions->measures = calloc(columns + 1, sizeof(*regions->measures));
-	regions->holds = calloc(columns + 1, sizeof(*regions->holds));
-	regions->overall = calloc(columns + 1, sizeof(*regions->overall));
-	regions->list = calloc(regions->phases.count + 1, sizeof(*regions->list));
-	if (!regions->measures || !regions->holds || !regions->overall || !regions->list)
-		return -ENOMEM;
-	for (size_t i = 0; i < columns; i++) {
-		const char *name = rt_table_column_name(samples, i);
-		size_t at = regions->measure_count;
-
-		if (is_time(name))
-			continue;
-		regions->holds[at] = regions->recorded ? held_by(name) : HOLDS_MOMENT;
-		regions->measures[at] = strdup(name);
-		if (!regions->measures[regions->measure_count++])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int read_times(struct sample_times *times, const rt_table *samples)
-{
-	ssize_t timestamp = rt_table_find(samples, TIME_COLUMN),
-		interval = rt_table_find(samples, INTERVAL_COLUMN);
-
-	times->count = rt_table_row_count(samples);
-	times->list = calloc(times->count + 1, sizeof(*times->list));
-	if (!times->list)
-		return -ENOMEM;
-	for (size_t row = 0; row < times->count; row++) {
-		double ended = cell_real(rt_table_get(samples, (size_t)timestamp, row), -INFINITY);
-		double length_ms = interval < 0
-					   ? (double)NAN
-					   : cell_real(rt_table_get(samples, (size_t)interval, row), NAN);
-
-		times->list[row] = (struct sample_time){ended - length_ms / 1000, ended, row};
-	}
-	sample_times_settle(times);
-	return 0;
-}
-
-static int analyse_samples(rt_regions *regions, const rt_table *samples)
-{
-	__attribute__((cleanup(sample_times_done))) struct sample_times times = {0};
-	__attribute__((cleanup(sample_shares_done))) struct sample_shares all = {0};
-	int result = list_measures(regions, samples);
-
-	if (result == 0)
-		result = read_times(&times, samples);
-	if (result < 0)
-		return result;
-	sample_shares_add(&all, &times, -INFINITY, INFINITY);
-	if (all.failed)
-		return -ENOMEM;
-	measure_shares(regions, samples, &all, regions->overall);
-	regions->samples = times.count;
-	if (!(regions->latest > 0) && times.count) {
-		regions->earliest = times.list[0].ended;
-		regions->latest = times.list[times.count - 1].ended;
-	}
-	for (size_t i = 0; i < regions->phases.count && result == 0; i++)
-		result = add_region(regions, &regions->phases.list[i], samples, &times);
-	return result;
+	regions->holds[at] = regions->recorded ? held_by(name) : HOLDS_MOMENT;
+	regions->measures[at] = strdup(name);
+	return regions->measures[regions->measure_count++] ? 0 : -ENOMEM;
 }
 
 /* ---- recordings ------------------------------------------------------------------------------------- */
@@ -346,18 +184,65 @@ static int read_facts(rt_regions *regions, const rt_summary *summary)
 	return 0;
 }
 
-static int read_samples(const char *const *paths, size_t path_count, const char *const *columns, size_t count,
-			rt_table **ret_table, struct rt_problem *problem)
+/* Reads the samples of the last run, one by one. The first two columns tell when each was. */
+static int add_samples(struct tallies *tallies, rt_record *record, const struct run_clock *clock,
+		       struct rt_problem *problem)
 {
-	CLEANUP_FREE const char **names = calloc(count + 2, sizeof(*names));
+	CLEANUP_FREE struct rt_cell *cells = calloc(tallies->measure_count + 1, sizeof(*cells));
+	struct rt_record_info info = {.size = sizeof(info)};
+	size_t run = 1;
+	int result;
 
-	if (!names)
-		return problem_set(problem, -ENOMEM, "out of memory");
-	names[0] = TIME_COLUMN;
-	names[1] = INTERVAL_COLUMN;
-	for (size_t i = 0; i < count; i++)
+	if (!cells)
+		return -ENOMEM;
+	while ((result = rt_record_next(record, problem)) > 0) {
+		double ended = run_clock_at(clock, cell_real(rt_record_get(record, 0), NAN));
+		double length_ms = cell_real(rt_record_get(record, 1), NAN);
+
+		(void)rt_record_get_info(record, &info);
+		if (info.run != run)
+			tallies_clear(tallies);
+		run = info.run;
+		for (size_t i = 0; i < tallies->measure_count; i++)
+			cells[i] = rt_record_get(record, i + 2);
+		if (tallies_add(tallies, (struct sample_values){ended - length_ms / 1000, ended, cells}) < 0)
+			return -ENOMEM;
+	}
+	return result;
+}
+
+static void cleanup_record(rt_record **record)
+{
+	rt_record_close(*record);
+}
+
+static int read_samples(rt_regions *regions, const char *const *paths, size_t path_count,
+			const char *const *columns, size_t count, const struct run_clock *clock,
+			struct rt_problem *problem)
+{
+	__attribute__((cleanup(cleanup_record))) rt_record *record = NULL;
+	__attribute__((cleanup(tallies_done))) struct tallies tallies = {0};
+	CLEANUP_FREE const char **names = calloc(count + 2, sizeof(*names));
+	int result = names ? begin_measures(regions, count) : -ENOMEM;
+
+	if (result < 0)
+		return result;
+	names[0] = "elapsed_secs";
+	names[1] = "actual_interval_ms";
+	for (size_t i = 0; i < count && result == 0; i++) {
 		names[i + 2] = columns[i];
-	return rt_table_read_record(paths, path_count, names, count + 2, ret_table, problem);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(columns[i], columns[j]) == 0)
+				return problem_set(problem, -EINVAL, "a column was named twice");
+		result = add_measure(regions, columns[i]);
+	}
+	if (result == 0)
+		result = rt_record_open(paths, path_count, names, count + 2, &record, problem);
+	if (result == 0)
+		result = tallies_begin(&tallies, &regions->phases, regions->holds, count);
+	if (result == 0)
+		result = add_samples(&tallies, record, clock, problem);
+	return result < 0 ? result : finish_regions(regions, &tallies);
 }
 
 /* A recording without a file of marks has no phases; but a file that the user named must exist. */
@@ -374,8 +259,8 @@ static int read_phases(rt_regions *regions, const char *recording, const char *m
 	/* Another user may have put a file of marks beside the recording; it is ignored. */
 	if (!marks && !marks_can_be_read(beside.data))
 		return 0;
-	result = phases_read_marks(marks ? marks : beside.data, summary->earliest, summary->latest,
-				   &regions->phases, &found);
+	result = phases_read_marks(marks ? marks : beside.data, &summary->clock, summary->earliest,
+				   summary->latest, &regions->phases, &found);
 	if (result == -ENOENT && !marks)
 		return 0;
 	return result < 0 ? problem_set(problem, result, "%s", found.text) : 0;
@@ -391,30 +276,29 @@ int regions_of_summary(const char *const *paths, size_t path_count, const rt_sum
 		       rt_regions **ret_regions, struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = calloc(1, sizeof(*regions));
-	CLEANUP_TABLE rt_table *samples = NULL;
 	int result;
 
 	if (!regions)
 		return problem_set(problem, -ENOMEM, "out of memory");
+	regions->recorded = true;
+	regions->peak_mib = summary_memory_peak(summary).mib;
+	regions->sampled_mib = summary->tracked ? summary->memory.most : summary->host_memory.most;
+	regions->earliest = summary->earliest;
+	regions->latest = summary->latest;
 	if (!column_count) {
 		columns = MEASURES;
 		column_count = ARRAY_SIZE(MEASURES);
 	}
 	result = read_phases(regions, paths[0], marks, summary, problem);
 	if (result == 0)
-		result = read_samples(paths, path_count, columns, column_count, &samples, problem);
-	if (result < 0)
-		return result;
-	regions->recorded = true;
-	regions->peak_mib = summary_memory_peak(summary).mib;
-	regions->sampled_mib = summary->tracked ? summary->memory.most : summary->host_memory.most;
-	regions->earliest = summary->earliest;
-	regions->latest = summary->latest;
-	result = analyse_samples(regions, samples);
+		result = read_samples(regions, paths, path_count, columns, column_count, &summary->clock,
+				      problem);
 	if (result == 0)
 		result = read_facts(regions, summary);
+	if (result == -ENOMEM)
+		return problem_set(problem, result, "out of memory");
 	if (result < 0)
-		return problem_set(problem, result, "%s", strerror(-result));
+		return result;
 	*ret_regions = regions;
 	regions = NULL;
 	return 0;
@@ -509,6 +393,52 @@ static int read_tracking(const char *path, rt_table **ret_facts, rt_table **ret_
 	return read_tracking_csv(path, *ret_facts, *ret_samples, problem);
 }
 
+struct timed_row {
+	double time;
+	size_t row;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct timed_row *left = a, *right = b;
+
+	return (left->time > right->time) - (left->time < right->time);
+}
+
+static int tally_table(rt_regions *regions, const rt_table *samples)
+{
+	size_t rows = rt_table_row_count(samples), columns = rt_table_column_count(samples);
+	ssize_t timestamp = rt_table_find(samples, "timestamp");
+	CLEANUP_FREE struct timed_row *order = calloc(rows + 1, sizeof(*order));
+	CLEANUP_FREE struct rt_cell *cells = calloc(columns + 1, sizeof(*cells));
+	__attribute__((cleanup(tallies_done))) struct tallies tallies = {0};
+	int result = order && cells ? begin_measures(regions, columns) : -ENOMEM;
+
+	for (size_t i = 0; i < columns && result == 0; i++)
+		if ((ssize_t)i != timestamp)
+			result = add_measure(regions, rt_table_column_name(samples, i));
+	if (result == 0)
+		result = tallies_begin(&tallies, &regions->phases, regions->holds, regions->measure_count);
+	if (result < 0)
+		return result;
+	for (size_t row = 0; row < rows; row++)
+		order[row] = (struct timed_row){
+			cell_real(rt_table_get(samples, (size_t)timestamp, row), -INFINITY), row};
+	if (rows)
+		qsort(order, rows, sizeof(*order), by_time);
+	for (size_t i = 0; i < rows && result == 0; i++) {
+		size_t measure = 0;
+
+		for (size_t column = 0; column < columns; column++)
+			if ((ssize_t)column != timestamp)
+				cells[measure++] = rt_table_get(samples, column, order[i].row);
+		result = tallies_add(&tallies, (struct sample_values){NAN, order[i].time, cells});
+	}
+	regions->earliest = rows ? order[0].time : 0;
+	regions->latest = rows ? order[rows - 1].time : 0;
+	return result < 0 ? result : finish_regions(regions, &tallies);
+}
+
 int rt_regions_read_gpu_tracker(const char *tracking_file, const char *sub_tracking_file,
 				rt_regions **ret_regions, struct rt_problem *ret_problem)
 {
@@ -530,7 +460,7 @@ int rt_regions_read_gpu_tracker(const char *tracking_file, const char *sub_track
 		result = phases_read_sub_tracking(sub_tracking_file, &regions->phases, ret_problem);
 	if (result < 0)
 		return result;
-	result = analyse_samples(regions, samples);
+	result = tally_table(regions, samples);
 	if (result < 0)
 		return problem_set(ret_problem, result, "%s", strerror(-result));
 	*ret_regions = regions;

@@ -6,12 +6,7 @@
  */
 #pragma once
 
-#include "advice/phases.h"
-
-enum region_statistic { REGION_MIN, REGION_MAX, REGION_MEAN, REGION_STD, REGION_TOTAL, REGION_STATISTICS };
-
-/* A value is that of a moment, a mean over the interval before it, or an amount of this interval. */
-enum measure_holds { HOLDS_MOMENT, HOLDS_LEVEL, HOLDS_AMOUNT };
+#include "advice/sample_shares.h"
 
 struct region {
 	char *name;

@@ -300,7 +300,9 @@ static void forget_figures(struct rt_summary *summary)
 static void begin_run(struct rt_summary *summary, const struct frame *frame)
 {
 	summary_gpus_clear(summary->gpus);
+	run_clock_clear(&summary->clock);
 	*summary = (struct rt_summary){
+		.clock = summary->clock,
 		.gpus = summary->gpus,
 		.gpu_uuids = summary->gpu_uuids,
 		.gpu_uuid_count = summary->gpu_uuid_count,
@@ -316,8 +318,6 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 		.core_count = no_count(ABSENT_NOT_COLLECTED),
 		.first_elapsed_secs = frame->sample->elapsed_secs,
 		.first_timestamp = frame->sample->timestamp,
-		.earliest = frame->sample->timestamp,
-		.latest = frame->sample->timestamp,
 	};
 	forget_figures(summary);
 	oom_course_begin(&summary->oom);
@@ -325,7 +325,7 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 	measured_memory_clear(&summary->memory_held_back);
 }
 
-static void add_sample(struct rt_summary *summary, const struct frame *frame)
+static int add_sample(struct rt_summary *summary, const struct frame *frame)
 {
 	const struct sample_row *sample = frame->sample;
 	struct moment moment = {sample->elapsed_secs, sample->actual_interval_ms / 1000};
@@ -337,8 +337,6 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 		summary->longest_secs = moment.length_secs;
 	summary->samples++;
 	summary->ended = sample->timestamp;
-	summary->earliest = fmin(summary->earliest, sample->timestamp);
-	summary->latest = fmax(summary->latest, sample->timestamp);
 	summary->wall_secs = sample->elapsed_secs;
 	copy_text(summary->host, sizeof(summary->host), sample->host);
 	copy_text(summary->job_name, sizeof(summary->job_name), sample->job_name);
@@ -358,6 +356,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	oom_course_add(&summary->oom, frame);
 	summary_programs_add(&summary->programs, frame);
 	add_tracker(summary, frame);
+	return run_clock_add(&summary->clock, sample->elapsed_secs, sample->timestamp);
 }
 
 static void finish_summary(struct rt_summary *summary)
@@ -381,7 +380,8 @@ static void finish_summary(struct rt_summary *summary)
 	 */
 	summary->started = summary->first_timestamp -
 			   (summary->first_elapsed_secs == 0 ? lead_in : summary->first_elapsed_secs);
-	summary->earliest = fmin(summary->earliest, summary->started);
+	summary->earliest = summary->started;
+	summary->latest = run_clock_at(&summary->clock, summary->clock.elapsed_secs);
 	if (end && !real_absent(end->wall_secs))
 		summary->wall_secs = end->wall_secs;
 	summary->recorded_secs = summary->wall_secs;
@@ -409,8 +409,8 @@ static void read_phases(struct rt_summary *summary, const char *path)
 		return;
 	buffer_printf(&beside, "%s.marks", path);
 	if (!buffer_error(&beside) && marks_can_be_read(beside.data))
-		(void)phases_read_marks(beside.data, summary->earliest, summary->latest, &summary->phases,
-					NULL);
+		(void)phases_read_marks(beside.data, &summary->clock, summary->earliest, summary->latest,
+					&summary->phases, NULL);
 }
 
 static int read_samples(struct rt_summary *summary, const struct summary_watcher *watcher, const char *path,
@@ -423,7 +423,9 @@ static int read_samples(struct rt_summary *summary, const struct summary_watcher
 	while ((result = record_next(summary->record, &frame)) > 0) {
 		if (record_run(summary->record) != summary->run)
 			begin_run(summary, frame);
-		add_sample(summary, frame);
+		result = add_sample(summary, frame);
+		if (result < 0)
+			return problem_set(problem, result, "out of memory");
 		if (watcher)
 			watcher->sample(watcher->context, frame, summary->run);
 	}
@@ -525,6 +527,7 @@ void rt_summary_free(rt_summary *summary)
 		return;
 	record_close(summary->record);
 	phases_done(&summary->phases);
+	run_clock_done(&summary->clock);
 	summary_gpus_free(summary->gpus);
 	free(summary);
 }

@@ -11,6 +11,7 @@
 #include "advice/cpu_course.h"
 #include "advice/oom.h"
 #include "advice/phases.h"
+#include "advice/run_clock.h"
 #include "advice/shape.h"
 #include "advice/summary_disks.h"
 #include "advice/summary_gpus.h"
@@ -96,9 +97,10 @@ struct rt_summary {
 	bool tracked;
 	int64_t samples;
 	double interval_secs;
-	double longest_secs;       /* longest interval so far */
-	double started, ended;     /* seconds since 1970; the clock may have been set in between */
-	double earliest, latest;   /* least and largest time stamp */
+	double longest_secs;   /* longest interval so far */
+	double started, ended; /* seconds since 1970; the clock may have been set in between */
+	struct run_clock clock;
+	double earliest, latest;   /* start and last sample, by the run's clock */
 	double first_elapsed_secs; /* of the first sample; its time stamp is below */
 	double first_timestamp;
 	double wall_secs; /* of the job; 0: unknown */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "record/csv_pair.h"
 #include "record/tree_memory.h"
 
@@ -313,6 +314,17 @@ static void carry_identities(struct record *record)
 	}
 }
 
+/* Tells whether a sample has the start, the end or the cloud for the first time in its run. Recorders may repeat them. */
+static bool has_new_identity(const struct record *record)
+{
+	static const enum row_kind KINDS[] = {ROW_run_start, ROW_run_end, ROW_cloud};
+
+	for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++)
+		if (record->frame.first[KINDS[i]] && !record->identity.first[KINDS[i]])
+			return true;
+	return false;
+}
+
 static void complete_sample(struct record *record)
 {
 	struct frame *frame = &record->frame;
@@ -326,8 +338,7 @@ static void complete_sample(struct record *record)
 		begin_run(record);
 		record->last_sample = -1;
 	}
-	if (record->file.format == RECORD_JSON &&
-	    (frame->first[ROW_run_start] || frame->first[ROW_run_end] || frame->first[ROW_cloud]))
+	if (record->file.format == RECORD_JSON && has_new_identity(record))
 		(void)json_decoder_read(&record->identity_json, record->file.line, &record->identity);
 	if (record->file.format == RECORD_SNAPSHOT && !record->identity.first[ROW_run_start])
 		snapshot_identity(record->file.snapshot, &record->identity);

@@ -195,6 +195,23 @@ int source_peek(struct source *source, size_t wanted, struct scan *ret_bytes)
 	return 0;
 }
 
+/*
+ * Counts the bytes without text in a row. After too many, the rest of a gzip file is damage: a small file can contain any number
+ * of them. A plain file has as many bytes as it says.
+ */
+static void count_blank(struct source *source, const char *bytes, size_t length)
+{
+	const char *at = bytes, *end = bytes + length;
+
+	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\0'))
+		at++;
+	source->blank_bytes = at < end ? 0 : source->blank_bytes + length + 1;
+	if (!source->gzip || source->blank_bytes <= SOURCE_BLANK_BYTES)
+		return;
+	source->at = source->window.length;
+	source->ended = source->cut_off = true;
+}
+
 /* Drops the rest of a line that is too long. */
 static int skip_line(struct source *source)
 {
@@ -209,6 +226,7 @@ static int skip_line(struct source *source)
 			return 0;
 		}
 		source->at = window->length;
+		count_blank(source, start, (size_t)(window->data + window->length - start));
 		result = fill_window(source);
 		if (result <= 0)
 			return result;
@@ -219,6 +237,7 @@ static int deliver_line(struct source *source, const char *start, size_t length,
 			struct source_line *ret_line)
 {
 	source->at = (size_t)(start - source->window.data) + length + terminated;
+	count_blank(source, start, length);
 	if (length && start[length - 1] == '\r')
 		length--;
 	source->line_number++;

@@ -17,7 +17,8 @@
 
 enum {
 	SOURCE_CHUNK_BYTES = 256 << 10,
-	SOURCE_LINE_BYTES = 8 << 20, /* a longer line is not a sample */
+	SOURCE_LINE_BYTES = 8 << 20,   /* a longer line is not a sample */
+	SOURCE_BLANK_BYTES = 64 << 20, /* this many zeros or empty lines in a row end a gzip file as damage */
 };
 
 struct source_gzip;
@@ -29,8 +30,9 @@ struct source {
 	struct buffer window;     /* bytes read but not yet delivered, from `at` on */
 	size_t at;
 	bool ended;   /* the window gets no more bytes */
-	bool cut_off; /* a gzip member ended in the middle, or is damaged */
+	bool cut_off; /* a gzip member ended in the middle, or is damaged; or no text came any more */
 	bool follows; /* the end of the file is not the end: more may come, and a line without its end waits for it */
+	size_t blank_bytes;  /* zeros, spaces and line ends since the last text */
 	int64_t line_number; /* of the last delivered line, from 1 */
 };
 

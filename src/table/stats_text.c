@@ -121,10 +121,10 @@ static int read_all(const char *path, struct buffer *text, struct rt_problem *pr
 
 	if (result < 0)
 		return result;
-	while ((got = source_read(&source, bytes, sizeof(bytes))) > 0)
+	while ((got = source_read(&source, bytes, sizeof(bytes))) > 0 && !buffer_error(text))
 		buffer_add(text, bytes, (size_t)got);
 	source_close(&source);
-	if (got == 0)
+	if (got >= 0)
 		got = buffer_error(text);
 	return got < 0 ? problem_set(problem, (int)got, "%s: %s", path, strerror((int)-got)) : 0;
 }
@@ -198,7 +198,7 @@ static int take_stats(rt_stats *stats, struct scan json)
 
 int rt_stats_read_json(const char *path, rt_stats **ret_stats, struct rt_problem *ret_problem)
 {
-	CLEANUP_BUFFER struct buffer text = BUFFER(16 << 20);
+	CLEANUP_BUFFER struct buffer text = BUFFER(4 << 20);
 	CLEANUP_STATS rt_stats *stats = stats_new();
 	int result = stats ? read_all(path, &text, ret_problem) : -ENOMEM;
 
