@@ -490,14 +490,15 @@ static bool descends_from(const struct process_tree *tree, const struct member *
 }
 
 /*
- * The caller has reaped the init of a PID namespace. Everything below it has ended: it was either waited for before,
- * and is in the init's waited-for time, or killed with it, and is in no figures. The growth of the waited-for time
- * distinguishes the two, as for any living parent (process_account.h).
+ * The caller has reaped a process that ignored SIGCHLD at its end, by its own choice or as the init of a PID namespace, which takes
+ * everything below along. A descendant that has gone since the last pass was either waited for, and is in the waited-for time, or
+ * the kernel has discarded it, and it is in no figures. The growth of the waited-for time distinguishes the two, as for any
+ * living parent (process_account.h).
  */
-static void carry_namespace(struct process_tree *tree, pid_t init)
+static void carry_below(struct process_tree *tree, pid_t ended)
 {
 	for (size_t i = 0; i < tree->count; i++)
-		if (descends_from(tree, &tree->members[i], init) && member_is_gone(&tree->members[i]))
+		if (descends_from(tree, &tree->members[i], ended) && member_is_gone(&tree->members[i]))
 			tree->members[i].vanished = true;
 	sweep_gone_members(tree);
 }
@@ -535,8 +536,8 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 		tree->exited_count += !replaces;
 		return;
 	}
-	if (member->tears_down) {
-		carry_namespace(tree, pid);
+	if (member->tears_down || member->ignores_sigchld) {
+		carry_below(tree, pid);
 		member = process_tree_find(tree, pid);
 	}
 	for (size_t i = 0; i < tree->count; i++)

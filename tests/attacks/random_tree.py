@@ -64,7 +64,14 @@ class Told:
 
 
 def run(binary, chaos, folder, seed, count, cgroup, interval, kinds=None):
-    def job(truth):
-        return [chaos, truth, str(seed), str(count), *([kinds] if kinds else [])]
+    return run_tree(binary, folder, seed, cgroup, interval,
+                    lambda truth: [chaos, truth, str(seed), str(count), *([kinds] if kinds else [])])
+
+
+def run_wild(binary, chaos, folder, seed, cgroup, interval):
+    return run_tree(binary, folder, seed, cgroup, interval, lambda truth: [chaos, truth, "wild", str(seed)])
+
+
+def run_tree(binary, folder, seed, cgroup, interval, job):
     samples, (cpu_secs, processes, unwaited_secs) = exact.run_job(binary, folder, seed, job, cgroup, interval)
     return Told(samples, cpu_secs, unwaited_secs, processes)

@@ -2,6 +2,7 @@
  * A random tree of processes whose CPU time is hard to account for. They know the truth.
  *
  *   chaos TRUTH SEED COUNT [KINDS]   KINDS: letters of the table below
+ *   chaos TRUTH wild SEED            a tree in which each process acts at random, as act_wild() lists
  *   chaos TRUTH burn MS              the program that children call by exec
  *
  * TRUTH is the file of workload.c: CPU ns of all processes, their number, and the part of the first that is
@@ -348,6 +349,110 @@ static void live_around_a_massacre(void)
 	reap(start_with(CLONE_NEWPID | SIGCHLD, init_that_kills));
 }
 
+/* ---- wild trees ------------------------------------------------------------------------------------------ */
+
+enum { WILD_DEPTH = 5, WILD_MOST = 40 };
+
+static int wild_depth;
+static pthread_mutex_t wild_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Any thread may report for its process. */
+static void tell_wild(void)
+{
+	pthread_mutex_lock(&wild_lock);
+	tell_so_far(true);
+	pthread_mutex_unlock(&wild_lock);
+}
+
+static void burn_wild(int64_t ns)
+{
+	while (ns > 0) {
+		burn(ns < NSEC_PER_MSEC ? ns : NSEC_PER_MSEC);
+		tell_wild();
+		ns -= NSEC_PER_MSEC;
+	}
+}
+
+/* Its random numbers are not those of the process: threads run at the same time. */
+static void *wild_thread(void *argument)
+{
+	uint64_t of_thread = *(uint64_t *)argument;
+
+	for (int i = 0; i < 3; i++) {
+		burn_wild((int64_t)(of_thread >> 16 * i & 0x3f) * 500 * NSEC_PER_USEC);
+		sleep_ns((int64_t)(of_thread >> (16 * i + 8) & 0x7f) * NSEC_PER_MSEC);
+	}
+	tell_wild();
+	return NULL;
+}
+
+static void live_wild(void);
+
+static void start_wild(void)
+{
+	static const unsigned long FLAGS[] = {SIGCHLD, SIGCHLD, SIGCHLD, CLONE_PARENT | SIGCHLD, 0};
+
+	if (wild_depth < WILD_DEPTH && truth->processes < WILD_MOST)
+		(void)start_with(FLAGS[below(5)], live_wild);
+}
+
+static void pause_wild(void)
+{
+	sleep_ns(below(120) * NSEC_PER_MSEC);
+}
+
+static void act_wild(void)
+{
+	switch (below(8)) {
+	case 0:
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		return;
+	case 1:
+		signal(SIGCHLD, below(2) ? SIG_IGN : SIG_DFL);
+		return;
+	case 2:
+	case 3:
+		burn_wild((int64_t)below(60) * NSEC_PER_MSEC);
+		return;
+	case 4:
+		pause_wild();
+		return;
+	case 5:
+		(void)waitpid(-1, NULL, __WALL | (below(2) ? WNOHANG : 0));
+		return;
+	default:
+		start_wild();
+	}
+}
+
+static void live_wild(void)
+{
+	enum { WILD_THREADS = 2 };
+	static uint64_t seeds[WILD_THREADS];
+	pthread_t thread;
+	bool leaves_threads;
+
+	wild_depth++;
+	/* A thread of the parent may have held it during the fork. */
+	wild_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	begin_to_tell();
+	for (unsigned acts = 3 + below(8); acts > 0; acts--)
+		act_wild();
+	leaves_threads = below(3) == 0;
+	for (int i = 0; i < WILD_THREADS && leaves_threads; i++) {
+		seeds[i] = seed_of_child();
+		if (pthread_create(&thread, NULL, wild_thread, &seeds[i]))
+			die("pthread_create");
+	}
+	for (unsigned acts = below(6); acts > 0; acts--)
+		act_wild();
+	tell_wild();
+	/* The main thread may end before the others. */
+	if (leaves_threads && below(2))
+		pthread_exit(NULL);
+	_exit(0);
+}
+
 static const struct kind {
 	char letter;
 	void (*act)(void);
@@ -408,6 +513,10 @@ int main(int argc, char **argv)
 	if (strcmp(argv[2], "burn") == 0) {
 		burn(number_argument(argv[3]) * NSEC_PER_MSEC);
 		return 0;
+	}
+	if (strcmp(argv[2], "wild") == 0) {
+		seed = (uint64_t)number_argument(argv[3]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+		live_wild();
 	}
 	seed = (uint64_t)number_argument(argv[2]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	run_schedule(number_argument(argv[3]), argc > 4 ? argv[4] : "betvzk0socdinlm");
