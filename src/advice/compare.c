@@ -184,6 +184,7 @@ static int add_run(rt_comparison *comparison, struct findings *findings, const c
 
 	if (result < 0)
 		return result;
+	comparison->of_jobs |= summary->tracked;
 	add_outcome(comparison->outcomes[side], summary);
 	return add_summary(findings, path, summary, side, problem);
 }
@@ -445,8 +446,10 @@ static int compare_runs(const struct rt_compared_run *runs, size_t run_count, rt
 		if (side < 0)
 			return problem_set(ret_problem, -ENOMEM, "out of memory");
 		comparison->runs[side]++;
-		if (summaries)
+		if (summaries) {
+			comparison->of_jobs |= summaries[i]->tracked;
 			add_outcome(comparison->outcomes[side], summaries[i]);
+		}
 		result = summaries ? add_summary(&findings, runs[i].path, summaries[i], (size_t)side,
 						 ret_problem)
 				   : add_run(comparison, &findings, runs[i].path, (size_t)side, ret_problem);

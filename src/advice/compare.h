@@ -38,6 +38,7 @@ struct rt_comparison {
 	size_t side_count;
 	struct compared *list; /* wall time, CPU time, memory; then the rest by size of change */
 	size_t count;
+	bool of_jobs;         /* the runs followed jobs, so the machine's traffic is not theirs alone */
 	size_t percent_needs; /* changes in percent are judged if the first side has this many runs of a figure */
 };
 
@@ -73,7 +74,7 @@ const char *comparison_side_name(const rt_comparison *comparison, size_t side);
 void compared_add_amount(struct buffer *out, double value, const char *unit);
 
 /*
- * Adds one line for each side but the first: "b is 18 % slower than a: more CPU time in user mode; the same memory". Changes
+ * Adds one line for each side but the first: "b is 18 % slower than a: 25 % more CPU time in user mode; the same memory". Changes
  * within the noise, or below 5 % where single runs show none, count as the same.
  */
 void comparison_add_verdict(struct buffer *out, const rt_comparison *comparison);

@@ -277,6 +277,12 @@ static const struct compared **reading_order(const rt_comparison *comparison)
 	return order;
 }
 
+/* Other programs' traffic says nothing about a job. */
+static bool is_of_others(const rt_comparison *comparison, const struct compared *compared)
+{
+	return comparison->of_jobs && strncmp(compared->name, "machine_", strlen("machine_")) == 0;
+}
+
 /* The first three figures always, and others only if they differ. Returns how many do not. */
 static size_t add_figures(struct grid *grid, const rt_comparison *comparison,
 			  const struct compared *const *order)
@@ -286,7 +292,7 @@ static size_t add_figures(struct grid *grid, const rt_comparison *comparison,
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = order[i];
 
-		if (compared->of_phase ||
+		if (compared->of_phase || is_of_others(comparison, compared) ||
 		    strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0)
 			continue;
 		if (!compared->head && is_same(comparison, compared))
@@ -355,27 +361,45 @@ static void add_table(struct buffer *out, const struct grid *grid, const struct 
 	grid_print(grid, out, screen);
 }
 
-static bool has_phases(const rt_comparison *comparison)
+/* A phase of some sides only has nothing to compare. */
+static bool is_in_all(const rt_comparison *comparison, const struct compared *compared)
 {
-	for (size_t i = 0; i < comparison->count; i++)
-		if (comparison->list[i].of_phase)
-			return true;
-	return false;
+	for (size_t side = 0; side < comparison->side_count; side++)
+		if (isnan(compared->sides[side].mean))
+			return false;
+	return true;
+}
+
+static bool is_time_of_phase(const struct compared *compared)
+{
+	size_t length = strlen(compared->name);
+
+	return compared->of_phase && length > 5 && strcmp(compared->name + length - 5, ".secs") == 0;
 }
 
 static void add_phases(struct buffer *out, const rt_comparison *comparison,
 		       const struct compared *const *order, const struct screen *screen)
 {
 	CLEANUP_GRID struct grid grid = {0};
+	size_t rows = 0, left_out = 0;
 
-	if (!has_phases(comparison))
-		return;
 	add_columns(&grid, comparison);
-	for (size_t i = 0; i < comparison->count; i++)
-		if (order[i]->of_phase)
-			add_line(&grid, comparison, order[i]);
-	buffer_add_text(out, "\nPhases\n");
-	grid_print(&grid, out, screen);
+	for (size_t i = 0; i < comparison->count; i++) {
+		bool is_common = is_in_all(comparison, order[i]);
+
+		left_out += is_time_of_phase(order[i]) && !is_common;
+		if (!order[i]->of_phase || !is_common)
+			continue;
+		add_line(&grid, comparison, order[i]);
+		rows++;
+	}
+	if (rows || left_out)
+		buffer_add_text(out, "\nPhases\n");
+	if (rows)
+		grid_print(&grid, out, screen);
+	if (left_out)
+		buffer_printf(out, "%zu phase%s not on all sides (--json has all)\n", left_out,
+			      left_out == 1 ? " is" : "s are");
 }
 
 static int fit_comparison(const rt_comparison *comparison, const struct screen *screen, char **ret_text)

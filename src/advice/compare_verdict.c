@@ -7,8 +7,8 @@
 
 /* Between single runs a smaller change may be chance. */
 static const double SAME_PCT = 5;
-/* A wait, or CPU time, explains a difference in wall time if it has changed by this part of it. */
-static const double EXPLAINS = 0.3;
+/* A cause explains at least this part of a difference in wall time. */
+static const double MOST_OF_IT = 0.5;
 
 static const char *last_part(const char *path)
 {
@@ -64,7 +64,33 @@ static double mean_growth(const rt_comparison *comparison, const char *name, siz
 	return isnan(growth) ? 0 : growth;
 }
 
-/* Adds the cause of the difference in wall time, if the recordings show one. */
+/*
+ * Returns the part of the change in wall time that the change in CPU time explains, if the job kept as many cores busy: a
+ * third of the CPU time takes a third of the time.
+ */
+static double work_share(const rt_comparison *comparison, size_t side)
+{
+	const struct compared *cpu = find_figure(comparison, "cpu_time"),
+			      *wall = find_figure(comparison, "wall_time");
+	double share = cpu && wall ? log(cpu->sides[side].mean / cpu->sides[0].mean) /
+					     log(wall->sides[side].mean / wall->sides[0].mean)
+				   : (double)NAN;
+
+	return isfinite(share) && telling_pct(cpu, side) != 0 ? share : 0;
+}
+
+/* Adds the CPU time that did not explain the change: the job had fewer cores, or waited. */
+static void add_other_cores(struct buffer *out, double wall, double cpu_pct)
+{
+	if (cpu_pct == 0 || isinf(cpu_pct))
+		buffer_printf(out, ": %s CPU time", cpu_pct == 0 ? "the same" : "more");
+	else
+		buffer_printf(out, ": %.0f %% %s CPU time", fabs(cpu_pct), cpu_pct > 0 ? "more" : "less");
+	buffer_printf(out, ", on %s cores at once or with %s waiting", wall > 0 ? "fewer" : "more",
+		      wall > 0 ? "more" : "less");
+}
+
+/* Adds the cause of the difference in wall time, if the recordings show one that explains most of it. */
 static void add_cause(struct buffer *out, const rt_comparison *comparison, size_t side)
 {
 	static const struct {
@@ -76,28 +102,29 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 		{"memory_pressure", "it waited longer for memory", "it waited less for memory"},
 	};
 	double wall = mean_growth(comparison, "wall_time", side),
-	       cpu = mean_growth(comparison, "cpu_time", side),
-	       cpu_pct = telling_pct(find_figure(comparison, "cpu_time"), side);
+	       cpu_pct = telling_pct(find_figure(comparison, "cpu_time"), side),
+	       work = work_share(comparison, side), most = MOST_OF_IT;
 	bool user = fabs(mean_growth(comparison, "user_time", side)) >=
 		    fabs(mean_growth(comparison, "system_time", side));
+	const char *cause = NULL;
 
 	for (size_t i = 0; i < sizeof(WAITS) / sizeof(*WAITS); i++) {
-		double wait = mean_growth(comparison, WAITS[i].figure, side);
+		double share = mean_growth(comparison, WAITS[i].figure, side) / wall;
 
-		if (wait * wall > 0 && fabs(wait) >= EXPLAINS * fabs(wall)) {
-			buffer_printf(out, ": %s", wall > 0 ? WAITS[i].more : WAITS[i].less);
-			return;
-		}
+		if (!(share >= most))
+			continue;
+		most = share;
+		cause = wall > 0 ? WAITS[i].more : WAITS[i].less;
 	}
-	if (cpu_pct * wall > 0 && fabs(cpu) >= EXPLAINS * fabs(wall))
-		buffer_printf(out, ": %s CPU time %s", wall > 0 ? "more" : "less",
+	/* Less work also waits less, which is no cause of its own. */
+	if (work >= MOST_OF_IT && (!cause || work >= fmin(most, 1)))
+		buffer_printf(out, ": %s%.0f %% %s CPU time %s", wall > 0 ? "" : "it did less work, ",
+			      fabs(cpu_pct), wall > 0 ? "more" : "less",
 			      user ? "in user mode" : "in the kernel");
+	else if (cause)
+		buffer_printf(out, ": %s", cause);
 	else if (!isnan(cpu_pct))
-		buffer_printf(out, ": %s CPU time, on %s cores at once or with %s waiting",
-			      cpu_pct == 0         ? "the same"
-			      : cpu_pct * wall < 0 ? (wall > 0 ? "less" : "more")
-						   : (wall > 0 ? "hardly more" : "hardly less"),
-			      wall > 0 ? "fewer" : "more", wall > 0 ? "more" : "less");
+		add_other_cores(out, wall, cpu_pct);
 }
 
 /* The CPU time may still tell: it is far steadier than the wall time on a machine with others. */

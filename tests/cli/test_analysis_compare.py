@@ -96,7 +96,7 @@ def test_phases_are_compared_by_name(run, make):
     assert found["load.memory_max"][1]["mean"] == 100.0
     assert found["new.secs"][0]["mean"] is None and found["new.secs"][1]["mean"] == pytest.approx(1.0)
     text = run("compare-runs", a, b).out
-    assert re.search(r"^Phases\n.*\n(load|new): time ", text, re.M) and "load: memory peak" in text and "load.secs" not in text
+    assert re.search(r"^Phases\n.*\n(load|new): time ", text, re.M) and "load: largest memory sample" in text and "load.secs" not in text
     assert run("compare-runs", "--fail-if", "load.secs>+40%", a, b).returncode == 3
 
 
@@ -178,16 +178,16 @@ def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
 
 @pytest.mark.parametrize("changed, verdict", [
     ({}, "b.jsonl took as long as a.jsonl; the same memory."),
-    ({"wall": 9.44, "user": 7.5}, "b.jsonl is 18 % slower than a.jsonl: more CPU time in user mode; the same memory."),
+    ({"wall": 9.44, "user": 7.5}, "b.jsonl is 18 % slower than a.jsonl: 25 % more CPU time in user mode; the same memory."),
     ({"wall": 6.0, "user": 4.0, "memory": 150.0},
-     "b.jsonl is 25 % faster than a.jsonl: less CPU time in user mode; 50 % more memory."),
+     "b.jsonl is 25 % faster than a.jsonl: it did less work, 33 % less CPU time in user mode; 50 % more memory."),
     ({"wall": 12.0, "io_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for I/O; the same memory."),
     ({"wall": 12.0, "cpu_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for a CPU; the same memory."),
     ({"wall": 12.0}, "b.jsonl is 50 % slower than a.jsonl: the same CPU time, on fewer cores at once or with more waiting; the same memory."),
     # The CPU time has increased, but far less than the wall time.
-    ({"wall": 12.0, "user": 6.5}, "b.jsonl is 50 % slower than a.jsonl: hardly more CPU time, on fewer cores at once or with more "
+    ({"wall": 12.0, "user": 6.5}, "b.jsonl is 50 % slower than a.jsonl: 8 % more CPU time, on fewer cores at once or with more "
      "waiting; the same memory."),
-    ({"wall": 12.0, "user": 5.0}, "b.jsonl is 50 % slower than a.jsonl: less CPU time, on fewer cores at once or with more "
+    ({"wall": 12.0, "user": 5.0}, "b.jsonl is 50 % slower than a.jsonl: 17 % less CPU time, on fewer cores at once or with more "
      "waiting; the same memory."),
     ({"user": 9.0}, "b.jsonl took as long as a.jsonl; 50 % more CPU time; the same memory."),
     ({"wall": 8.2}, "b.jsonl took as long as a.jsonl; the same memory."),
@@ -198,6 +198,37 @@ def test_the_verdict_is_one_sentence(run, tmp_path, changed, verdict):
     result = run("compare-runs", a, b)
     assert result.out.splitlines()[0] == verdict
     assert json.loads(run("compare-runs", "--json", a, b).out)["verdict"] == verdict
+
+
+@pytest.mark.parametrize("base, changed, cause", [
+    # A third of the work also waits less: both explain the change, but the work comes first.
+    ({"cpu_some_secs": 4.5}, {"wall": 3.0, "user": 1.7, "cpu_some_secs": 0.1}, "it did less work, 72 % less CPU time in user mode"),
+    # A wait that has changed by less than half of the change is no cause.
+    ({}, {"wall": 12.0, "io_some_secs": 1.5}, "the same CPU time, on fewer cores at once or with more waiting"),
+    # Of two waits, the larger one is told.
+    ({}, {"wall": 12.0, "cpu_some_secs": 2.1, "io_some_secs": 3.5}, "it waited longer for I/O"),
+    # Half more CPU time does not explain three times the time.
+    ({}, {"wall": 24.0, "user": 9.0}, "50 % more CPU time, on fewer cores at once or with more waiting"),
+])
+def test_a_cause_explains_most_of_the_change(run, tmp_path, base, changed, cause):
+    text = run("compare-runs", varied(tmp_path / "a.jsonl", **base), varied(tmp_path / "b.jsonl", **changed)).out
+    assert text.splitlines()[0].split(": ", 1)[1] == f"{cause}; the same memory."
+
+
+def test_rows_that_compare_nothing_are_left_out(run, tmp_path):
+    """Other programs' traffic rose 600 times, and each run has phases of its own."""
+    a, b = varied(tmp_path / "a.jsonl"), varied(tmp_path / "b.jsonl")
+    samples = [json.loads(line) for line in b.open()]
+    for one in samples:
+        one["totals"]["net_recv_bytes"] *= 100_000
+    recordings.write(b, samples)
+    for path, own in ((a, "first"), (b, "second")):
+        recordings.write_marks(path, 1_700_000_000.5, [("start", "both", 1.0), ("stop", "both", 4.0), ("start", own, 4.0), ("stop", own, 6.0)])
+    text = run("compare-runs", a, b).out
+    assert "machine received" not in text and "both: time" in text and "first: " not in text and "second: " not in text, text
+    assert text.endswith("2 phases are not on all sides (--json has all)\n"), text
+    answer = json.loads(run("compare-runs", "--json", a, b).out)
+    assert "machine_received" in [one["name"] for one in answer["metrics"]] and "first.secs" in [one["name"] for one in answer["phases"]]
 
 
 def test_figures_that_are_the_same_are_counted_and_not_listed(run, tmp_path):

@@ -309,7 +309,10 @@ const changeOf = (report, from, side, unit) => {
 const comparisonTable = (report) => {
 	const {sides, metrics, phases} = report.comparison;
 	const telling = ({sides: all, unit}, i) => i < FIRST_FIGURES || all.some((side) => side.change_pct !== null && !side.negligible && moodOfChange(side, unit));
-	const row = (group, metric, i) => metric.sides.every((side) => !side.mean) ? null :
+	/* Other programs' traffic says nothing about a job, and a phase of one run has nothing to compare. */
+	const ofJobs = runs.some((run) => run.figure('run', 'tracked_pid') !== null);
+	const isNothing = (group, {name, sides: all}) => all.every((side) => !side.mean) || (ofJobs && name.startsWith('machine_')) || (group === 'phases' && all.some((side) => side.mean === null));
+	const row = (group, metric, i) => isNothing(group, metric) ? null :
 		element('tr', {}, element('th', {scope: 'row'}, group === 'phases' ? phaseFigure(metric.name) : inWords(metric.name)), metric.sides.map((side, j) => {
 			const from = `comparison.${group}.${i}.sides.${j}`;
 			return element('td', {}, told(report, from + '.mean', inUnit(metric.unit)), changeOf(report, from, side, metric.unit));
