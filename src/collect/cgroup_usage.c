@@ -522,6 +522,8 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	limits->cpu_limit_cores = state->limits.cpu_cores;
 	limits->memory_limit_mib = mib_of(state->limits.memory_bytes);
 	limits->cpuset_cores = state->limits.cpuset_cores;
+	if (limits->cpuset_cores > 0)
+		frame->cpus = (int)limits->cpuset_cores;
 	context->root->keep_in = &state->files;
 	fill_use(state, context, frame);
 	pressure = fill_pressure(state, context, frame);

@@ -41,14 +41,28 @@ static int host_cpu_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static int64_t or_zero(int64_t ticks)
+static double or_zero(int64_t ticks)
 {
-	return ticks < 0 ? 0 : ticks;
+	return ticks < 0 ? 0 : (double)ticks;
 }
 
 static double secs_of_ticks(const struct root *root, int64_t ticks)
 {
 	return ticks < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)ticks / (double)root->clock_ticks;
+}
+
+/* All time that the kernel has counted. Without it, its counters cannot tell busy from idle. */
+static double counted_secs(const struct root *root, const struct cpu_ticks *ticks)
+{
+	return (or_zero(ticks->user) + or_zero(ticks->nice) + or_zero(ticks->system) + or_zero(ticks->idle) +
+		or_zero(ticks->iowait) + or_zero(ticks->irq) + or_zero(ticks->softirq) +
+		or_zero(ticks->steal)) /
+	       (double)root->clock_ticks;
+}
+
+static double idle_secs(const struct root *root, const struct cpu_ticks *ticks)
+{
+	return (or_zero(ticks->idle) + or_zero(ticks->iowait)) / (double)root->clock_ticks;
 }
 
 /* Counters and clock must be from the same moment. Returns 0 or a negative errno. */
@@ -79,14 +93,39 @@ static int64_t fill_cores(struct frame *frame, struct host_cpu_row *row, const s
 
 	while (proc_stat_next_cpu(&cpus, &id, &ticks)) {
 		struct cpu_core_row *core = ADD_ROW(frame, cpu_core, &row->row);
-		double idle_secs = secs_of_ticks(root, or_zero(ticks.idle) + or_zero(ticks.iowait));
 
-		core->number = id;
+		core->row.number = id;
+		core->row.cpus = 1;
 		core->row.read_ns = now_ns;
-		core->busy_percent_secs = 100 * (ns_to_secs(now_ns) - idle_secs);
+		core->row.counted_secs = counted_secs(root, &ticks);
+		core->busy_percent_secs = core->row.counted_secs > 0 && ticks.idle >= 0
+						  ? 100 * (ns_to_secs(now_ns) - idle_secs(root, &ticks))
+						  : no_real(ABSENT_NOT_COUNTED);
 		online++;
 	}
 	return online;
+}
+
+static void fill_times(struct host_cpu_row *row, const struct root *root, const struct cpu_ticks *total,
+		       double capacity_secs)
+{
+	if (row->row.counted_secs <= 0) {
+		row->busy_secs = row->utime_total_secs = row->stime_total_secs = no_real(ABSENT_NOT_COUNTED);
+		row->iowait_total_secs = row->irq_total_secs = no_real(ABSENT_NOT_COUNTED);
+		row->steal_total_secs = no_real(ABSENT_NOT_COUNTED);
+		return;
+	}
+	if (total->idle >= 0)
+		row->busy_secs = capacity_secs - idle_secs(root, total);
+	if (total->user >= 0)
+		row->utime_total_secs =
+			(or_zero(total->user) + or_zero(total->nice)) / (double)root->clock_ticks;
+	row->stime_total_secs = secs_of_ticks(root, total->system);
+	row->iowait_total_secs = secs_of_ticks(root, total->iowait);
+	if (total->irq >= 0)
+		row->irq_total_secs =
+			(or_zero(total->irq) + or_zero(total->softirq)) / (double)root->clock_ticks;
+	row->steal_total_secs = secs_of_ticks(root, total->steal);
 }
 
 static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct collect_context *context,
@@ -103,25 +142,23 @@ static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct c
 	}
 	row->row.read_ns = now_ns;
 	online = fill_cores(frame, row, root, &stat, now_ns);
+	row->row.cpus = (int)online;
+	row->row.counted_secs = counted_secs(root, &stat.total);
+	frame->cpus = row->row.cpus > frame->cpus ? row->row.cpus : frame->cpus;
 	/* CPUs may come and go, so add up their time per tick instead of multiplying. */
 	if (state->last_ns)
 		state->capacity_secs += (double)online * ns_to_secs(now_ns - state->last_ns);
 	state->last_ns = now_ns;
-	if (stat.total.idle >= 0)
-		row->busy_secs = state->capacity_secs -
-				 secs_of_ticks(root, stat.total.idle + or_zero(stat.total.iowait));
-	if (stat.total.user >= 0)
-		row->utime_total_secs = secs_of_ticks(root, stat.total.user + or_zero(stat.total.nice));
-	row->stime_total_secs = secs_of_ticks(root, stat.total.system);
-	row->iowait_total_secs = secs_of_ticks(root, stat.total.iowait);
-	if (stat.total.irq >= 0)
-		row->irq_total_secs = secs_of_ticks(root, stat.total.irq + or_zero(stat.total.softirq));
-	row->steal_total_secs = secs_of_ticks(root, stat.total.steal);
+	fill_times(row, root, &stat.total, state->capacity_secs);
 	if (stat.context_switches >= 0)
-		row->context_switches_total = stat.context_switches;
+		row->context_switches_total =
+			stat.context_switches ? stat.context_switches : no_count(ABSENT_NOT_COUNTED);
 	row->blocked_count = stat.blocked_count < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : stat.blocked_count;
+	/* At least the tracker runs. */
 	if (stat.running_count >= 0)
-		row->runnable_count = stat.running_count;
+		row->runnable_count = stat.running_count ? stat.running_count : no_count(ABSENT_NOT_COUNTED);
+	if (!stat.running_count)
+		row->blocked_count = no_count(ABSENT_NOT_COUNTED);
 }
 
 static void host_cpu_collect(void *state_, struct collect_context *context, struct frame *frame)

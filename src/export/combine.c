@@ -71,7 +71,8 @@ static bool is_change(const struct metric *metric)
 
 static bool is_rate(const struct metric *metric)
 {
-	return metric->nature == RATE_WINDOWED || metric->nature == RATE_EXACT;
+	return metric->nature == RATE_WINDOWED || metric->nature == RATE_EXACT ||
+	       metric->nature == SUM_OF_RATES;
 }
 
 static double value_of(const struct row *row, const struct metric *metric, size_t index)

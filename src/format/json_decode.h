@@ -33,6 +33,7 @@ struct sample_member {
 #define RATE(kind, name, unit, decimals, from, help) +1
 #define EXACT_RATE(kind, name, unit, decimals, from, help) +1
 #define SUM_DELTA(kind, name, unit, of_kind, from, help) +1
+#define SUM_RATE(kind, name, unit, decimals, of_kind, from, help) +1
 enum {
 	SAMPLE_MEMBERS = 0
 #include "metric/catalogue.def"

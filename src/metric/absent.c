@@ -30,6 +30,9 @@ static const char *const TEXTS[] = {
 	[ABSENT_UNSEEN_EXITS - ABSENT_NOT_COLLECTED] = "processes may have come and gone between two samples",
 	[ABSENT_UNSEEN_ENDS - ABSENT_NOT_COLLECTED] =
 		"the kernel did not tell of every connection that ended: too many did, or it cannot",
+	[ABSENT_NOT_COUNTED - ABSENT_NOT_COLLECTED] =
+		"the kernel does not count: the counter stands still while time passes",
+	[ABSENT_IMPOSSIBLE - ABSENT_NOT_COLLECTED] = "the counter claims more than this machine can do",
 };
 
 const char *absent_reason_text(int reason)

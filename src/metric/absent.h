@@ -34,6 +34,8 @@ enum absent_reason {
 	ABSENT_NOT_THIS_END,         /* the run ended in another way */
 	ABSENT_UNSEEN_EXITS,         /* processes may have come and gone between two samples */
 	ABSENT_UNSEEN_ENDS,          /* the kernel did not tell of all connections that ended */
+	ABSENT_NOT_COUNTED,          /* the counter does not move with time */
+	ABSENT_IMPOSSIBLE,           /* more than the machine can do */
 	ABSENT_END
 };
 

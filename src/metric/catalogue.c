@@ -42,6 +42,8 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 	DERIVED(name, unit, help, TYPE_REAL, RATE_EXACT, decimals, kind, from)
 #define SUM_DELTA(kind, name, unit, of_kind, from, help) \
 	DERIVED(name, unit, help, TYPE_COUNT, SUM_OF_DELTAS, 0, of_kind, from)
+#define SUM_RATE(kind, name, unit, decimals, of_kind, from, help) \
+	DERIVED(name, unit, help, TYPE_REAL, SUM_OF_RATES, decimals, of_kind, from)
 #include "metric/catalogue.def"
 
 /* The first field of an array's rows identifies each row. */

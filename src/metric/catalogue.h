@@ -23,6 +23,10 @@ struct row {
 	struct row *parent; /* NULL for the sample */
 	int64_t read_ns;    /* CLOCK_MONOTONIC of its counters; 0: as the frame's */
 	enum row_kind kind;
+	int number;          /* tells rows without a name apart */
+	int cpus;            /* whose times its counters add up; 0: as the frame's */
+	double counted_secs; /* all time that the kernel counted for them, idle or not; 0: it does not say */
+	double most_bytes;   /* that the device can move in a second; 0: unknown */
 };
 
 #define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
@@ -41,13 +45,24 @@ struct row {
 #define RATE(kind, name, unit, decimals, from, help) double name;
 #define EXACT_RATE(kind, name, unit, decimals, from, help) double name;
 #define SUM_DELTA(kind, name, unit, of_kind, from, help) int64_t name;
+#define SUM_RATE(kind, name, unit, decimals, of_kind, from, help) double name;
 #define ROW_END(kind) \
 	} \
 	;
 #include "metric/catalogue.def"
 
 enum metric_type { TYPE_REAL = 1, TYPE_COUNT, TYPE_TEXT, TYPE_FLAG };
-enum metric_nature { COUNTER, GAUGE, IDENTITY, RAW, DELTA, RATE_WINDOWED, RATE_EXACT, SUM_OF_DELTAS };
+enum metric_nature {
+	COUNTER,
+	GAUGE,
+	IDENTITY,
+	RAW,
+	DELTA,
+	RATE_WINDOWED,
+	RATE_EXACT,
+	SUM_OF_DELTAS,
+	SUM_OF_RATES
+};
 
 struct metric {
 	const char *name;

@@ -23,48 +23,6 @@ double round_to(double value, int decimals)
 	return cut_fraction(value * SCALES[decimals] + 0.5) / SCALES[decimals];
 }
 
-static double delta_real(const struct metric *metric, const struct row *now, const struct row *before)
-{
-	double new_total = *row_real(now, metric->from_offset), old_total, change;
-
-	if (real_absent(new_total))
-		return new_total;
-	if (!before)
-		return no_real(ABSENT_FIRST_SAMPLE);
-	old_total = *row_real(before, metric->from_offset);
-	if (real_absent(old_total))
-		return no_real(ABSENT_FIRST_SAMPLE);
-	/* The difference of the scaled integers is exact. */
-	change = cut_fraction(new_total * SCALES[metric->decimals] + 0.5) -
-		 cut_fraction(old_total * SCALES[metric->decimals] + 0.5);
-	return change < 0 ? no_real(ABSENT_COUNTER_RESET) : change / SCALES[metric->decimals];
-}
-
-static int64_t delta_count(const struct metric *metric, const struct row *now, const struct row *before)
-{
-	int64_t new_total = *row_count(now, metric->from_offset), old_total;
-
-	if (count_absent(new_total))
-		return new_total;
-	if (!before)
-		return no_count(ABSENT_FIRST_SAMPLE);
-	old_total = *row_count(before, metric->from_offset);
-	if (count_absent(old_total))
-		return no_count(ABSENT_FIRST_SAMPLE);
-	return new_total < old_total ? no_count(ABSENT_COUNTER_RESET) : new_total - old_total;
-}
-
-/* Returns a counter of either type as a real. */
-static double total_of(const struct row *row, const struct metric *metric, enum metric_type type)
-{
-	int64_t count;
-
-	if (type == TYPE_REAL)
-		return *row_real(row, metric->from_offset);
-	count = *row_count(row, metric->from_offset);
-	return count_absent(count) ? no_real(count_absent(count)) : (double)count;
-}
-
 struct span {
 	const struct row *before; /* NULL: none */
 	const struct frame *earlier;
@@ -74,19 +32,6 @@ struct span {
 struct spans {
 	struct span deltas, rates, window;
 };
-
-/*
- * How far a total of time may seem to step back. Busy time is the clock minus idle time, and the kernel
- * counts idle time in ticks, read a moment later. Counts of bytes or events never step back.
- */
-static double derived_slack(const struct metric *metric, enum metric_type type, double secs)
-{
-	double time_secs = 0.02 * (secs > 1 ? secs : 1);
-
-	if (type != TYPE_REAL)
-		return 0;
-	return strcmp(metric->unit, "%") == 0 ? 100 * time_secs : time_secs;
-}
 
 static int64_t time_of(const struct row *row, const struct frame *frame)
 {
@@ -103,12 +48,161 @@ static double span_secs(const struct row *now, const struct span *span)
 	return (double)(time_of(now, span->now) - time_of(span->before, span->earlier)) / 1e9;
 }
 
-static double rate_since(const struct metric *metric, const struct row *now, const struct span *since)
+/* ---- what a machine can do ---------------------------------------------------------------------------------- */
+
+/* More than any device, bus or processor does in a second. */
+#define BYTES_MOST 1e13
+#define JOULES_MOST 1e4
+#define EVENTS_MOST 1e10
+#define THREADS_MOST 4194304.0 /* PID_MAX_LIMIT of the kernel */
+
+static bool is_seconds(const struct metric *metric)
+{
+	return strcmp(metric->unit, "s") == 0;
+}
+
+static double most_per_sec(const struct metric *metric, const struct row *row, const struct frame *frame)
+{
+	int cpus = row->cpus ? row->cpus : frame->cpus;
+
+	switch (metric->unit[0]) {
+	case '%':
+		return 100;
+	case 'c':
+	case 's':
+		/* Any number of threads may wait at once. */
+		return strstr(metric->name, "cpu_wait_secs") || !cpus ? THREADS_MOST : cpus;
+	case 'b':
+		return row->most_bytes > 0 ? row->most_bytes : BYTES_MOST;
+	case 'J':
+	case 'W':
+		return JOULES_MOST;
+	default:
+		return EVENTS_MOST;
+	}
+}
+
+/* The kernel counts some time by ticks, and reads it a moment earlier or later than the clock. */
+#define TICKS_SECS 0.02
+/* Some network cards and energy counters tell what they have counted once a second. */
+#define DEVICE_LAG_SECS 2
+
+static double most_growth(const struct metric *metric, const struct row *now, const struct span *since)
+{
+	double lag_secs = TICKS_SECS;
+
+	/* The time of a child that was never seen becomes known when its parent has waited for it. */
+	if (metric->nature < RATE_WINDOWED && is_seconds(metric) && now->kind == ROW_tree)
+		lag_secs = since->now->sample->elapsed_secs;
+	else if (metric->nature == SUM_OF_DELTAS || (metric->nature == DELTA && !is_seconds(metric)))
+		lag_secs = DEVICE_LAG_SECS;
+	return most_per_sec(metric, now, since->now) * (1.25 * span_secs(now, since) + lag_secs);
+}
+
+/* A core whose idle time stands still may be busy, but then another of its times moves. */
+#define STILL_SECS 0.05
+#define UNCOUNTED_SECS 0.25
+
+/* Returns why the times that the kernel has counted for a row's CPUs mean nothing, or 0. */
+static int clock_doubt(const struct row *now, const struct span *window)
+{
+	double secs, counted;
+
+	if (now->counted_secs <= 0 || !window->before || window->before->cpus != now->cpus)
+		return 0;
+	secs = span_secs(now, window);
+	counted = (now->counted_secs - window->before->counted_secs) / now->cpus;
+	/* One of the times began again: each tells so itself. */
+	if (secs < STILL_SECS || counted < 0)
+		return 0;
+	return counted < secs / 2 && (counted < 1e-6 || secs - counted > UNCOUNTED_SECS) ? ABSENT_NOT_COUNTED
+											 : 0;
+}
+
+/* Why a counter cannot have grown by `change`; 0: it can. `slack`: by how much it may seem to step back. */
+static int change_doubt(const struct metric *metric, const struct row *now, const struct spans *since,
+			const struct span *span, double change, double slack)
+{
+	if (change < -slack)
+		return ABSENT_COUNTER_RESET;
+	if (change > most_growth(metric, now, span))
+		return now->counted_secs < span->before->counted_secs ? ABSENT_COUNTER_RESET
+								      : ABSENT_IMPOSSIBLE;
+	return metric->unit[0] == 's' || metric->unit[0] == '%' ? clock_doubt(now, &since->window) : 0;
+}
+
+/* ---- changes and rates ---------------------------------------------------------------------------------------- */
+
+static double delta_real(const struct metric *metric, const struct row *now, const struct spans *since)
+{
+	double new_total = *row_real(now, metric->from_offset), old_total, change;
+	const struct row *before = since->deltas.before;
+	int doubt;
+
+	if (real_absent(new_total))
+		return new_total;
+	if (!before)
+		return no_real(ABSENT_FIRST_SAMPLE);
+	old_total = *row_real(before, metric->from_offset);
+	if (real_absent(old_total))
+		return no_real(ABSENT_FIRST_SAMPLE);
+	/* The difference of the scaled integers is exact. */
+	change = (cut_fraction(new_total * SCALES[metric->decimals] + 0.5) -
+		  cut_fraction(old_total * SCALES[metric->decimals] + 0.5)) /
+		 SCALES[metric->decimals];
+	doubt = change_doubt(metric, now, since, &since->deltas, change, 0);
+	return doubt ? no_real(doubt) : change;
+}
+
+static int64_t delta_count(const struct metric *metric, const struct row *now, const struct spans *since)
+{
+	int64_t new_total = *row_count(now, metric->from_offset), old_total;
+	const struct row *before = since->deltas.before;
+	int doubt;
+
+	if (count_absent(new_total))
+		return new_total;
+	if (!before)
+		return no_count(ABSENT_FIRST_SAMPLE);
+	old_total = *row_count(before, metric->from_offset);
+	if (count_absent(old_total))
+		return no_count(ABSENT_FIRST_SAMPLE);
+	doubt = change_doubt(metric, now, since, &since->deltas, (double)new_total - (double)old_total, 0);
+	return doubt ? no_count(doubt) : new_total - old_total;
+}
+
+/* Returns a counter of either type as a real. */
+static double total_of(const struct row *row, const struct metric *metric, enum metric_type type)
+{
+	int64_t count;
+
+	if (type == TYPE_REAL)
+		return *row_real(row, metric->from_offset);
+	count = *row_count(row, metric->from_offset);
+	return count_absent(count) ? no_real(count_absent(count)) : (double)count;
+}
+
+/*
+ * How far a total of time may seem to step back. Busy time is the clock minus idle time, and the kernel
+ * counts idle time in ticks, read a moment later. Counts of bytes or events never step back.
+ */
+static double derived_slack(const struct metric *metric, enum metric_type type, double secs)
+{
+	double time_secs = TICKS_SECS * (secs > 1 ? secs : 1);
+
+	if (type != TYPE_REAL)
+		return 0;
+	return strcmp(metric->unit, "%") == 0 ? 100 * time_secs : time_secs;
+}
+
+static double rate_since(const struct metric *metric, const struct row *now, const struct spans *all,
+			 const struct span *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
 	size_t index = metric_index_at(metric->from_offset);
 	enum metric_type type = description->metrics[index].type;
-	double new_total = total_of(now, metric, type), old_total, secs;
+	double new_total = total_of(now, metric, type), old_total, secs, rate;
+	int doubt;
 
 	if (real_absent(new_total))
 		return new_total;
@@ -118,9 +212,16 @@ static double rate_since(const struct metric *metric, const struct row *now, con
 	old_total = total_of(since->before, metric, type);
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
-	if (old_total - new_total > derived_slack(metric, type, secs))
-		return no_real(ABSENT_COUNTER_RESET);
-	return new_total < old_total ? 0 : (new_total - old_total) / secs;
+	doubt = change_doubt(metric, now, all, since, new_total - old_total,
+			     derived_slack(metric, type, secs));
+	if (doubt)
+		return no_real(doubt);
+	rate = (new_total - old_total) / secs;
+	/* The rest is the blur of ticks and clocks. */
+	return rate < 0 ? 0
+	       : now->cpus && rate > most_per_sec(metric, now, since->now)
+		       ? most_per_sec(metric, now, since->now)
+		       : rate;
 }
 
 static int64_t counts_in_sum(const struct row *row)
@@ -157,10 +258,34 @@ static const struct row *companion_next(struct companion *companion, const struc
 	return match;
 }
 
+/* The cores of the machine came or went: the sum is of others than before. */
+static double sum_of_rates(const struct metric *metric, const struct spans *since)
+{
+	const struct metric *part = &ROW_DESCRIPTIONS[metric->from_kind].metrics[0];
+	struct companion earlier = companion_of(since->window.earlier, metric->from_kind);
+	struct spans of_part = *since;
+	double sum = 0, rate;
+	int count = 0, count_before = 0;
+
+	for (const struct row *row = earlier.guess; row; row = row->next)
+		count_before++;
+	for (const struct row *row = since->window.now->first[metric->from_kind]; row; row = row->next) {
+		of_part.window.before = companion_next(&earlier, row);
+		rate = rate_since(part, row, &of_part, &of_part.window);
+		if (real_absent(rate))
+			return rate;
+		sum += rate / 100;
+		count++;
+	}
+	return count && count == count_before ? sum
+					      : no_real(count ? ABSENT_FIRST_SAMPLE : ABSENT_NO_SUCH_COUNTER);
+}
+
 static int64_t sum_of_deltas(const struct metric *metric, const struct frame *frame,
 			     const struct frame *previous)
 {
 	struct companion earlier = companion_of(previous, metric->from_kind);
+	struct spans since = {.deltas = {.earlier = previous, .now = frame}};
 	int64_t sum = 0;
 	bool any_counted = false, any_known = false;
 
@@ -169,8 +294,10 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 	if (!previous || previous->missing[metric->from_kind])
 		return no_count(ABSENT_FIRST_SAMPLE);
 	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next) {
-		int64_t change = delta_count(metric, row, companion_next(&earlier, row));
+		int64_t change;
 
+		since.deltas.before = companion_next(&earlier, row);
+		change = delta_count(metric, row, &since);
 		/* It is unknown whether this device counts, so the sum is unknown. */
 		if (count_absent(counts_in_sum(row)))
 			return counts_in_sum(row);
@@ -193,6 +320,25 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 	return any_counted && !any_known ? no_count(ABSENT_FIRST_SAMPLE) : sum;
 }
 
+/* Judges a value that its collector assigned. */
+static void judge_value(struct row *row, const struct metric *metric, size_t offset,
+			const struct frame *frame)
+{
+	bool is_cpu_time = is_seconds(metric) && row->kind != ROW_cgroup && metric->nature != GAUGE &&
+			   (strstr(metric->name, "cpu_") || strstr(metric->name, "time_"));
+	double value, most = metric->unit[0] == '%' ? 100 : 1e300;
+
+	if (metric->type > TYPE_COUNT || field_absent(row, metric->type, offset))
+		return;
+	value = metric->type == TYPE_REAL ? *row_real(row, offset) : (double)*row_count(row, offset);
+	if (is_cpu_time)
+		most = most_per_sec(metric, row, frame) * (1.25 * frame->sample->elapsed_secs + 1);
+	if (value > most)
+		field_set_absent(row, metric->type, offset, ABSENT_IMPOSSIBLE);
+	else if (value < 0 && strcmp(metric->unit, "degC") != 0)
+		field_set_absent(row, metric->type, offset, ABSENT_NOT_A_VALUE);
+}
+
 static void derive_row(struct row *row, const struct frame *frame, const struct frame *previous,
 		       const struct spans *since)
 {
@@ -205,24 +351,29 @@ static void derive_row(struct row *row, const struct frame *frame, const struct 
 		switch (metric->nature) {
 		case DELTA:
 			if (!metric->from_offset)
-				break;
-			if (metric->type == TYPE_REAL)
-				*row_real(row, offset) = delta_real(metric, row, since->deltas.before);
+				judge_value(row, metric, offset, frame);
+			else if (metric->type == TYPE_REAL)
+				*row_real(row, offset) = delta_real(metric, row, since);
 			else
-				*row_count(row, offset) = delta_count(metric, row, since->deltas.before);
+				*row_count(row, offset) = delta_count(metric, row, since);
 			break;
 		case RATE_EXACT:
-			*row_real(row, offset) = rate_since(metric, row, &since->rates);
+			*row_real(row, offset) = rate_since(metric, row, since, &since->rates);
 			break;
 		case RATE_WINDOWED:
-			*row_real(row, offset) = rate_since(metric, row, &since->window);
+			*row_real(row, offset) = rate_since(metric, row, since, &since->window);
 			break;
 		case SUM_OF_DELTAS:
 			*row_count(row, offset) = sum_of_deltas(metric, frame, previous);
 			break;
+		case SUM_OF_RATES:
+			*row_real(row, offset) = sum_of_rates(metric, since);
+			break;
 		case COUNTER:
 		case GAUGE:
 		case IDENTITY:
+			judge_value(row, metric, offset, frame);
+			break;
 		case RAW:
 			break;
 		}
@@ -247,13 +398,15 @@ void derive(struct frame *frame, const struct earlier_frames *earlier)
 		.window = {.earlier = earlier->window, .now = frame},
 	};
 
+	/* CPUs that have gone had done their part of the run. */
+	if (earlier->deltas && earlier->deltas->cpus > frame->cpus)
+		frame->cpus = earlier->deltas->cpus;
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
-		struct companion deltas = companion_of(earlier->deltas, kind),
-				 rates = companion_of(earlier->rates, kind),
-				 window = companion_of(earlier->window, kind);
+		bool changes = has_derived_metrics(kind);
+		struct companion deltas = companion_of(changes ? earlier->deltas : NULL, kind),
+				 rates = companion_of(changes ? earlier->rates : NULL, kind),
+				 window = companion_of(changes ? earlier->window : NULL, kind);
 
-		if (!frame->first[kind] || !has_derived_metrics(kind))
-			continue;
 		for (struct row *row = frame->first[kind]; row; row = row->next) {
 			since.deltas.before = companion_next(&deltas, row);
 			since.rates.before = earlier->rates == earlier->deltas ? since.deltas.before

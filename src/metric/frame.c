@@ -135,7 +135,7 @@ static bool same_identity(const struct row *a, const struct row *b)
 	const char *key_a, *key_b;
 
 	if (!description->key_offset)
-		return true;
+		return a->number == b->number;
 	key_a = *row_text(a, description->key_offset);
 	key_b = *row_text(b, description->key_offset);
 	if (text_absent(key_a) || text_absent(key_b) || strcmp(key_a, key_b) != 0)
@@ -145,8 +145,6 @@ static bool same_identity(const struct row *a, const struct row *b)
 
 const struct row *frame_match(const struct frame *other, const struct row *row, const struct row *guess)
 {
-	if (!ROW_DESCRIPTIONS[row->kind].key_offset)
-		return guess;
 	if (guess && same_identity(row, guess))
 		return guess;
 	for (guess = other->first[row->kind]; guess; guess = guess->next)

@@ -19,6 +19,7 @@ struct frame {
 	struct row *first[ROW_KINDS];
 	struct row *last[ROW_KINDS];
 	int missing[ROW_KINDS];    /* why the rows of a kind are unknown (absent.h); 0: they are known */
+	int cpus;                  /* that programs can run on; 0: unknown */
 	struct sample_row *sample; /* the root row; frame_begin() adds it */
 	struct frame_chunk *chunks;
 	struct frame_chunk *chunk; /* the chunk that is being filled */
@@ -58,7 +59,7 @@ const char *frame_text(struct frame *frame, const char *bytes, size_t length);
 
 /*
  * Finds the row of another frame that describes the same thing: with the same key below the same parent, or,
- * for kinds without keys, `guess`. Pass the row at the same position as the guess: nearly always it is the
+ * for kinds without keys, with the same number. Pass the row at the same position as the guess: nearly always it is the
  * right one. Returns NULL if there is none.
  */
 const struct row *frame_match(const struct frame *other, const struct row *row, const struct row *guess);

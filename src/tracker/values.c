@@ -88,7 +88,7 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 	static const char *const NATURES[] = {
 		[COUNTER] = "counter", [GAUGE] = "gauge",         [IDENTITY] = "identity",
 		[RAW] = "raw",         [DELTA] = "delta",         [RATE_WINDOWED] = "rate",
-		[RATE_EXACT] = "rate", [SUM_OF_DELTAS] = "delta",
+		[RATE_EXACT] = "rate", [SUM_OF_DELTAS] = "delta", [SUM_OF_RATES] = "rate",
 	};
 	const struct row_description *description;
 	const struct metric *described;

@@ -67,6 +67,106 @@ static void an_end_just_after_a_tick_makes_no_own_rate(void **state)
 	frame_done(&end);
 }
 
+/* Adds a core that has been busy for `busy_secs`, while the kernel counted `counted_secs` for it. */
+static struct cpu_core_row *add_core(struct frame *frame, int number, int64_t read_ns, double busy_secs,
+				     double counted_secs)
+{
+	struct cpu_core_row *core = ADD_ROW(frame, cpu_core, &SINGLE_ROW(frame, host_cpu)->row);
+
+	core->row.number = number;
+	core->row.cpus = 1;
+	core->row.read_ns = read_ns;
+	core->row.counted_secs = counted_secs;
+	core->busy_percent_secs = 100 * busy_secs;
+	return core;
+}
+
+/* A second of one core: what the kernel counted and how busy that makes it; wanted: the reason why that is unknown. */
+static void a_core_with_false_counters_is_unknown(void **state)
+{
+	static const struct {
+		double busy_secs, counted_secs;
+		int reason;
+	} SECONDS[] = {
+		{1, 1, 0},                           /* idle time stands still because the core is busy */
+		{1, 0, ABSENT_NOT_COUNTED},          /* nothing moves */
+		{1, 0.05, ABSENT_NOT_COUNTED},       /* idle time stands still, and little else moves */
+		{0.9, 0.6, 0},                       /* a hypervisor took the rest */
+		{5000, -4000, ABSENT_COUNTER_RESET}, /* idle time began again */
+		{5000, 1, ABSENT_IMPOSSIBLE},        /* idle time fell, another time grew */
+		{-4000, 4001, ABSENT_COUNTER_RESET}, /* idle time grew faster than time */
+		{1.01, 1, 0},                        /* a tick too many */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof SECONDS / sizeof SECONDS[0]; i++) {
+		struct frame before = frame_at(1, 0, 0), now = frame_at(2, 0, 0);
+		struct cpu_core_row *core;
+
+		add_core(&before, 0, 0, 100, 9000);
+		add_core(&before, 1, 0, 100, 9000);
+		add_core(&now, 0, 0, 100.5, 9001);
+		core = add_core(&now, 1, 0, 100 + SECONDS[i].busy_secs, 9000 + SECONDS[i].counted_secs);
+		derive(&now, &(struct earlier_frames){&before, &before, &before});
+		assert_int_equal(real_absent(core->busy_pct), SECONDS[i].reason);
+		assert_int_equal(real_absent(SINGLE_ROW(&now, host_cpu)->utilization_pct), SECONDS[i].reason);
+		assert_false(core->busy_pct > 100);
+		frame_done(&before);
+		frame_done(&now);
+	}
+}
+
+/* cpu1 has gone, so cpu2 has its place: each is compared with itself, and the sum is unknown for once. */
+static void a_core_that_goes_leaves_the_others_as_they_are(void **state)
+{
+	struct frame before = frame_at(1, 0, 0), now = frame_at(2, 0, 0);
+	struct cpu_core_row *last;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		add_core(&before, i, 0, 100 * i, 100 * i + 50);
+	add_core(&now, 0, 0, 0.5, 51);
+	last = add_core(&now, 2, 0, 200.25, 251);
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	EXPECT_REAL(last->busy_pct, 25.0);
+	assert_int_equal(real_absent(SINGLE_ROW(&now, host_cpu)->utilization_pct), ABSENT_FIRST_SAMPLE);
+	frame_done(&before);
+	frame_done(&now);
+}
+
+static void an_impossible_change_is_unknown(void **state)
+{
+	struct frame before = frame_at(1, 0.5, 0), now = frame_at(2, 4, INT64_C(200000000000000));
+	struct network_row *network = ADD_ROW(&before, network, NULL);
+
+	(void)state;
+	network->interface = "eth0";
+	network->rx_bytes_counter = network->tx_bytes_counter = 0;
+	network = ADD_ROW(&now, network, NULL);
+	network->interface = "eth0";
+	network->counted = 1;
+	network->row.most_bytes = 125e6;
+	network->rx_bytes_counter = INT64_C(120000000);
+	network->tx_bytes_counter = INT64_C(4294967296);
+	SINGLE_ROW(&now, totals);
+	SINGLE_ROW(&now, memory)->swap_used_pct = -100;
+	SINGLE_ROW(&now, memory)->used_pct = 371;
+	now.cpus = 2;
+	now.sample->elapsed_secs = 1;
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(real_absent(disk_of(&now)->read_bytes_per_sec), ABSENT_IMPOSSIBLE);
+	assert_int_equal(count_absent(SINGLE_ROW(&now, totals)->disk_read_bytes), ABSENT_IMPOSSIBLE);
+	EXPECT_REAL(network->rx_bytes_per_sec, 120e6);
+	assert_int_equal(SINGLE_ROW(&now, totals)->net_recv_bytes, 120000000);
+	assert_int_equal(real_absent(network->tx_bytes_per_sec), ABSENT_IMPOSSIBLE);
+	assert_int_equal(count_absent(SINGLE_ROW(&now, totals)->net_sent_bytes), ABSENT_IMPOSSIBLE);
+	assert_int_equal(real_absent(tree_of(&now)->process_cores_used), ABSENT_IMPOSSIBLE);
+	assert_int_equal(real_absent(SINGLE_ROW(&now, memory)->swap_used_pct), ABSENT_NOT_A_VALUE);
+	assert_int_equal(real_absent(SINGLE_ROW(&now, memory)->used_pct), ABSENT_IMPOSSIBLE);
+	frame_done(&before);
+	frame_done(&now);
+}
+
 /* On an idle core, the counted ticks of idle time may exceed the elapsed time. */
 static void an_idle_core_is_idle_and_not_unknown(void **state)
 {
@@ -97,16 +197,14 @@ static void an_idle_core_is_idle_and_not_unknown(void **state)
 static void a_rate_is_of_the_time_between_the_readings(void **state)
 {
 	struct frame before = frame_at(1, 0, 0), now = frame_at(2, 0, 0);
-	struct host_cpu_row *cpu = SINGLE_ROW(&before, host_cpu);
 
 	(void)state;
-	cpu->busy_secs = 100;
-	cpu->row.read_ns = (int64_t)1e9;
-	cpu = SINGLE_ROW(&now, host_cpu);
-	cpu->busy_secs = 114;
-	cpu->row.read_ns = (int64_t)8e9;
+	for (int i = 0; i < 3; i++) {
+		add_core(&before, i, (int64_t)1e9, 0, 100);
+		add_core(&now, i, (int64_t)8e9, 7 * (i < 2), 107);
+	}
 	derive(&now, &(struct earlier_frames){&before, &before, &before});
-	EXPECT_REAL(cpu->utilization_pct, 2.0);
+	EXPECT_REAL(SINGLE_ROW(&now, host_cpu)->utilization_pct, 2.0);
 	frame_done(&before);
 	frame_done(&now);
 }
@@ -213,6 +311,9 @@ int main(void)
 		cmocka_unit_test(each_kind_has_its_own_earlier_frame),
 		cmocka_unit_test(an_end_just_after_a_tick_makes_no_own_rate),
 		cmocka_unit_test(an_idle_core_is_idle_and_not_unknown),
+		cmocka_unit_test(a_core_with_false_counters_is_unknown),
+		cmocka_unit_test(a_core_that_goes_leaves_the_others_as_they_are),
+		cmocka_unit_test(an_impossible_change_is_unknown),
 		cmocka_unit_test(a_rate_is_of_the_time_between_the_readings),
 		cmocka_unit_test(a_counter_that_steps_back_was_reset),
 		cmocka_unit_test(a_total_with_a_counter_that_was_reset_is_unknown),
