@@ -226,13 +226,13 @@ static void judge_gpu(struct rt_advice *advice, const struct rt_summary *summary
 	if (!summary->gpu_count)
 		return;
 	judge_idle_gpus(advice, summary);
-	if (advice->gpu > 0 && summary->gpu_vram_mib.most >= FULL_SHARE * summary->gpu_memory_mib *
-								     (double)advice->gpu /
-								     (double)summary->gpu_count)
+	if (advice->gpu > 0 && summary->gpu_memory_mib > 0 &&
+	    summary->gpu_vram_mib.most >=
+		    FULL_SHARE * summary->gpu_memory_mib * (double)advice->gpu / (double)summary->gpu_count)
 		advice_note(advice, "gpu_memory_full",
 			    "it took nearly all memory of its GPUs: it may have reserved all that it found "
 			    "(as TensorFlow and JAX do) and need less");
-	if (summary->gpu_usage.most <= 0 && !(summary->gpu_vram_mib.most > 0))
+	if (summary->gpu_usage.most <= 0 && summary->gpu_vram_mib.most <= 0)
 		advice_note(advice, "idle_gpu", "it used none of the %lld GPUs",
 			    (long long)summary->gpu_count);
 	else if (advice->gpu > 0 && mean < GPU_IDLE_SHARE * (double)advice->gpu)

@@ -227,8 +227,8 @@ static void add_gpus(struct rt_summary *summary, const struct frame *frame, cons
 
 		count += !part;
 		/* A unified GPU has no memory of its own: the firmware sets aside a part of the machine's. */
-		if (!part && !is_unified(gpu) && !count_absent(gpu->vram_total_bytes))
-			bytes += (double)gpu->vram_total_bytes;
+		if (!part && !is_unified(gpu))
+			bytes = gpu->vram_total_bytes > 0 ? bytes + (double)gpu->vram_total_bytes : NAN;
 		if (is_chosen(summary, gpu->uuid) && !real_absent(gpu->utilization_pct))
 			busy = (isnan(busy) ? 0 : busy) + gpu->utilization_pct / 100;
 	}

@@ -318,7 +318,10 @@ static void add_gpu(const struct page *page)
 		buffer_add_text(page->out, "use unknown");
 	if (!job)
 		buffer_add_text(page->out,
-				summary->tracked ? " (whole machine; none by the job)" : " (whole machine)");
+				!summary->tracked ? " (whole machine)"
+				: isnan(summary->gpu_usage.most) || isnan(summary->gpu_vram_mib.most)
+					? " (whole machine; the job's part is unknown)"
+					: " (whole machine; none by the job)");
 	if (!isnan(joules)) {
 		buffer_add_text(page->out, "; ");
 		buffer_add_real(page->out, joules, joules < 100 ? 1 : 0);

@@ -529,7 +529,10 @@ static void fill_devices(struct gpu_usage *state, struct collect_context *contex
 		if (stale)
 			row_set_absent(&row->row, stale);
 		gpu_fill_identity(frame, row, state->now.survey, i);
-		row->age_secs = ns_to_secs(frame->monotonic_ns - state->now.at_ns);
+		/* The helper may have read the device since this sample began. */
+		row->age_secs = state->now.at_ns < frame->monotonic_ns
+					? ns_to_secs(frame->monotonic_ns - state->now.at_ns)
+					: 0;
 		if (stale)
 			continue;
 		gpu_fill_readings(frame, row, device, account);

@@ -12,9 +12,13 @@
 
 enum { SLOW_PASSES = 5, KIB = 1024, KILOBYTE = 1000 };
 
-static struct gpu_number gpu_number_of(int result, double value)
+/* All bits of a 32-bit or a 64-bit field are set where the driver knows nothing, although the call succeeds. */
+static struct gpu_number gpu_number_of(int result, double value, double scale)
 {
-	return result == NVML_SUCCESS ? gpu_value(value) : gpu_absent(nvml_errno(result));
+	if (result != NVML_SUCCESS)
+		return gpu_absent(nvml_errno(result));
+	return value == (double)UINT32_MAX || value == (double)NVML_NOT_AVAILABLE ? gpu_absent(EOPNOTSUPP)
+										  : gpu_value(value * scale);
 }
 
 /* ---- tables of readings that differ only in the function ------------------------------------------- */
@@ -71,7 +75,7 @@ static void read_u32(const struct nvml *nvml, nvml_device handle, const struct s
 		return;
 	memcpy(&function, &pointer, sizeof function);
 	result = function(handle, &value);
-	device->readings[simple->reading] = gpu_number_of(result, value * simple->scale);
+	device->readings[simple->reading] = gpu_number_of(result, value, simple->scale);
 }
 
 static void read_u64(const struct nvml *nvml, nvml_device handle, const struct simple_reading *simple,
@@ -86,7 +90,7 @@ static void read_u64(const struct nvml *nvml, nvml_device handle, const struct s
 		return;
 	memcpy(&function, &pointer, sizeof function);
 	result = function(handle, &value);
-	device->readings[simple->reading] = gpu_number_of(result, (double)value * simple->scale);
+	device->readings[simple->reading] = gpu_number_of(result, (double)value, simple->scale);
 }
 
 static void read_tables(const struct nvml *nvml, nvml_device handle, struct gpu_device *device, bool slow)
@@ -107,9 +111,9 @@ static void read_tables(const struct nvml *nvml, nvml_device handle, struct gpu_
 		memcpy(&function, &pointer, sizeof function);
 		result = function(handle, KIND_READINGS[i].kind, &value);
 		device->readings[KIND_READINGS[i].reading] =
-			gpu_number_of(result, value * KIND_READINGS[i].scale);
+			gpu_number_of(result, value, KIND_READINGS[i].scale);
 	}
-	if (device->readings[GPU_PERFORMANCE_STATE].value >= (double)NVML_PERFORMANCE_STATE_UNKNOWN)
+	if (device->readings[GPU_PERFORMANCE_STATE].value == (double)NVML_PERFORMANCE_STATE_UNKNOWN)
 		device->readings[GPU_PERFORMANCE_STATE] = gpu_absent(EOPNOTSUPP);
 	device->energy_source =
 		device->readings[GPU_ENERGY_JOULES].error ? GPU_ENERGY_NONE : GPU_ENERGY_COUNTER;
@@ -134,8 +138,8 @@ static void read_memory(const struct nvml *nvml, nvml_device handle, struct gpu_
 	}
 	/* The total memory of a device that is gone is still known. */
 	if (result == NVML_SUCCESS || device->readings[GPU_VRAM_TOTAL_BYTES].error)
-		device->readings[GPU_VRAM_TOTAL_BYTES] = gpu_number_of(result, (double)v2.total);
-	device->readings[GPU_VRAM_USED_BYTES] = gpu_number_of(result, (double)v2.used);
+		device->readings[GPU_VRAM_TOTAL_BYTES] = gpu_number_of(result, (double)v2.total, 1);
+	device->readings[GPU_VRAM_USED_BYTES] = gpu_number_of(result, (double)v2.used, 1);
 	/* GB10, Jetson: the GPU uses the machine's memory and has none of its own to report. */
 	if (result == NVML_SUCCESS)
 		device->memory_kind = GPU_MEMORY_DEDICATED;
@@ -148,13 +152,7 @@ static struct gpu_number first_of_two(nvml_device_two_u32 *function, nvml_device
 	unsigned first = 0, second = 0;
 	int result = function ? function(handle, &first, &second) : NVML_FUNCTION_NOT_FOUND;
 
-	return gpu_number_of(result, first);
-}
-
-static struct gpu_number percent_of_reading(struct gpu_number reading)
-{
-	/* Drivers sometimes return garbage: more than 100 % is not a value. */
-	return !reading.error && reading.value > 100 ? gpu_absent(EIO) : reading;
+	return gpu_number_of(result, first, 1);
 }
 
 static void read_utilization(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
@@ -162,12 +160,10 @@ static void read_utilization(const struct nvml *nvml, nvml_device handle, struct
 	struct nvml_utilization both = {0, 0};
 	int result = nvml->utilization ? nvml->utilization(handle, &both) : NVML_FUNCTION_NOT_FOUND;
 
-	device->readings[GPU_UTILIZATION_PCT] = percent_of_reading(gpu_number_of(result, both.gpu));
-	device->readings[GPU_MEMORY_UTILIZATION_PCT] = percent_of_reading(gpu_number_of(result, both.memory));
-	device->readings[GPU_ENCODER_UTILIZATION_PCT] =
-		percent_of_reading(first_of_two(nvml->encoder_utilization, handle));
-	device->readings[GPU_DECODER_UTILIZATION_PCT] =
-		percent_of_reading(first_of_two(nvml->decoder_utilization, handle));
+	device->readings[GPU_UTILIZATION_PCT] = gpu_number_of(result, both.gpu, 1);
+	device->readings[GPU_MEMORY_UTILIZATION_PCT] = gpu_number_of(result, both.memory, 1);
+	device->readings[GPU_ENCODER_UTILIZATION_PCT] = first_of_two(nvml->encoder_utilization, handle);
+	device->readings[GPU_DECODER_UTILIZATION_PCT] = first_of_two(nvml->decoder_utilization, handle);
 }
 
 static void read_ecc(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
@@ -178,16 +174,17 @@ static void read_ecc(const struct nvml *nvml, nvml_device handle, struct gpu_dev
 	if (!nvml->ecc_errors)
 		return;
 	result = nvml->ecc_errors(handle, NVML_ECC_CORRECTED, NVML_ECC_VOLATILE, &count);
-	device->readings[GPU_ECC_CORRECTED_ERRORS] = gpu_number_of(result, (double)count);
+	device->readings[GPU_ECC_CORRECTED_ERRORS] = gpu_number_of(result, (double)count, 1);
 	result = nvml->ecc_errors(handle, NVML_ECC_UNCORRECTED, NVML_ECC_VOLATILE, &count);
-	device->readings[GPU_ECC_UNCORRECTED_ERRORS] = gpu_number_of(result, (double)count);
+	device->readings[GPU_ECC_UNCORRECTED_ERRORS] = gpu_number_of(result, (double)count, 1);
 }
 
 static int64_t field_bytes(const struct nvml_field_value *value)
 {
 	uint64_t kib = value->type == NVML_U32 ? value->value.u32 : value->value.u64;
 
-	if (value->result != NVML_SUCCESS || value->type == NVML_DOUBLE || kib > INT64_MAX / KIB)
+	if (value->result != NVML_SUCCESS || value->type == NVML_DOUBLE || kib == UINT32_MAX ||
+	    kib > INT64_MAX / KIB)
 		return -1;
 	return (int64_t)kib * KIB;
 }
@@ -232,7 +229,7 @@ static struct gpu_number pcie_reading(const struct nvml *nvml, nvml_device handl
 	int result = nvml->pcie_throughput ? nvml->pcie_throughput(handle, direction, &kilobytes)
 					   : NVML_FUNCTION_NOT_FOUND;
 
-	return gpu_number_of(result, (double)kilobytes * (double)KILOBYTE);
+	return gpu_number_of(result, kilobytes, KILOBYTE);
 }
 
 static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
@@ -279,7 +276,7 @@ static struct gpu_number gpm_utilization(const struct nvml *nvml, struct nvidia_
 	result = nvml->gpm_metrics(&request);
 	if (result == NVML_SUCCESS)
 		result = (int)request.metrics[0].result;
-	return percent_of_reading(gpu_number_of(result, request.metrics[0].value));
+	return gpu_number_of(result, request.metrics[0].value, 1);
 }
 
 void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia)

@@ -117,7 +117,7 @@ static void add_record(const struct process_place *place, const char *bytes, siz
 	if (!process)
 		return;
 	process->kinds |= kind;
-	if (record.used_bytes == NVML_NOT_AVAILABLE)
+	if (record.used_bytes == NVML_NOT_AVAILABLE || record.used_bytes == UINT32_MAX)
 		return;
 	/* A process cannot hold more than the device has. */
 	if (total.error || total.value <= 0 ? record.used_bytes > INT64_MAX

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "gpu/drm_clients.h"
+#include "gpu/plausible.h"
 #include "gpu/roster.h"
 #include "gpu/tenants.h"
 #include "gpu/vendor.h"
@@ -415,6 +416,7 @@ int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request,
 		read_source(surveyor, &surveyor->sources[i], now_ns);
 	read_members(surveyor, request, now_ns);
 	mark_visible(surveyor, request);
+	gpu_drop_impossible(survey);
 	add_up(surveyor, surveyor->last_ns ? ns_to_secs(now_ns - surveyor->last_ns) : 0);
 	surveyor->last_ns = now_ns;
 	survey->at_ns = now_ns;

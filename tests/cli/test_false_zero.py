@@ -281,3 +281,80 @@ def test_a_byte_counts_once_in_the_total(record_change, name):
     by_row = {row["device"]: row["read_bytes_total"] for row in samples[-1]["disk"]}
     if name.startswith("NVMe"):
         assert list(by_row.values()) == [(1000 * times + 8 * times) * 512]
+
+
+# ---- GPUs -----------------------------------------------------------------------------------------------------------
+
+READINGS = ("utilization_pct memory_utilization_pct encoder_utilization_pct decoder_utilization_pct vram_total_bytes vram_used_bytes"
+            " vram_used_pct temperature_celsius power_watts power_limit_watts energy_joules frequency_mhz memory_frequency_mhz fan_pct"
+            " performance_state throttle_reasons pcie_rx_bytes_per_sec pcie_tx_bytes_per_sec nvlink_rx_bytes_per_sec"
+            " nvlink_tx_bytes_per_sec ecc_corrected_errors ecc_uncorrected_errors core_count").split()
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_numbers_with_all_bits_set_are_null_readings_of_nvml(run, nvml, tmp_path, bits):
+    nvml.say("gpus 1", f"all_bits {bits}")
+    job = ["sh", "-c", f"printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path}; sleep 1.2"]
+    done = run("-i", 0.3, "-q", "--why", "-o", tmp_path / "g.jsonl", "--", *job, env=nvml.env())
+    samples = json_lines(tmp_path / "g.jsonl")
+    gpu = samples[-1]["gpu"][0]
+    assert {name: gpu[name] for name in READINGS if gpu[name] is not None} == {}
+    assert gpu["processes"][0]["vram_bytes"] is None and gpu["processes"][0]["utilization_pct"] is None
+    assert gpu["process_vram_bytes"] is None and gpu["energy_source"] is None and gpu["age_secs"] >= 0
+    assert all(samples[-1]["totals"][name] is None for name in ("gpu_usage", "gpu_vram_mib", "gpu_utilized"))
+    assert samples[-1]["cpu"]["process_gpu_vram_mib"] is None
+    assert done.err.count("gpu.temperature_celsius (GPU-00000000-0000-0000-0000-000000000000): this kernel or device does not count it") == 1
+    text = run("summary", tmp_path / "g.jsonl").out + run("recommend", tmp_path / "g.jsonl").out
+    assert "nearly all memory" not in text and "4294967" not in text and "none by the job" not in text
+
+
+def test_memory_above_that_of_the_device_is_null(run, nvml, tmp_path):
+    nvml.say("gpus 1", "memory 0 1000 0 2000", "utilization 0 101 100")
+    run("-i", 0.3, "-q", "-o", tmp_path / "g.jsonl", "--", "sleep", 0.7, env=nvml.env())
+    gpu = json_lines(tmp_path / "g.jsonl")[-1]["gpu"][0]
+    assert gpu["vram_total_bytes"] == 1000 << 20
+    assert gpu["vram_used_bytes"] is None and gpu["vram_used_pct"] is None and gpu["utilization_pct"] is None
+    assert gpu["memory_utilization_pct"] == 100
+
+
+def test_a_device_whose_memory_is_0_has_no_memory_to_be_full(run, nvml, tmp_path):
+    nvml.say("gpus 1", "memory 0 0 0 0", "utilization 0 50 0")
+    job = ["sh", "-c", f"printf 'process 0 %d c 0 50\\n' $$ >>{nvml.path}; sleep 1.2"]
+    run("-i", 0.3, "-q", "-o", tmp_path / "g.jsonl", "--", *job, env=nvml.env())
+    assert json_lines(tmp_path / "g.jsonl")[-1]["gpu"][0]["vram_total_bytes"] is None
+    # A recording of an earlier version says 0.
+    old = (tmp_path / "g.jsonl").read_text().replace('"vram_total_bytes":null', '"vram_total_bytes":0')
+    (tmp_path / "old.jsonl").write_text(old)
+    for name in ("g.jsonl", "old.jsonl"):
+        assert "nearly all memory" not in run("recommend", tmp_path / name).out
+
+
+AMD = {
+    "dev/dri/renderD128": "",
+    "sys/class/drm/renderD128/device/uevent": "DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:66AF\nPCI_SLOT_NAME=0000:03:00.0\n",
+    "sys/class/drm/card0/device/uevent": "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0\n",
+}
+SENSORS = {
+    "gpu_busy_percent": "utilization_pct", "mem_busy_percent": "memory_utilization_pct", "mem_info_vram_used": "vram_used_bytes",
+    "mem_info_vram_total": "vram_total_bytes", "hwmon/hwmon0/temp1_input": "temperature_celsius",
+    "hwmon/hwmon0/power1_average": "power_watts", "hwmon/hwmon0/power1_cap": "power_limit_watts",
+    "hwmon/hwmon0/freq1_input": "frequency_mhz", "hwmon/hwmon0/freq2_input": "memory_frequency_mhz",
+    "hwmon/hwmon0/fan1_input": "fan_pct",
+}
+
+
+@pytest.mark.parametrize("number", [-70000000, -(1 << 63), (1 << 63) - 1, "x"])
+def test_impossible_files_of_a_gpu_are_null(record_root, number):
+    device = "sys/class/drm/renderD128/device/"
+    sample, _, reasons, _ = record_root({**AMD, device + "hwmon/hwmon0/fan1_max": "3000\n",
+                                         **{device + name: f"{number}\n" for name in SENSORS}})
+    gpu = sample["gpu"][0]
+    assert {name: gpu[name] for name in SENSORS.values() if gpu[name] is not None} == {}
+    assert reasons[f"gpu.fan_pct ({gpu['uuid']})"] == "Input/output error"
+    assert sample["totals"]["gpu_vram_mib"] is None and sample["totals"]["gpu_usage"] is None
+
+
+def test_good_files_of_a_gpu_are_read(record_root):
+    device = "sys/class/drm/renderD128/device/"
+    sample, _, _, _ = record_root({**AMD, device + "hwmon/hwmon0/fan1_max": "3000\n", **{device + name: "50\n" for name in SENSORS}})
+    assert sample["gpu"][0]["fan_pct"] == 1.7 and sample["gpu"][0]["utilization_pct"] == 50

@@ -19,6 +19,16 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
+static unsigned u32(unsigned usual)
+{
+	return script.all_bits ? UINT32_MAX : usual;
+}
+
+static uint64_t u64(uint64_t usual)
+{
+	return script.all_bits == 64 ? UINT64_MAX : script.all_bits ? UINT32_MAX : usual;
+}
+
 /* ---- the library ------------------------------------------------------------------------------------- */
 
 EXPORT int nvmlInit(void)
@@ -103,14 +113,14 @@ EXPORT int nvmlDeviceGetPciInfo(nvml_device device, struct nvml_pci *pci)
 EXPORT int nvmlDeviceGetMinorNumber(nvml_device device, unsigned *minor)
 {
 	ENTER(device);
-	*minor = (unsigned)index_of(device);
+	*minor = u32((unsigned)index_of(device));
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetNumGpuCores(nvml_device device, unsigned *count)
 {
 	ENTER(device);
-	*count = 16896;
+	*count = u32(16896);
 	return NVML_SUCCESS;
 }
 
@@ -125,7 +135,7 @@ EXPORT int nvmlDeviceGetCudaComputeCapability(nvml_device device, int *major, in
 EXPORT int nvmlDeviceGetEccMode(nvml_device device, unsigned *now, unsigned *later)
 {
 	ENTER(device);
-	*now = *later = 1;
+	*now = *later = u32(1);
 	return NVML_SUCCESS;
 }
 
@@ -145,71 +155,71 @@ EXPORT int nvmlDeviceGetUtilizationRates(nvml_device device, struct nvml_utiliza
 	ENTER(device);
 	if (script.instances[index_of(device)])
 		return NVML_NOT_SUPPORTED;
-	both->gpu = script.utilization[index_of(device)][0];
-	both->memory = script.utilization[index_of(device)][1];
+	both->gpu = u32(script.utilization[index_of(device)][0]);
+	both->memory = u32(script.utilization[index_of(device)][1]);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetEncoderUtilization(nvml_device device, unsigned *percent, unsigned *period)
 {
 	ENTER(device);
-	*percent = *period = 0;
+	*percent = *period = u32(0);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetDecoderUtilization(nvml_device device, unsigned *percent, unsigned *period)
 {
 	ENTER(device);
-	*percent = *period = 0;
+	*percent = *period = u32(0);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetTemperature(nvml_device device, unsigned sensor, unsigned *celsius)
 {
 	ENTER(device);
-	*celsius = 40 + (unsigned)index_of(device);
+	*celsius = u32(40 + (unsigned)index_of(device));
 	return sensor == NVML_TEMPERATURE_GPU ? NVML_SUCCESS : NVML_INVALID_ARGUMENT;
 }
 
 EXPORT int nvmlDeviceGetClockInfo(nvml_device device, unsigned kind, unsigned *mhz)
 {
 	ENTER(device);
-	*mhz = kind == NVML_CLOCK_MEMORY ? 3201 : 1980;
+	*mhz = u32(kind == NVML_CLOCK_MEMORY ? 3201 : 1980);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetPcieThroughput(nvml_device device, unsigned direction, unsigned *kilobytes)
 {
 	ENTER(device);
-	*kilobytes = direction == NVML_PCIE_SENT ? 1000 : 2000;
+	*kilobytes = u32(direction == NVML_PCIE_SENT ? 1000 : 2000);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *milliwatts)
 {
 	ENTER(device);
-	*milliwatts = 318500;
+	*milliwatts = u32(318500);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetEnforcedPowerLimit(nvml_device device, unsigned *milliwatts)
 {
 	ENTER(device);
-	*milliwatts = 700000;
+	*milliwatts = u32(700000);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetFanSpeed(nvml_device device, unsigned *percent)
 {
 	ENTER(device);
-	*percent = 30;
+	*percent = u32(30);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetPerformanceState(nvml_device device, unsigned *state)
 {
 	ENTER(device);
-	*state = 0;
+	*state = u32(0);
 	return NVML_SUCCESS;
 }
 
@@ -217,15 +227,15 @@ EXPORT int nvmlDeviceGetTotalEnergyConsumption(nvml_device device, unsigned long
 {
 	ENTER(device);
 	/* Without a value in the script, 318.5 W since 1970. */
-	*millijoules =
-		script.energy[index_of(device)] ? script.energy[index_of(device)] : now_us() / 1000 * 637 / 2;
+	*millijoules = u64(script.energy[index_of(device)] ? script.energy[index_of(device)]
+							   : now_us() / 1000 * 637 / 2);
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigned long long *reasons)
 {
 	ENTER(device);
-	*reasons = 0x4 | 0x40;
+	*reasons = u64(0x4 | 0x40);
 	return NVML_SUCCESS;
 }
 
@@ -233,7 +243,7 @@ EXPORT int nvmlDeviceGetTotalEccErrors(nvml_device device, unsigned kind, unsign
 				       unsigned long long *count)
 {
 	ENTER(device);
-	*count = kind == NVML_ECC_CORRECTED ? 3 : 1;
+	*count = u64(kind == NVML_ECC_CORRECTED ? 3 : 1);
 	return period == NVML_ECC_VOLATILE ? NVML_SUCCESS : NVML_INVALID_ARGUMENT;
 }
 
@@ -248,7 +258,7 @@ static int list_processes(nvml_device device, char list, unsigned record_bytes, 
 		record_bytes = (unsigned)script.record_bytes;
 	for (int i = 0; i < script.process_count; i++) {
 		const struct process *process = &script.processes[i];
-		struct nvml_process_v3_long record = {process->pid, process->bytes, NVML_NO_INSTANCE,
+		struct nvml_process_v3_long record = {process->pid, u64(process->bytes), NVML_NO_INSTANCE,
 						      NVML_NO_INSTANCE, 0};
 
 		if (process->device != index_of(device) || process->instance != instance_of(device) ||
@@ -300,8 +310,13 @@ EXPORT int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_proce
 		if (!is_sampled(&script.processes[i], device, last_seen_us, &at_us))
 			continue;
 		if (found < room)
-			samples[found] = (struct nvml_process_utilization_v1){
-				script.processes[i].pid, at_us, (uint32_t)script.processes[i].sm, 5, 0, 0};
+			samples[found] =
+				(struct nvml_process_utilization_v1){script.processes[i].pid,
+								     at_us,
+								     u32((uint32_t)script.processes[i].sm),
+								     5,
+								     0,
+								     0};
 		found++;
 	}
 	*count = found;
@@ -326,10 +341,10 @@ EXPORT int nvmlDeviceGetMemoryInfo_v2(nvml_device device, struct nvml_memory_v2 
 	ENTER(device);
 	if (memory->version != NVML_RECORD_VERSION(struct nvml_memory_v2, 2))
 		return NVML_ARGUMENT_VERSION_MISMATCH;
-	memory->total = bytes[0];
-	memory->reserved = bytes[1];
-	memory->free = bytes[0] - bytes[1] - bytes[2];
-	memory->used = bytes[2];
+	memory->total = u64(bytes[0]);
+	memory->reserved = u64(bytes[1]);
+	memory->free = u64(bytes[0] - bytes[1] - bytes[2]);
+	memory->used = u64(bytes[2]);
 	return NVML_SUCCESS;
 }
 
@@ -367,7 +382,7 @@ EXPORT int nvmlDeviceGetProcessesUtilizationInfo(nvml_device device,
 			request->samples[found] = (struct nvml_process_utilization_v2){
 				.at_us = at_us,
 				.pid = script.processes[i].pid,
-				.sm_pct = (uint32_t)script.processes[i].sm,
+				.sm_pct = u32((uint32_t)script.processes[i].sm),
 				.memory_pct = 5,
 			};
 		found++;
@@ -391,7 +406,7 @@ EXPORT int nvmlDeviceGetFieldValues(nvml_device device, int count, struct nvml_f
 		values[i].result = known ? NVML_SUCCESS : NVML_NOT_SUPPORTED;
 		values[i].type = NVML_U64;
 		/* 1,000 and 2,000 KiB a millisecond */
-		values[i].value.u64 = now_us() * (values[i].field == NVML_FIELD_NVLINK_SENT_KIB ? 1 : 2);
+		values[i].value.u64 = u64(now_us() * (values[i].field == NVML_FIELD_NVLINK_SENT_KIB ? 1 : 2));
 	}
 	return NVML_SUCCESS;
 }
@@ -399,7 +414,7 @@ EXPORT int nvmlDeviceGetFieldValues(nvml_device device, int count, struct nvml_f
 EXPORT int nvmlDeviceGetMigMode(nvml_device device, unsigned *now, unsigned *later)
 {
 	ENTER(device);
-	*now = *later = script.instances[index_of(device)] > 0;
+	*now = *later = u32(script.instances[index_of(device)] > 0);
 	return NVML_SUCCESS;
 }
 

@@ -18,6 +18,7 @@
  *   gpm DEVICE PERCENT                     GPM answers that for every instance
  *   record_bytes 32                        of the process lists, instead of what the version says
  *   utilization_call new                   only the newer of the two calls answers (Blackwell)
+ *   all_bits 32                            numbers of a device have all bits set (64: those of 64 bits have 64)
  *   log FILE                               a line for each call
  */
 #include "nvml_fake_script.h"
@@ -85,6 +86,8 @@ static void read_line(const char *line)
 		script.instances[device] = instances;
 	} else if (sscanf(line, "gpm %d %lf", &device, &real) == 2) {
 		script.gpm[device] = real;
+	} else if (sscanf(line, "all_bits %d", &script.all_bits) == 1) {
+		return;
 	} else if (sscanf(line, "record_bytes %d", &script.record_bytes) == 1) {
 		return;
 	} else if (strcmp(line, "utilization_call new") == 0) {

@@ -41,6 +41,7 @@ struct nvml_script {
 	int process_count;
 	struct rule rules[RULES];
 	int rule_count;
+	int all_bits; /* 32, 64: numbers have so many bits set */
 	char log[256];
 	uint64_t loaded_us;
 };

@@ -112,7 +112,7 @@ static void garbage_is_not_taken_for_a_percentage(void **state)
 	(void)state;
 	begin("gpus 1\nutilization 0 4294967295 101\n");
 	pass();
-	assert_int_equal(error_of(0, GPU_UTILIZATION_PCT), EIO);
+	assert_int_equal(error_of(0, GPU_UTILIZATION_PCT), EOPNOTSUPP);
 	assert_int_equal(error_of(0, GPU_MEMORY_UTILIZATION_PCT), EIO);
 }
 

@@ -1,0 +1,68 @@
+/* Bounds of readings; see plausible.h. */
+#include "gpu/plausible.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+
+static const struct {
+	enum gpu_reading reading;
+	double lowest, highest;
+} BOUNDS[] = {
+	{GPU_VRAM_TOTAL_BYTES, 1, 1e15},
+	{GPU_CORE_COUNT, 1, 1e7},
+	{GPU_UTILIZATION_PCT, 0, 100},
+	{GPU_MEMORY_UTILIZATION_PCT, 0, 100},
+	{GPU_ENCODER_UTILIZATION_PCT, 0, 100},
+	{GPU_DECODER_UTILIZATION_PCT, 0, 100},
+	{GPU_VRAM_USED_BYTES, 0, 1e15},
+	{GPU_TEMPERATURE_CELSIUS, -100, 300},
+	{GPU_POWER_WATTS, 0, 1e5},
+	{GPU_POWER_LIMIT_WATTS, 0, 1e5},
+	{GPU_FREQUENCY_HZ, 0, 1e11},
+	{GPU_MEMORY_FREQUENCY_HZ, 0, 1e11},
+	/* NVML tells the intended speed, which may be somewhat above 100. */
+	{GPU_FAN_PCT, 0, 200},
+	{GPU_PCIE_RECEIVED_BYTES_PER_SEC, 0, 1e12},
+	{GPU_PCIE_SENT_BYTES_PER_SEC, 0, 1e12},
+	{GPU_NVLINK_RECEIVED_BYTES_PER_SEC, 0, 1e14},
+	{GPU_NVLINK_SENT_BYTES_PER_SEC, 0, 1e14},
+	{GPU_PERFORMANCE_STATE, 0, 31},
+	{GPU_THROTTLE_REASONS, 0, 9e15},
+	{GPU_ENERGY_JOULES, 0, 1e15},
+	{GPU_ECC_CORRECTED_ERRORS, 0, 1e15},
+	{GPU_ECC_UNCORRECTED_ERRORS, 0, 1e15},
+};
+
+static void check_readings(struct gpu_device *device)
+{
+	struct gpu_number *readings = device->readings;
+	const struct gpu_number *total = &readings[GPU_VRAM_TOTAL_BYTES];
+
+	for (size_t i = 0; i < ARRAY_SIZE(BOUNDS); i++) {
+		struct gpu_number *number = &readings[BOUNDS[i].reading];
+
+		if (!number->error &&
+		    !(number->value >= BOUNDS[i].lowest && number->value <= BOUNDS[i].highest))
+			*number = gpu_absent(EIO);
+	}
+	if (!total->error && readings[GPU_VRAM_USED_BYTES].value > total->value)
+		readings[GPU_VRAM_USED_BYTES] = gpu_absent(EIO);
+	if (readings[GPU_ENERGY_JOULES].error && device->energy_source == GPU_ENERGY_COUNTER)
+		device->energy_source = GPU_ENERGY_NONE;
+}
+
+void gpu_drop_impossible(struct gpu_survey *survey)
+{
+	for (int64_t i = 0; i < survey->device_count; i++)
+		check_readings(&survey->devices[i]);
+	for (int64_t i = 0; i < survey->process_count; i++) {
+		struct gpu_process *process = &survey->processes[i];
+		struct gpu_number total = survey->devices[process->device].readings[GPU_VRAM_TOTAL_BYTES];
+
+		/* A process cannot hold more than the device has. */
+		if (!process->vram_bytes.error &&
+		    process->vram_bytes.value > (total.error ? 1e15 : total.value))
+			process->vram_bytes = gpu_absent(EIO);
+	}
+}
