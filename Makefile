@@ -1,5 +1,5 @@
 # A thin front of tools/setup, Meson and Ninja. Every target first sets up the machine: packages that a Debian-like
-# machine lacks are installed, or named in one line. A newcomer needs `make run` and `make test` only.
+# machine lacks are installed, or named in one line. A newcomer needs `./run` and `./test` only, which call it.
 
 BUILD = build
 PREFIX = /usr/local

@@ -133,21 +133,27 @@ def test_ci_says_which_browser_could_not_run(helpers, tmp_path, monkeypatch, cap
     assert [line.removeprefix("browsers: Firefox-esr: ") for line in printed[1:]] == lines
 
 
+SUDO = "" if os.geteuid() == 0 else "sudo "
+
+
 @pytest.fixture
 def setup_without_apt(helpers, tmp_path):
     """Runs tools/setup with a given table of needs, in an environment that cannot install packages."""
 
-    def run(needs, **environment):
+    def run(needs, manager="apt-get", **environment):
         tools = tmp_path / "tools"
         tools.mkdir()
         text = (helpers.top / "tools" / "setup").read_text()
         before, rest = text.split("NEEDS='\n", 1)
         (tools / "setup").write_text(before + "NEEDS='\n" + needs + rest[rest.index("'\n"):])
-        shutil.copy(helpers.top / "tools" / "python", tools)
+        for name in ("python", "install-command"):
+            shutil.copy(helpers.top / "tools" / name, tools)
         bin_folder = tmp_path / "bin"
         bin_folder.mkdir()
         for name in ("dirname", "id", "sudo", "grep"):
             (bin_folder / name).symlink_to(shutil.which(name) or "/nonexistent")
+        if manager != "apt-get":  # one of that name would be called
+            (bin_folder / manager).symlink_to("/bin/false")
         return subprocess.run(["/bin/bash", tools / "setup", "test"], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, env={"PATH": str(bin_folder), **environment}, cwd=tmp_path)
 
@@ -159,14 +165,51 @@ def test_setup_prints_a_command_to_paste(setup_without_apt):
                              "build | hdr no/such.h | nice-to-have | optional\n")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "parts are left out without these Debian packages; to have all of it: sudo apt-get install nice-to-have",
-        "needed Debian packages are missing: sudo apt-get install one two"]
+        f"parts are left out without these packages; to have all of it: {SUDO}apt-get install nice-to-have",
+        f"needed packages are missing: {SUDO}apt-get install one two"]
+
+
+@pytest.mark.parametrize("manager, command", [("dnf", "dnf install jansson-devel glibc-devel two"), ("apk", "apk add jansson-dev musl-dev two"),
+                                              ("zypper", "zypper install libjansson-dev libc6-dev two")])
+def test_setup_names_the_packages_of_other_distributions(setup_without_apt, manager, command):
+    done = setup_without_apt("build | hdr no/such.h | libjansson-dev\nbuild | hdr no/such.h | libc6-dev\nbuild | cmd no-such | two\n",
+                             manager=manager)
+    assert (done.returncode, done.stderr) == (1, f"needed packages are missing: {SUDO}{command}\n")
+
+
+@pytest.mark.parametrize("name", ["run", "test"])
+def test_a_machine_without_make_is_told_what_to_install(helpers, tmp_path, name):
+    (tmp_path / "bin").mkdir()
+    for program in ("dirname", "id", "sh"):
+        (tmp_path / "bin" / program).symlink_to(shutil.which(program))
+    done = subprocess.run([helpers.top / name], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          env={"PATH": str(tmp_path / "bin")})
+    assert (done.returncode, done.stderr) == (1, f"needed packages are missing: {SUDO}apt-get install bash make\n")
+
+
+def test_a_machine_without_make_gets_it(helpers, tmp_path):
+    """apt-get is asked for what is missing, and then make for the target."""
+    folder, said = tmp_path / "bin", tmp_path / "said"
+    folder.mkdir()
+    for program in ("dirname", "id", "sh", "env", "bash", "cat", "chmod"):
+        (folder / program).symlink_to(shutil.which(program))
+    (folder / "sudo").write_text(f"#!{shutil.which('sh')}\nshift\nexec \"$@\"\n")
+    (folder / "true").symlink_to(shutil.which("true"))
+    (folder / "apt-get").write_text(f"""#!{shutil.which("sh")}
+echo "apt-get $*" >>{said}
+case $* in *install*make*) printf '#!{shutil.which("sh")}\\necho "make $*" >>{said}\\n' >{folder}/make; chmod +x {folder}/make ;; esac
+""")
+    for program in ("sudo", "apt-get"):
+        (folder / program).chmod(0o755)
+    subprocess.run([helpers.top / "test", "TESTS=--no-cli"], stdin=subprocess.DEVNULL, env={"PATH": str(folder)}, check=True)
+    assert said.read_text().splitlines() == ["apt-get -q update", "apt-get -q install -y --no-install-recommends make",
+                                             "make test TESTS=--no-cli"]
 
 
 def test_setup_goes_on_without_optional_packages(setup_without_apt):
     done = setup_without_apt("build | hdr no/such.h | nice-to-have | optional\nlint | cmd no-such | other\n")
     assert done.returncode == 0
-    assert "sudo apt-get install nice-to-have" in done.stderr and "other" not in done.stderr
+    assert f"{SUDO}apt-get install nice-to-have" in done.stderr and "other" not in done.stderr
 
 
 @pytest.mark.parametrize("distribution, sources, hinted", [
