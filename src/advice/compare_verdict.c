@@ -116,7 +116,7 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 		most = share;
 		cause = wall > 0 ? WAITS[i].more : WAITS[i].less;
 	}
-	/* Less work also waits less, which is no cause of its own. */
+	/* Less work also waits less, so waiting is then a consequence. */
 	if (work >= MOST_OF_IT && (!cause || work >= fmin(most, 1)))
 		buffer_printf(out, ": %s%.0f %% %s CPU time %s", wall > 0 ? "" : "it did less work, ",
 			      fabs(cpu_pct), wall > 0 ? "more" : "less",

@@ -406,7 +406,7 @@ def test_plain_letters_where_the_locale_has_no_more(binary, helpers, eight):
     assert shown.isascii() and "###" in shown
 
 
-def test_the_end_of_a_run_on_a_terminal_stands_apart_and_tells_what_is_next(binary, helpers, tmp_path):
+def test_the_end_of_a_run_on_a_terminal_stands_apart_and_names_the_next_command(binary, helpers, tmp_path):
     shown = on_terminal(binary, helpers, "-o", tmp_path / "r.jsonl", "--", "sh", "-c", "echo done; exit 3")
     plain = re.sub("\x1b\\[[0-9;]*m", "", shown)
     assert plain.startswith("done\n\nFailed: exit status 3\n"), plain

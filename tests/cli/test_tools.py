@@ -178,7 +178,7 @@ def test_setup_names_the_packages_of_other_distributions(setup_without_apt, mana
 
 
 @pytest.mark.parametrize("name", ["run", "test"])
-def test_a_machine_without_make_is_told_what_to_install(helpers, tmp_path, name):
+def test_a_machine_without_make_names_the_command(helpers, tmp_path, name):
     (tmp_path / "bin").mkdir()
     for program in ("dirname", "id", "sh"):
         (tmp_path / "bin" / program).symlink_to(shutil.which(program))
