@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/ends_with.h"
 #include "gpu/vendor.h"
+#include "kernel/sys_class_drm.h"
 
 struct client {
 	int64_t device; /* place in the survey; with the id the identity */
@@ -102,6 +103,11 @@ struct gpu_number drm_client_vram(const struct proc_pid_fdinfo *fdinfo)
 
 /* ---- finding --------------------------------------------------------------------------------------- */
 
+static bool has_file(const struct gpu_device *device, int number)
+{
+	return (number < DRM_RENDER_FIRST ? device->card_number : device->file_number) == number;
+}
+
 /* The device of an fdinfo among [first, first + count), or -1. */
 static int64_t find_device(const struct proc_pid_fdinfo *fdinfo, const struct gpu_survey *survey,
 			   int64_t first, int64_t count, int number)
@@ -112,7 +118,7 @@ static int64_t find_device(const struct proc_pid_fdinfo *fdinfo, const struct gp
 		const struct gpu_device *device = &survey->devices[i];
 
 		if (fdinfo->device[0] ? strcmp(device->host_id, fdinfo->device) == 0
-				      : device->file_number == number)
+				      : has_file(device, number))
 			return i;
 		for (int64_t d = 0; d < device->detail_count; d++) {
 			if (strcmp(device->details[d].name, "driver") != 0 ||
@@ -272,26 +278,43 @@ static void take_fdinfo(struct drm_clients *clients, struct gpu_survey *survey, 
 	memcpy(client->engines, fdinfo->engines, sizeof client->engines);
 }
 
+/*
+ * Reads the fdinfo of a descriptor. Before Linux 5.19 it tells nothing of a GPU, or not in the standard form: the result is then a
+ * client without a number.
+ */
+static int read_client(struct drm_clients *clients, struct root *root, pid_t pid, const struct gpu_file *file)
+{
+	int error = read_proc_pid_fdinfo(root, pid, file->fd, &clients->fdinfo);
+
+	if (error != -EBADMSG || !member_file_is_open(root, pid, file))
+		return error;
+	clients->fdinfo.driver[0] = clients->fdinfo.device[0] = '\0';
+	clients->fdinfo.client_id = -1;
+	return 0;
+}
+
 static void read_holder(struct drm_clients *clients, struct root *root, struct file_holder *holder,
 			struct gpu_survey *survey, int64_t first, int64_t count, int64_t elapsed_ns)
 {
 	for (int i = 0; i < holder->count; i++) {
 		const struct gpu_file *file = &holder->files[i];
+		struct gpu_process *process;
 		int64_t device;
 
 		if (file->kind != GPU_FILE_DRM)
 			continue;
-		if (read_proc_pid_fdinfo(root, holder->pid, file->fd, &clients->fdinfo) < 0) {
+		if (read_client(clients, root, holder->pid, file) < 0) {
 			member_files_look_again(holder);
 			continue;
 		}
 		device = find_device(&clients->fdinfo, survey, first, count, file->number);
-		/*
-		 * Drivers from before the standard (Linux 5.19) do not number clients, so their descriptors
-		 * cannot be distinguished.
-		 */
-		if (device >= 0 && clients->fdinfo.client_id >= 0)
+		if (device < 0)
+			continue;
+		/* Descriptors without a client's number cannot be told apart: the process is there, and its use is unknown. */
+		if (clients->fdinfo.client_id >= 0)
 			take_fdinfo(clients, survey, device, holder->pid, elapsed_ns);
+		else if ((process = gpu_survey_process(survey, 0, device, holder->pid)))
+			process->kinds |= GPU_PROCESS_GRAPHICS;
 	}
 }
 

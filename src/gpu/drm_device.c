@@ -107,6 +107,7 @@ struct gpu_device *drm_add_device(struct gpu_survey *survey, const struct drm_de
 	if (!device)
 		return NULL;
 	device->file_number = drm->card.render;
+	device->card_number = drm->card.card;
 	snprintf(device->host_id, sizeof device->host_id, "%s", drm->card.address);
 	snprintf(device->uuid, sizeof device->uuid, "%s-%s", drm->card.driver, drm->card.address);
 	if (drm->card.vendor_id >= 0) {

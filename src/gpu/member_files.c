@@ -72,6 +72,18 @@ static void look_through(struct file_holder *holder, const struct root *root)
 	close(fd);
 }
 
+bool member_file_is_open(const struct root *root, pid_t pid, const struct gpu_file *file)
+{
+	char path[LINK_SIZE], target[LINK_SIZE];
+	struct gpu_file now;
+	ssize_t length;
+
+	snprintf(path, sizeof path, "proc/%d/fd/%d", pid, file->fd);
+	length = root_link(root, path, target, sizeof target);
+	return length > 0 && parse_target(target, (size_t)length, &now) && now.kind == file->kind &&
+	       now.number == file->number;
+}
+
 void member_files_look_again(struct file_holder *holder)
 {
 	holder->look_at_ns = 0;

@@ -45,5 +45,8 @@ void member_files_done(struct member_files *files);
 int member_files_update(struct member_files *files, struct root *root, const pid_t *pids, size_t count,
 			int64_t now_ns);
 
+/* Whether the descriptor still leads to that device file. */
+bool member_file_is_open(const struct root *root, pid_t pid, const struct gpu_file *file);
+
 /* A descriptor has changed: search again at the next pass. */
 void member_files_look_again(struct file_holder *holder);

@@ -26,7 +26,8 @@ struct gpu_device *gpu_survey_add_device(struct gpu_survey *survey, const char *
 	device = &survey->devices[survey->device_count];
 	memset(device, 0, sizeof *device);
 	device->index = survey->device_count++;
-	device->file_number = device->parent = device->gpu_instance = device->compute_instance = -1;
+	device->file_number = device->card_number = device->parent = device->gpu_instance =
+		device->compute_instance = -1;
 	device->visible = 1;
 	device->tenant_count = device->holder_count = -1;
 	gpu_copy_text(device->vendor, sizeof device->vendor, vendor);

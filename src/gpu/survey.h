@@ -103,6 +103,7 @@ struct gpu_device {
 	int64_t detail_count;
 	int64_t index;       /* in the vendor's numbering; an instance (MIG) has its device's number */
 	int64_t file_number; /* N of /dev/nvidiaN or /dev/dri/renderDN; -1: unknown */
+	int64_t card_number; /* N of /dev/dri/cardN; -1: unknown, or no such device */
 	int64_t parent;      /* the place of the device of this instance; -1: a whole device */
 	int64_t gpu_instance;
 	int64_t compute_instance; /* -1: none */

@@ -15,7 +15,7 @@
 #include "base/runs_once.h"
 #include "base/scan.h"
 
-enum { RENDER_FIRST = 128, RENDER_MAX = 64 };
+enum { RENDER_MAX = 64 };
 
 /*
  * Drivers that report the use of their devices in sysfs or in the fdinfo of their clients. NVIDIA's own does
@@ -116,7 +116,7 @@ static int list_render_nodes(const struct root *root, int *ret_numbers, int max)
 		uint64_t number;
 
 		if (scan_literal(&text, "renderD") && scan_u64(&text, &number) && !scan_left(&text) &&
-		    number >= RENDER_FIRST && number < INT32_MAX)
+		    number >= DRM_RENDER_FIRST && number < INT32_MAX)
 			ret_numbers[count++] = (int)number;
 	}
 	qsort(ret_numbers, (size_t)count, sizeof(ret_numbers[0]), compare_numbers);

@@ -13,6 +13,9 @@
 
 enum { DRM_DRIVER_SIZE = 32, DRM_ADDRESS_SIZE = 32 };
 
+/* The number of the first render node (/dev/dri/renderD128); lower numbers are those of cards. */
+enum { DRM_RENDER_FIRST = 128 };
+
 struct drm_card {
 	int card;                     /* N of /sys/class/drm/cardN; -1: only a render node */
 	int render;                   /* N of renderDN */

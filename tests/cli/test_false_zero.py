@@ -1,10 +1,11 @@
 """A figure whose source is missing, or says something impossible, is null with a reason: never 0, and never negative."""
+import shutil
 import signal
 import subprocess
 
 import pytest
 
-from conftest import clean_environment, csv_rows, json_lines, wait_until
+from conftest import ROOTS, clean_environment, csv_rows, json_lines, wait_until
 from namespaces import needs_private_mounts
 
 MEMORY = """\
@@ -317,7 +318,7 @@ def test_memory_above_that_of_the_device_is_null(run, nvml, tmp_path):
     assert gpu["memory_utilization_pct"] == 100
 
 
-def test_a_device_whose_memory_is_0_has_no_memory_to_be_full(run, nvml, tmp_path):
+def test_a_memory_of_0_is_unknown_and_never_full(run, nvml, tmp_path):
     nvml.say("gpus 1", "memory 0 0 0 0", "utilization 0 50 0")
     job = ["sh", "-c", f"printf 'process 0 %d c 0 50\\n' $$ >>{nvml.path}; sleep 1.2"]
     run("-i", 0.3, "-q", "-o", tmp_path / "g.jsonl", "--", *job, env=nvml.env())
@@ -358,3 +359,50 @@ def test_good_files_of_a_gpu_are_read(record_root):
     device = "sys/class/drm/renderD128/device/"
     sample, _, _, _ = record_root({**AMD, device + "hwmon/hwmon0/fan1_max": "3000\n", **{device + name: "50\n" for name in SENSORS}})
     assert sample["gpu"][0]["fan_pct"] == 1.7 and sample["gpu"][0]["utilization_pct"] == 50
+
+
+OLD_AMDGPU = """\
+pos:	0
+flags:	02100002
+pdev:	0000:03:00.0
+pasid:	32771
+vram mem:	1048576 kB
+gfx0:	70.59%
+"""
+
+
+@pytest.fixture
+def record_clients(run, tmp_path):
+    """record_clients(text) records the job of a machine whose descriptors of a GPU have this fdinfo; returns the last sample."""
+
+    def record(text, target=None):
+        root = tmp_path / "vega"
+        shutil.copytree(ROOTS / "hand-made-gpu-vega20-5.19" / "t0", root, symlinks=True)
+        for file in ("100/fdinfo/3", "100/fdinfo/4", "101/fdinfo/3", "101/fdinfo/7"):
+            (root / "proc" / file).unlink()
+            (root / "proc" / file).write_text(text)
+            if target:
+                (root / "proc" / file.replace("fdinfo", "fd")).unlink()
+                (root / "proc" / file.replace("fdinfo", "fd")).symlink_to(target)
+        run("--root", root, "--pid", 100, "-i", 0.3, "--duration", 1, "-q", "-o", tmp_path / "g.jsonl")
+        return json_lines(tmp_path / "g.jsonl")[-1], run("summary", tmp_path / "g.jsonl").out
+
+    return record
+
+
+@pytest.mark.parametrize("text", [OLD_AMDGPU, "pos:\t0\nflags:\t02100002\n", "drm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\n"],
+                         ids=["amdgpu 5.14 to 5.18", "i915 before 5.19", "no number of a client"])
+@pytest.mark.parametrize("target", [None, "/dev/dri/card0"], ids=["render node", "card"])
+def test_use_of_a_gpu_that_fdinfo_does_not_tell_is_null(record_clients, text, target):
+    sample, summary = record_clients(text, target)
+    gpu = sample["gpu"][0]
+    assert gpu["process_count"] == 2 and gpu["process_vram_bytes"] is None and gpu["process_utilization_pct"] is None
+    for name in ("process_gpu_vram_mib", "process_gpu_usage", "process_gpu_utilized", "process_main_gpu_vram_mib"):
+        assert sample["cpu"][name] is None
+    assert "the job's part is unknown" in summary
+
+
+def test_a_descriptor_that_leads_elsewhere_now_does_not_count(record_clients):
+    sample, summary = record_clients("pos:\t0\nflags:\t02\n", "/dev/null")
+    assert sample["cpu"]["process_gpu_vram_mib"] == 0 and sample["gpu"][0]["process_count"] == 0
+    assert "none by the job" in summary
