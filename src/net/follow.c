@@ -184,8 +184,13 @@ static void say_what_is_left(struct follower *follower)
 
 	say("%lld %s of this run are not on the server%s%s", (long long)(rows < 0 ? 0 : rows),
 	    stream->settings->otlp ? "points" : "samples", stream->trouble[0] ? ": " : "", stream->trouble);
-	say("they are kept in the spool; to send them: resource-tracker upload %s%s",
-	    stream->settings->otlp ? "--stream otlp " : "", stream->spool.folder);
+	/* On a full disk the spool knows nothing of the run. */
+	if (!stream->spool.state.disposable && !spool_has_state(&stream->spool, stream->spool.name))
+		say("they are in the recording; to send them: resource-tracker upload %s%s",
+		    stream->settings->otlp ? "--stream otlp " : "", stream->spool.state.recording);
+	else
+		say("they are kept in the spool; to send them: resource-tracker upload %s%s",
+		    stream->settings->otlp ? "--stream otlp " : "", stream->spool.folder);
 }
 
 /* A spool file without a sample is useless. */

@@ -97,6 +97,14 @@ static void file_name(const struct spool *spool, const char *suffix, char ret_na
 	snprintf(ret_name, FILE_NAME_SIZE, "%s%s", spool->name, suffix);
 }
 
+bool spool_has_state(const struct spool *spool, const char *name)
+{
+	char file[FILE_NAME_SIZE];
+
+	snprintf(file, sizeof file, "%s" SPOOL_STATE_SUFFIX, name);
+	return faccessat(spool->folder_fd, file, F_OK, 0) == 0;
+}
+
 /* ---- files ------------------------------------------------------------------------------------------ */
 
 /* Writes another name first, so that a reader sees the old file or the new one, complete. */

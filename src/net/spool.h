@@ -91,6 +91,9 @@ bool spool_is_otlp(const char *name);
 /* Takes the run's lock. -EBUSY: another process works on the run. */
 int spool_lock(struct spool *spool, const char *name);
 
+/* Whether the state of a run of that name is on disk. */
+bool spool_has_state(const struct spool *spool, const char *name);
+
 /* Reads the state. Returns 0, -ENOENT if there is none, -EBADMSG if it is damaged. */
 int spool_read(struct spool *spool);
 int spool_write(struct spool *spool);
@@ -107,7 +110,8 @@ int64_t spool_batch_bytes(const struct spool *spool);
 void spool_remove(struct spool *spool, bool all);
 
 /*
- * The endings of file names in the folder: a run's state, and a recording that was made for streaming alone.
+ * The endings of file names in the folder: a run's state, and a recording that was made for streaming alone, or a link to one
+ * elsewhere (tracker/streaming.h).
  */
 #define SPOOL_STATE_SUFFIX ".state"
 #define SPOOL_RECORDING_SUFFIX ".spool"

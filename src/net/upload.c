@@ -17,6 +17,7 @@
 #include "base/file_lock.h"
 #include "base/clock.h"
 #include "base/scan.h"
+#include "base/uuid.h"
 #include "net/arguments.h"
 #include "net/redacted_message.h"
 #include "net/stream.h"
@@ -31,11 +32,12 @@ static const int64_t UPLOAD_PATIENCE_NS = 24 * 3600 * NSEC_PER_SEC;
 struct upload {
 	const struct settings *settings;
 	const struct arguments *arguments;
-	const char *folder;  /* the folder in progress */
-	struct buffer begun; /* recordings named by a state, one per line */
-	const char *only;    /* only states of this recording; NULL: all */
-	int sent;            /* number of runs */
-	int left;            /* runs that could not be sent */
+	const char *folder;        /* the folder in progress */
+	const struct spool *spool; /* the same, open */
+	struct buffer begun;       /* recordings named by a state, one per line */
+	const char *only;          /* only states of this recording; NULL: all */
+	int sent;                  /* number of runs */
+	int left;                  /* runs that could not be sent */
 };
 
 /* A recorder holds a lock on the file that it writes. */
@@ -157,19 +159,39 @@ static bool has_line(const struct buffer *lines, const char *text)
 
 /* ---- runs that the spool knows ------------------------------------------------------------------------------ */
 
-/* Whether the run with that name begins at this offset of the file. */
-static bool holds_run(const char *path, int64_t begin, const char *name)
+struct run_names {
+	char name[SPOOL_NAME_SIZE];
+	char id[UUID_TEXT_BYTES];
+};
+
+/* The names of the run that begins at this offset of the file; false: none does. */
+static bool names_of_run(const char *path, int64_t begin, bool otlp, struct run_names *ret_names)
 {
 	struct recording recording;
+	const struct run_start_row *start;
 	const struct frame *first;
-	char found[SPOOL_NAME_SIZE] = "";
+	bool found;
 
 	if (recording_open(&recording, path, begin) < 0)
 		return false;
-	if (recording_next(&recording, &first) > 0)
-		spool_name(first, spool_is_otlp(name), found);
+	found = recording_next(&recording, &first) > 0;
+	if (found) {
+		start = (const void *)first->first[ROW_run_start];
+		spool_name(first, otlp, ret_names->name);
+		snprintf(ret_names->id, sizeof ret_names->id, "%s",
+			 start && !text_absent(start->run_id) ? start->run_id : "");
+	}
 	recording_close(&recording);
-	return strcmp(found, name) == 0;
+	return found;
+}
+
+/* Whether the run with that name, or that run_id, begins at this offset of the file. */
+static bool holds_run(const char *path, int64_t begin, const char *name)
+{
+	struct run_names names;
+
+	return names_of_run(path, begin, spool_is_otlp(name), &names) &&
+	       (strcmp(names.name, name) == 0 || strcmp(names.id, name) == 0);
 }
 
 /* "run.jsonl.1" for "run.jsonl": the name given to an older recording. */
@@ -286,6 +308,37 @@ static int upload_state(const char *name, void *context)
 }
 
 /*
+ * A link to a recording: its follower may have been killed before it wrote a state, or the disk was full. RUNID-OFFSET is its name.
+ * It goes once the run has a state, which is sent already, or is sent with the others.
+ */
+static void upload_linked(struct upload *upload, const char *link, const char *name)
+{
+	char target[PATH_MAX], id[UUID_TEXT_BYTES];
+	ssize_t length = readlink(link, target, sizeof target - 1);
+	struct spool_state state = {.recording = target};
+	struct scan text = scan_bytes(name, strlen(name));
+	CLEANUP_FREE char *found = NULL;
+	struct run_names names;
+	int left = upload->left;
+
+	if (length <= 0 || strlen(name) <= UUID_TEXT_BYTES)
+		return;
+	target[length] = '\0';
+	snprintf(id, sizeof id, "%s", name);
+	text.at += UUID_TEXT_BYTES;
+	found = scan_i64(&text, &state.begin) ? find_recording(&state, id) : NULL;
+	if (found && is_being_recorded(found))
+		return;
+	if (!found && !has_line(&upload->begun, target))
+		say("%s: an unsent run is no longer there", target);
+	else if (found && names_of_run(found, state.begin, spool_is_otlp(name), &names) &&
+		 !spool_has_state(upload->spool, names.name))
+		upload_recording(upload, found, state.begin, false);
+	if (upload->left == left)
+		unlink(link);
+}
+
+/*
  * A recording for streaming alone without a state: its follower could not even begin. Leave it alone if a
  * recorder is writing it, or if it is empty.
  */
@@ -299,6 +352,10 @@ static int upload_unbegun(const char *name, void *context)
 	if (!is_for(upload, name))
 		return 0;
 	buffer_printf(&path, "%s/%s%s", upload->folder, name, SPOOL_RECORDING_SUFFIX);
+	if (!buffer_error(&path) && lstat(path.data, &status) == 0 && S_ISLNK(status.st_mode)) {
+		upload_linked(upload, path.data, name);
+		return 0;
+	}
 	real = buffer_error(&path) ? NULL : realpath(path.data, NULL);
 	if (!real || stat(real, &status) < 0 || !S_ISREG(status.st_mode) || is_being_recorded(real) ||
 	    has_line(&upload->begun, real))
@@ -337,6 +394,7 @@ static void upload_folder(struct upload *upload, const char *folder)
 	r = spool_open(&spool, folder);
 	if (r == 0) {
 		inner.folder = spool.folder;
+		inner.spool = &spool;
 		r = spool_each(&spool, SPOOL_STATE_SUFFIX, upload_state, &inner);
 		if (r == 0)
 			r = spool_each(&spool, SPOOL_RECORDING_SUFFIX, upload_unbegun, &inner);
@@ -417,6 +475,8 @@ int upload_main(const struct settings *given, char **argv)
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
+	if (!arguments.spool)
+		arguments.spool = env_value("TRACKER_SPOOL");
 	if (!arguments.operand_count)
 		upload_folder(&upload, arguments.spool);
 	for (int i = 0; i < arguments.operand_count; i++)

@@ -84,21 +84,47 @@ static const char *open_spool(struct rt_tracker *tracker, const char *folder)
 
 /* ---- the follower ------------------------------------------------------------------------------------ */
 
+/* The recording, or where a link in the spool leads; `upload` sends it. */
+static void prepare_for_later(struct rt_tracker *tracker, const char *recording, const char *folder,
+			      bool disposable, const char *from)
+{
+	struct streaming *streaming = &tracker->streaming;
+	bool otlp = tracker->config->stream == STREAM_OTLP;
+	CLEANUP_FREE char *whole = disposable ? NULL : realpath(recording, NULL);
+
+	if (asprintf(&streaming->command, "resource-tracker upload %s%s", otlp ? "--stream otlp " : "",
+		     disposable ? folder : recording) < 0)
+		streaming->command = NULL;
+	if (!whole || asprintf(&streaming->link, "%s/%s-%s%s.spool", folder, tracker->run_id, from,
+			       otlp ? ".otlp" : "") < 0)
+		streaming->link = NULL;
+	if (streaming->link)
+		(void)!symlink(whole, streaming->link);
+}
+
+static void remove_link(struct streaming *streaming)
+{
+	if (streaming->link)
+		unlink(streaming->link);
+}
+
 /* Starts the follower. follow.h of src/net describes its arguments. Its standard input ends when we exit. */
 static int start_follower(struct rt_tracker *tracker, const char *recording, const char *folder,
 			  bool disposable, char *const *environment)
 {
 	const struct rt_config *config = tracker->config;
 	struct streaming *streaming = &tracker->streaming;
-	char from[NUMBER_SIZE] = "0", deadline[NUMBER_SIZE], spool[PATH_MAX + NUMBER_SIZE];
+	char from[NUMBER_SIZE], deadline[NUMBER_SIZE], spool[PATH_MAX + NUMBER_SIZE];
 	const char *argv[16] = {NET_PROGRAM.name,    "follow", recording, "--from",  from, "--end-fd", "0",
 				"--upload-deadline", deadline, spool,     "--report"};
 	struct detached detached = {.program = &NET_PROGRAM, .argv = argv, .environment = environment};
 	struct stat status;
 	int count = 11;
 
-	if (stat(recording, &status) == 0)
-		snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
+	if (stat(recording, &status) < 0)
+		status.st_size = 0;
+	snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
+	prepare_for_later(tracker, recording, folder, disposable, from);
 	/* In one word: the name of a folder may begin with a dash. */
 	snprintf(spool, sizeof(spool), "--spool=%s", folder);
 	plain_print(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
@@ -152,6 +178,7 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 		       r == -ENOENT ? "resource-tracker-net is not installed"
 				    : "resource-tracker-net cannot be started",
 		       "", r == -ENOENT ? 0 : r);
+	remove_link(&tracker->streaming);
 	if (disposable)
 		tracker_remove_spool(tracker);
 }
@@ -160,7 +187,8 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 
 static void take_line(struct rt_tracker *tracker, char *line)
 {
-	static const char PREFIX[] = "resource-tracker: ", ANSWER[] = "answer ";
+	static const char PREFIX[] = "resource-tracker: ", ANSWER[] = "answer ",
+			  COMMAND[] = "resource-tracker upload", NEVER[] = "resource-tracker: streaming";
 	struct streaming *streaming = &tracker->streaming;
 
 	if (debug_pass_on(line))
@@ -168,10 +196,13 @@ static void take_line(struct rt_tracker *tracker, char *line)
 	debug_say("follower", 0, "says: %s", line);
 	if (strcmp(line, "sent") == 0) {
 		streaming->sent = true;
+		remove_link(streaming);
 	} else if (strncmp(line, ANSWER, strlen(ANSWER)) == 0) {
 		free(streaming->answer);
 		streaming->answer = strdup(line + strlen(ANSWER));
 	} else {
+		if (strstr(line, COMMAND) || strncmp(line, NEVER, strlen(NEVER)) == 0)
+			streaming->has_told_command = true;
 		tracker_warn(tracker,
 			     strncmp(line, PREFIX, strlen(PREFIX)) == 0 ? line + strlen(PREFIX) : line);
 	}
@@ -193,6 +224,20 @@ static void take_lines(struct rt_tracker *tracker)
 	}
 }
 
+/* Else it ends with the line "sent", or after a line that says how to send the rest or why it cannot be sent. */
+static void tell_of_killed_follower(struct rt_tracker *tracker)
+{
+	const struct streaming *streaming = &tracker->streaming;
+	CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
+
+	if (streaming->sent || streaming->has_told_command || !streaming->command)
+		return;
+	buffer_printf(&text, "the process that sends the samples was killed; to send them: %s",
+		      streaming->command);
+	if (!buffer_error(&text))
+		tracker_warn(tracker, text.data);
+}
+
 void streaming_hear(struct rt_tracker *tracker)
 {
 	struct streaming *streaming = &tracker->streaming;
@@ -212,6 +257,7 @@ void streaming_hear(struct rt_tracker *tracker)
 	if (streaming->gone) {
 		debug_say("follower", 0, "process %d has gone", (int)streaming->pid);
 		detached_reap(streaming->pid);
+		tell_of_killed_follower(tracker);
 	}
 }
 
@@ -306,5 +352,7 @@ void streaming_close(struct rt_tracker *tracker)
 		close(streaming->socket_fd);
 	buffer_done(&streaming->said);
 	free(streaming->answer);
+	free(streaming->link);
+	free(streaming->command);
 	*streaming = STREAMING;
 }

@@ -1,4 +1,5 @@
 """Streaming through the recorder itself: SENTINEL_API_TOKEN=x resource-tracker -- COMMAND."""
+import contextlib
 import json
 import os
 import pathlib
@@ -345,6 +346,100 @@ def test_upload_sends_the_rest_of_a_run_that_was_taken_away(world, spawn, helper
     assert len(world.sentinel.runs) == 1
     compare_rows(sent_rows(world.sentinel.run), samples)
     assert "Nothing is left" in run_upload(world).stdout
+
+
+@pytest.fixture
+def killed_at_once(tmp_path):
+    """The environment in which each follower is killed before it has written its state."""
+    program = tmp_path / "killed"
+    program.write_text("#!/bin/sh\nkill -9 $$\n")
+    program.chmod(0o755)
+    return {"TRACKER_NET": str(program)}
+
+
+def test_a_follower_that_is_killed_at_once_leaves_a_run_that_upload_finds(world, run, helpers, tmp_path, killed_at_once):
+    path, aside = tmp_path / "run.jsonl", tmp_path / "run.jsonl.1"
+    job = ("--", "sh", "-c", "sleep 0.4; exit 5")
+    for _ in range(2):  # the second renames the recording of the first
+        result = stream(world, run, "-i", 0.1, "-o", path, *job, env=killed_at_once)
+        assert result.returncode == 5
+        assert result.err == ("resource-tracker: the process that sends the samples was killed; to send them: "
+                              f"resource-tracker upload {path}\n")
+    assert not states(world.spool) and len(list(world.spool.glob("*.spool"))) == 2
+    world.serve()
+    done = run_upload(world)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", f"2 runs are sent; nothing is left in {world.spool}.\n")
+    sent = sorted((sent_rows(one) for one in world.sentinel.runs.values()), key=lambda rows: rows[0]["timestamp"])
+    compare_rows(sent[0], helpers.json_lines(aside))
+    compare_rows(sent[1], helpers.json_lines(path))
+    assert not list(world.spool.glob("*.spool"))
+    assert "Nothing is left" in run_upload(world).stdout
+
+
+def test_upload_after_a_killed_follower_sends_no_earlier_run(world, run, helpers, tmp_path, killed_at_once):
+    path = tmp_path / "run.jsonl"
+    assert run("-q", "-i", 0.1, "-o", path, "--", "sleep", "0.2").returncode == 0
+    before = len(helpers.json_lines(path))
+    assert stream(world, run, "-q", "-i", 0.1, "--append", "-o", path, "--", "sleep", "0.2", env=killed_at_once).returncode == 0
+    world.serve()
+    assert run_upload(world).returncode == 0
+    compare_rows(sent_rows(world.sentinel.run), helpers.json_lines(path)[before:])
+
+
+def test_the_link_to_a_run_goes_once_the_run_is_sent(world, run, tmp_path, killed_at_once):
+    path = tmp_path / "run.jsonl"
+    stream(world, run, "-i", 0.1, "--upload-deadline", 0.1, "-o", path, "--", "sleep", "0.2")
+    [link] = world.spool.glob("*.spool")
+    assert len(states(world.spool)) == 1 and os.readlink(link) == str(path)
+    world.serve()
+    assert run_upload(world).stdout.startswith("1 run is sent")
+    assert not link.is_symlink() and len(world.sentinel.runs) == 1
+    stream(world, run, "-i", 0.1, "-o", path, "--", "sleep", "0.2", env=killed_at_once)
+    assert run_upload(world, path).returncode == 0
+    done = run_upload(world)
+    assert "Nothing is left" in done.stdout and not done.stderr and not list(world.spool.glob("*.spool"))
+    gone = tmp_path / "gone.jsonl"
+    stream(world, run, "-i", 0.1, "-o", gone, "--", "sleep", "0.2", env=killed_at_once)
+    gone.unlink()
+    assert "an unsent run is no longer there" in run_upload(world).stderr
+
+
+def test_a_spool_recording_of_a_killed_follower_is_found(world, run, killed_at_once):
+    result = stream(world, run, "-q", "-i", 0.1, "--", "sleep", "0.3", env=killed_at_once)
+    assert result.err.endswith(f"was killed; to send them: resource-tracker upload {world.spool}\n")
+    world.serve()
+    assert run_upload(world).stdout.startswith("1 run is sent") and not list(world.spool.glob("*.spool"))
+
+
+def test_upload_looks_where_the_recorder_was_told_to_leave_it(world, run, tmp_path):
+    assert run("-i", 0.1, "--upload-deadline", 0.1, "-o", tmp_path / "run.jsonl", "--", "sleep", "0.2",
+               env=world.env(TRACKER_SPOOL=str(world.spool))).returncode == 0
+    world.serve()
+    done = subprocess.run([net_program(), "upload"], env=world.env(TRACKER_SPOOL=str(world.spool)), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=50, check=False)
+    assert done.stdout == f"1 run is sent; nothing is left in {world.spool}.\n"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to mount a disk")
+def test_with_a_full_spool_disk_the_line_names_the_recording(world, run, helpers, tmp_path):
+    disk, path = tmp_path / "disk", tmp_path / "run.jsonl"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "disk", disk], check=False).returncode:
+        pytest.skip("no mount here")
+    try:
+        world.spool = disk / "spool"
+        world.spool.mkdir(0o700)
+        with contextlib.suppress(OSError):
+            (disk / "filler").write_bytes(bytes(65536))
+        result = stream(world, run, "-i", 0.1, "--upload-deadline", 0.3, "-o", path, "--", "sh", "-c", "sleep 0.5; exit 5")
+        assert result.returncode == 5 and result.err.endswith(f"to send them: resource-tracker upload {path}\n"), result.err
+        (disk / "filler").unlink()
+        world.serve()
+        command = result.err.split()[-2:]
+        assert command == ["upload", str(path)] and run_upload(world, path).stdout == ""
+        compare_rows(sent_rows(world.sentinel.run), helpers.json_lines(path))
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
 
 
 def test_the_next_run_of_the_same_name_is_not_followed(world, spawn, run, helpers, tmp_path):
