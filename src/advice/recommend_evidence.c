@@ -65,6 +65,9 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 	evidence->process_peak_mib = end && !real_absent(end->largest_process_peak_mib)
 					     ? end->largest_process_peak_mib
 					     : (double)NAN;
+	/* The kernel counts a page of one process for each mapping of it; the peak of the tree leaves that out. */
+	if (end && evidence->process_peak_mib > end->memory_peak_mib)
+		evidence->process_peak_mib = end->memory_peak_mib;
 	/* A run that ended well did not need more than its limit. */
 	evidence->between_peak_mib = end && !real_absent(end->memory_peak_between_mib)
 					     ? end->memory_peak_between_mib

@@ -141,7 +141,8 @@ static void find_peaks_of_line(struct evidence *evidence, const struct run_lines
 {
 	double needed = run_real(lines, RUN_memory_needed_mib), told;
 
-	evidence->process_peak_mib = run_real(lines, RUN_memory_largest_process_mib);
+	evidence->process_peak_mib =
+		fmin(run_real(lines, RUN_memory_largest_process_mib), run_real(lines, RUN_memory_peak_mib));
 	if (!run_text_is(lines, RUN_memory_peak_source, "largest_process"))
 		evidence->sampled_peak_mib = run_real(lines, RUN_memory_peak_mib);
 	evidence->swapped = run_real(lines, RUN_memory_swap_max_mib) >= 1;

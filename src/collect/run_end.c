@@ -266,6 +266,7 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 	double reaped_mib = ending->has_reaped ? (double)ending->reaped.ru_maxrss / 1024 : 0;
 	double largest_mib = reaped_mib > state->largest_mib ? reaped_mib : state->largest_mib;
 	const struct tree_peak *peak = run_end_peak(state);
+	double once_mib;
 
 	row->memory_peak_mib = peak->mib;
 	row->memory_peak_source = peak->source;
@@ -278,8 +279,12 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 	 * The kernel's mark includes moments between samples. A process cannot have been larger than the
 	 * tree.
 	 */
-	if (real_absent(row->memory_peak_mib) || largest_mib > row->memory_peak_mib) {
-		row->memory_peak_mib = largest_mib;
+	once_mib = context->tree ? (double)memory_between_once_kib(&context->tree->between,
+								   (int64_t)(largest_mib * 1024)) /
+					   1024
+				 : largest_mib;
+	if (real_absent(row->memory_peak_mib) || once_mib > row->memory_peak_mib) {
+		row->memory_peak_mib = once_mib;
 		row->memory_peak_source = "largest_process";
 		/*
 		 * wait4(2) does not report the time. A mark that was seen to rise had been reached by then.

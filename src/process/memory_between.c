@@ -71,16 +71,22 @@ void memory_between_remove(struct process_tree *tree, const struct member *membe
 	between->gone_most_pages = max_i64(between->gone_most_pages, member->resident_before);
 }
 
+static int64_t once_kib(const struct memory_between *between, const struct member *member, int64_t mark_kib)
+{
+	return member->pid == between->over_pid ? memory_between_once_kib(between, mark_kib) : mark_kib;
+}
+
 void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib)
 {
 	struct memory_between *between = &tree->between;
 
 	if (!member->was_counted || kib <= between->seen_kib)
 		return;
+	between->seen_kib = kib;
+	kib = once_kib(between, member, kib);
 	/* Beside it there was what the ticks saw, or a process that came and went between two of them. */
 	between->most_kib = max_i64(between->most_kib,
 				    kib + max_i64(member->beside_kib, min_i64(between->exit_kib, kib)));
-	between->seen_kib = kib;
 }
 
 /* A process that has ended has no memory any more, and may have had its peak since the last tick. */
@@ -162,7 +168,8 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
 				beside_kib,
 				stayed_kib - max_i64(shared_kib,
 						     memory_pages_to_kib(tree, member->resident_before)));
-		between->most_kib = max_i64(between->most_kib, member->mark_kib + beside_kib);
+		between->most_kib =
+			max_i64(between->most_kib, once_kib(between, member, member->mark_kib) + beside_kib);
 		member->mark_followed_kib = member->mark_kib;
 		between->seen_kib = max_i64(between->seen_kib, member->mark_kib);
 	}
@@ -235,6 +242,23 @@ static void add_exits(struct process_tree *tree, int64_t now_kib)
 	between->beside_kib = max_i64(between->beside_kib, beside_kib);
 }
 
+/* Compares the largest member with the tree, if no larger one was seen before. */
+static void note_over(struct process_tree *tree, int64_t once_kib)
+{
+	struct memory_between *between = &tree->between;
+
+	for (size_t i = 0; once_kib >= 0 && i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+		int64_t kib = memory_pages_to_kib(tree, member->resident_pages);
+
+		if (!memory_is_counted(tree, member) || kib < between->over_of_kib)
+			continue;
+		between->over_pid = member->pid;
+		between->over_of_kib = kib;
+		between->over_kib = max_i64(0, kib - once_kib);
+	}
+}
+
 static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 {
 	struct memory_between *between = &tree->between;
@@ -266,9 +290,10 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 		between->largest_pid = 0;
 }
 
-void memory_between_follow(struct process_tree *tree, int64_t now_kib)
+void memory_between_follow(struct process_tree *tree, int64_t now_kib, int64_t once_kib)
 {
 	note_ended(tree);
+	note_over(tree, once_kib);
 	add_exits(tree, now_kib);
 	add_marks(tree, now_kib);
 	keep_for_next(tree, now_kib);
@@ -277,9 +302,10 @@ void memory_between_follow(struct process_tree *tree, int64_t now_kib)
 int64_t memory_between_most_kib(const struct memory_between *between, int64_t largest_kib)
 {
 	int64_t exit_kib = between->beside_exit_kib + min_i64(between->exit_kib, largest_kib);
-	int64_t most_kib = max_i64(between->most_kib, max_i64(exit_kib, largest_kib));
+	int64_t once_kib = memory_between_once_kib(between, largest_kib);
+	int64_t most_kib = max_i64(between->most_kib, max_i64(exit_kib, once_kib));
 
 	if (largest_kib <= between->seen_kib + SLACK_KIB)
 		return most_kib;
-	return max_i64(most_kib, largest_kib + between->beside_kib);
+	return max_i64(most_kib, once_kib + between->beside_kib);
 }

@@ -28,7 +28,13 @@ struct memory_between {
 	int64_t before_kib; /* the tree's memory in the tick before; -1: unknown */
 	int64_t most_kib;   /* with marks that were seen to rise; 0: none */
 	int64_t beside_kib; /* beside a process that exited with an unseen mark */
-	int64_t seen_kib;   /* largest resident set in a tick, or mark that was followed, so far */
+	/*
+	 * The kernel's mark of a process counts a page for each mapping of it, and pages of programs outside the job: in the tick in
+	 * which this process had the largest resident set so far, it was larger than the whole tree by so much.
+	 */
+	pid_t over_pid;
+	int64_t over_of_kib, over_kib;
+	int64_t seen_kib;  /* largest resident set in a tick, or mark that was followed, so far */
 	pid_t largest_pid; /* its mark is worth reading: the tree holds more than its resident set; 0: none */
 	/* The largest pair: a process that exited, by its page faults, and what the rest held. */
 	int64_t exit_kib, beside_exit_kib;
@@ -51,8 +57,17 @@ void memory_between_remove(struct process_tree *tree, const struct member *membe
 /* Call before a member leaves the table that the tracker waited for, and that waited for no child. `kib`: its ru_maxrss. */
 void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib);
 
-/* Call once in each tick; `now_kib` is the tree's memory, -1: unknown, or only an upper bound. */
-void memory_between_follow(struct process_tree *tree, int64_t now_kib);
+/*
+ * Call once in each tick; `now_kib` is the tree's memory, -1: unknown, or only an upper bound. `once_kib` is the most that it can be by
+ * readings that count each page once, -1: there are none.
+ */
+void memory_between_follow(struct process_tree *tree, int64_t now_kib, int64_t once_kib);
+
+/* Returns how much of the kernel's peak of the largest process was the job's memory, each page counted once. */
+static inline int64_t memory_between_once_kib(const struct memory_between *between, int64_t largest_kib)
+{
+	return largest_kib > between->over_kib ? largest_kib - between->over_kib : 0;
+}
 
 /* Returns the most that the tree may have held, where `largest_kib` is the kernel's peak of the largest process. */
 int64_t memory_between_most_kib(const struct memory_between *between, int64_t largest_kib);

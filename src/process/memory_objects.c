@@ -453,6 +453,7 @@ struct memory_objects_sum memory_objects_sum(const struct memory_objects *object
 			if (kib > (int64_t)object->pages * (page_bytes / 1024))
 				kib = (int64_t)object->pages * (page_bytes / 1024);
 			sum.sampled = true;
+			sum.unseen_kib += (int64_t)object->pages * (page_bytes / 1024) - kib;
 			/* Binomial variance: each block was present or not. */
 			if (object->seen.level && all > 0) {
 				double share = seen * (double)(UINT64_C(1) << object->seen.level) / all;

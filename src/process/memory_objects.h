@@ -59,6 +59,7 @@ struct memory_objects {
 struct memory_objects_sum {
 	int64_t kib;      /* shared memory */
 	int64_t huge_kib; /* on hugetlbfs */
+	int64_t unseen_kib; /* of objects of unknown size: pages in no page table that was sampled, which may have memory */
 	bool sampled;
 	double variance; /* of the sampled part, in KiB squared */
 };

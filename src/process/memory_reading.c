@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/min_max.h"
@@ -147,6 +148,7 @@ static void sort_area(struct memory_reader *reader, const struct memory_subject 
 		if (!memory_objects_meet(reader->objects, reader->root, subject->pid, area) ||
 		    !page_places_add(&reading->objects, area->device, area->inode))
 			return;
+		reading->has_copies |= area->writable && !area->shared;
 		(void)add_area(reader, AREA_OBJECT, area);
 	} else if (area->inode && sampled && subject->with_files && !subject->keeps_files) {
 		(void)add_area(reader, AREA_FILE, area);
@@ -571,14 +573,15 @@ int memory_reading_take(struct memory_reader *reader, const struct memory_subjec
 
 void memory_reading_find_objects(struct memory_reader *reader, pid_t pid, struct memory_reading *reading)
 {
-	struct memory_area area;
-	struct scan areas;
+	const struct memory_subject subject = {.pid = pid, .with_rollup = true};
+	struct window window = {.fd = -1};
 
-	if (read_proc_pid_maps(reader->root, pid, &areas) < 0)
+	if (read_areas(reader, &subject, reading) < 0 || !reading->objects.count)
 		return;
-	while (proc_pid_maps_next(&areas, &area))
-		if (memory_objects_has(reader->objects, &area) &&
-		    memory_objects_meet(reader->objects, reader->root, pid, &area))
-			(void)page_places_add(&reading->objects, area.device, area.inode);
 	page_places_unite(&reading->objects);
+	window.fd = open_proc_pid_pagemap(reader->root, pid);
+	if (window.fd < 0)
+		return;
+	sample_objects(reader, &window);
+	close(window.fd);
 }

@@ -23,6 +23,7 @@ struct memory_reading {
 	enum memory_reading_kind kind;
 	bool finds_anon; /* SAMPLED: the sample has found a good part of it */
 	bool has_anon;   /* SAMPLED: anonymous areas were sampled, because relatives share them */
+	bool has_copies; /* it maps shared memory privately: each page that it writes is beside one of that memory */
 	bool is_settled; /* the reading and statm are of one moment; set by the caller */
 	int64_t taken_ns;
 
@@ -91,8 +92,8 @@ int memory_reading_take(struct memory_reader *reader, const struct memory_subjec
 			struct memory_reading **ret_reading);
 
 /*
- * Adds the shared memory that a process maps without having a page of it in its page table, because another process wrote it.
- * smaps_rollup shows none of that, so a reading by rollup leaves it out unless the one before it had some.
+ * Adds the shared memory that a process maps without having a page of it in its page table, because another process wrote it, or because
+ * it has a private copy of each page. smaps_rollup shows none of that, so a reading by rollup leaves it out unless the one before it had some.
  */
 void memory_reading_find_objects(struct memory_reader *reader, pid_t pid, struct memory_reading *reading);
 void memory_reading_free(struct memory_reading *reading);

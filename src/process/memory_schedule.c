@@ -222,6 +222,9 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 		return member_anon_kib(tree, member) + member_shared_kib(tree, member) + WORTH_READING_KIB;
 	wrong_kib = absolute_difference(member_shared_kib(tree, member), reading->statm_shared_kib) +
 		    stale_files_kib(memory, tree, member);
+	/* Without the right to ask for the size of a mapped file, its pages are known by the copies. */
+	if (reading->has_copies && memory->objects.map_files_refused)
+		wrong_kib += absolute_difference(member_anon_kib(tree, member), reading->statm_anon_kib);
 	if (family->count > 1) {
 		wrong_kib += wrong_in_family_kib(tree, member) + left_by_forks_kib(tree, member);
 		if (family->count != reading->family_size && !family->sampled)

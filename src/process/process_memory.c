@@ -14,6 +14,8 @@
 enum {
 	SHMEM_STEP_KIB =
 		64, /* least change of the machine's shared memory before descriptors are searched, and */
+	/* Libraries that programs outside the job map as well: which part of their pages is the job's is unknown. */
+	FILES_IN_DOUBT_KIB = 4096,
 	MAPPED_STEP_KIB = 4096, /* least rise before mappings are, and before a search is not put off */
 };
 /* A search takes a millisecond of a tick and 0.1 % of the time; some hundred processes at once if it is urgent. */
@@ -99,13 +101,12 @@ static bool scan_is_due(const struct process_memory *memory, int64_t now_ns)
 	       changed_kib <= -SHMEM_STEP_KIB || now_ns - memory->scanned_ns >= SCAN_AGE_NS;
 }
 
-/* Shared memory that others wrote is in no page table of a member that maps it, only in the size of its address space. */
-static bool may_map_unseen(const struct memory_objects *objects, const struct process_tree *tree,
-			   const struct member *member)
+/* Whether it may map shared memory that is in no page table, because others wrote it, or because it has copies of its own. */
+static bool may_map_unseen(const struct process_tree *tree, const struct member *member)
 {
 	return member->reading && member->reading->kind == READING_ROLLUP &&
-	       !member->reading->objects.count && !objects->map_files_refused &&
-	       memory_pages_to_kib(tree, member->virtual_pages - member->resident_pages) >= MAPPED_STEP_KIB;
+	       !member->reading->objects.count &&
+	       memory_pages_to_kib(tree, member->virtual_pages - member->shared_pages) >= MAPPED_STEP_KIB;
 }
 
 static void scan_member(struct process_memory *memory, struct process_tree *tree, struct member *member)
@@ -113,7 +114,7 @@ static void scan_member(struct process_memory *memory, struct process_tree *tree
 	if (member->is_zombie)
 		return;
 	memory_objects_scan_fds(&memory->objects, tree->root, member->pid);
-	if (memory->scans_mappings && may_map_unseen(&memory->objects, tree, member))
+	if (memory->scans_mappings && may_map_unseen(tree, member))
 		memory_reading_find_objects(&memory->reader, member->pid, member->reading);
 }
 
@@ -334,6 +335,7 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 		      struct sums *sums)
 {
 	int64_t read_kib = 0, read_shared_kib = 0, unread_kib = 0, unread_most_kib = 0, sampled_kib = 0;
+	int64_t united_kib;
 
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct member *member = &tree->members[i];
@@ -363,7 +365,9 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 		if (!reading->objects.count && shared_kib > reading->statm_shared_kib)
 			read_kib += shared_kib - reading->statm_shared_kib;
 	}
-	sums->file_kib = read_kib + sampled_kib + united_files_kib(memory, tree, now_ns);
+	united_kib = united_files_kib(memory, tree, now_ns);
+	sums->doubt_kib += min_i64(united_kib, FILES_IN_DOUBT_KIB);
+	sums->file_kib = read_kib + sampled_kib + united_kib;
 	if (!unread_kib)
 		return;
 	if (read_shared_kib > 0) {
@@ -384,6 +388,7 @@ static void add_objects(struct process_memory *memory, const struct process_tree
 	if (memory->machine.shmem_kib >= 0 && found.kib > memory->machine.shmem_kib)
 		found.kib = memory->machine.shmem_kib;
 	sums->objects_kib = found.kib;
+	sums->doubt_kib += max_i64(0, min_i64(found.unseen_kib, memory->machine.shmem_kib - found.kib));
 	sums->huge_kib += found.huge_kib;
 	if (sums->huge_kib > huge_used_kib(&memory->machine))
 		sums->huge_kib = huge_used_kib(&memory->machine);
@@ -498,14 +503,14 @@ static bool is_unknown(struct process_tree *tree, int reason, struct tree_memory
 {
 	ret_memory->reason = ret_memory->pss_reason = reason;
 	if (reason)
-		memory_between_follow(tree, -1);
+		memory_between_follow(tree, -1, -1);
 	return reason;
 }
 
 void process_memory_measure(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode,
 			    struct tree_memory *ret_memory)
 {
-	int64_t now_ns = root_monotonic_ns(tree->root);
+	int64_t now_ns = root_monotonic_ns(tree->root), best_kib;
 	struct sums sums = {0};
 
 	*ret_memory = (struct tree_memory){.error_kib = -1};
@@ -537,6 +542,8 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		ret_memory->pss_reason = ABSENT_PSS_OFF;
 	if (ret_memory->best_source > MEMORY_CGROUP)
 		estimate_by_cgroup(tree, ret_memory);
-	memory_between_follow(tree,
-			      ret_memory->best_source == MEMORY_BOUND ? -1 : ret_memory->best_bytes / 1024);
+	best_kib = ret_memory->best_bytes / 1024;
+	memory_between_follow(
+		tree, ret_memory->best_source == MEMORY_BOUND ? -1 : best_kib,
+		ret_memory->best_source > MEMORY_SAMPLED ? -1 : best_kib + or_zero(ret_memory->error_kib));
 }

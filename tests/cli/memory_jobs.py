@@ -9,7 +9,7 @@ import random
 @dataclasses.dataclass(frozen=True)
 class Job:
     program: str
-    needs: str = ""  # "root": only root can read it; "hugetlb": huge pages set aside by root; "swap": a swap file
+    needs: str = ""  # "root": only root can read it; "root meter": only a meter of root can; "hugetlb": huge pages set aside by root; "swap": a swap file
 
     @property
     def words(self):
@@ -78,14 +78,17 @@ JOBS = {
     "a file in areas of 3 pages": Job("private 100 file 60 pieces 3 sleep 4300"),
     "a file that four map": Job("file 200 fork 3 { read sleep 4300 } sleep 4300"),
     "shared memory that only others wrote": Job("shared 200 dontneed sleep 4300", needs="root"),
+    "a memfd that one process maps three times": Job("memfd 200 view 2 sleep 4300"),
+    "a private mapping of a memfd that is closed": Job("private-memfd 36 sleep 4300", needs="root meter"),
+    "private mappings of a memfd in forks": Job("private 5 private-memfd 30 fork 2 { read sleep 4300 }", needs="root meter"),
     "hugetlb": Job("hugetlb 48 fork 2 { sleep 4300 }", needs="hugetlb"),
     "hugetlb, shared": Job("hugetlb-shared 48 fork 2 { read sleep 4300 }", needs="hugetlb"),
 }
 
 
-def random_job(seed):
+def random_job(seed, odd=False):
     """Returns a program that forks, writes, shares, calls exec and frees at random: up to about 500 MiB and 60
-    processes.
+    processes. An odd one splits, moves and enlarges mappings, too, and has more huge pages.
     """
     draw = random.Random(seed)
     budget = {"mib": 300, "processes": 40}
@@ -93,12 +96,13 @@ def random_job(seed):
     def some_memory():
         mib = min(draw.choice([1, 2, 5, 10, 20, 40, 80]), max(1, budget["mib"] // 4))
         budget["mib"] -= mib
-        return [draw.choice(["private"] * 5 + ["shared", "memfd", "shm", "posix", "sysv", "huge", "open-memfd", "open-shm"]), str(mib)]
+        huge = ["huge"] * 5 if odd else []
+        return [draw.choice(["private"] * 5 + ["shared", "memfd", "shm", "posix", "sysv", "huge", "open-memfd", "open-shm", *huge]), str(mib)]
 
     def block(depth, copies):
         words = ["seed", str(draw.randrange(1, 10**6))]
         for _ in range(draw.randint(2, 5)):
-            kind = draw.choice(["take", "take", "write", "write", "fork", "fork", "free", "read", "sleep", "exec"])
+            kind = draw.choice(["take", "take", "write", "write", "fork", "fork", "free", "read", "sleep", "exec", *["alter"] * (3 * odd)])
             if kind == "take" and budget["mib"] > 4 * copies:
                 before = budget["mib"]
                 words += some_memory()
@@ -112,6 +116,8 @@ def random_job(seed):
                 words += ["fork", str(count), "{", *block(depth + 1, copies * count), "}"]
             elif kind == "free" and draw.random() < 0.5:
                 words += [draw.choice(["free", "dontneed"])]
+            elif kind == "alter":
+                words += draw.choice([["move"], [draw.choice(["split", "holes"]), str(draw.choice([7, 300, 512]))], ["enlarge", str(draw.randint(1, 20))]])
             elif kind == "read":
                 words += ["read"]
             elif kind == "sleep":

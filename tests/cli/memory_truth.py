@@ -41,7 +41,7 @@ PF_FORKNOEXEC = 0x40  # it has not called exec since its fork
 UNMAPPED_LEAST = 2 << 20
 
 SMAPS = re.compile(rb"^(?P<range>[0-9a-f]+-[0-9a-f]+) (?P<flags>\S+) \S+ (?P<device>\S+) (?P<inode>\d+)"
-                   rb"|^(?P<key>Pss|Rss|Private_Hugetlb|Shared_Hugetlb|VmFlags): +(?P<value>\d*)", re.M)
+                   rb"|^(?P<key>Pss|Rss|Anonymous|Private_Hugetlb|Shared_Hugetlb|VmFlags): +(?P<value>\d*)", re.M)
 
 PSS_ANON = re.compile(rb"^Pss_Anon: +(\d+)", re.M)
 
@@ -166,14 +166,22 @@ def read_smaps(pid, shmem, tmpfs, objects, huge):
             device, inode = os.makedev(int(major, 16), int(minor, 16)), int(match["inode"])
             key = (device, inode) if inode and device in tmpfs else None
             place = (device, inode), match["range"]
+            is_private = match["flags"].endswith(b"p")
             if key and key not in shmem:
                 # Only a privileged reader may look at the file itself. Without it, the members' PSS counts.
                 with contextlib.suppress(OSError):
                     shmem[key] = os.stat(f"/proc/{pid}/map_files/{match['range'].decode()}").st_blocks * 512
         elif name == b"Rss":
-            rss += int(match["value"]) * 1024
+            area_rss = int(match["value"]) * 1024
+            rss += area_rss
         elif name == b"Pss" and key:
-            objects[key] = objects.get(key, 0) + int(match["value"]) * 1024
+            area_pss = int(match["value"]) * 1024
+            objects[key] = objects.get(key, 0) + area_pss
+        elif name == b"Anonymous" and key and is_private and area_rss:
+            # The copies that a process wrote into a private mapping are beside the pages of the file.
+            copies = area_pss * int(match["value"]) * 1024 // area_rss
+            objects[key] -= copies
+            pss += copies
         elif name == b"Pss":
             pss += int(match["value"]) * 1024
         elif name in (b"Private_Hugetlb", b"Shared_Hugetlb") and int(match["value"]):

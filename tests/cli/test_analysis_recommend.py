@@ -250,6 +250,13 @@ def test_a_run_that_took_nearly_as_much_settles_a_kill(run, tmp_path):
     assert advice(run, later(well, -120), killed)["memory"] == 704
 
 
+def test_a_process_larger_than_the_tree_counts_pages_twice(run, tmp_path):
+    """It mapped a page three times, which the kernel's peak of a process counts three times, but no peak of the tree."""
+    answer = advice(run, make(tmp_path / "x.jsonl", memory=301.0, end={"memory_peak_mib": 303.0, "memory_peak_source": "largest_process",
+                                                                       "largest_process_peak_mib": 901.0}))
+    assert answer["memory"] == 384 and answer["evidence"]["memory"]["largest_process_peak_mib"] == 303.0
+
+
 def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
     killed = make(tmp_path / "killed.jsonl", memory=90.0, **memory_limit(1000.0), end=KILLED)
     runs = [later(make(tmp_path / f"{i}.jsonl"), 60 * (i + 1)) for i in range(10)]
@@ -260,7 +267,7 @@ def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
 def with_kills(path, *, kills, memory, process, limit=100.0, end=None, **more):
     """A script that goes on and exits 0, while its group's counter rises to `kills` from the third sample on."""
     samples = [json.loads(line) for line in make(path, memory=memory, **memory_limit(limit), **more, end={
-        "largest_process_peak_mib": process, "oom_kills": None, **(end or {})}).open()]
+        "memory_peak_mib": max(memory, process), "largest_process_peak_mib": process, "oom_kills": None, **(end or {})}).open()]
     for i, one in enumerate(samples):
         one["cgroup"]["oom_kills"] = kills if i >= 2 else 0
     return recordings.write(path, samples)

@@ -12,9 +12,10 @@
  *   overwrite PERCENT write the first part of all anonymous memory      scatter PERCENT write pages evenly spread over it
  *   poke PAGES        write so many pages of the anonymous memory, wherever the seed says
  *   pieces PAGES      divide the newest mapping into areas of so many pages, as libraries are
- *   holes PAGES       give back one of so many pages of the newest mapping, which splits huge pages
- *   move              move the newest mapping to another address (mremap)
- *   enlarge MIB       enlarge the newest mapping, which may move it, and write the new part
+ *   holes PAGES       give back one of so many pages of the newest mapping, if it is anonymous, which splits huge pages
+ *   split PAGES       the same by mprotect(2), with all pages kept
+ *   move              move the newest mapping, if it is anonymous, to another address (mremap)
+ *   enlarge MIB       enlarge it, which may move it, and write the new part
  *   view N            map the file of the newest mapping N times more, and read every page of each
  *   many N            N shared anonymous mappings of one page       open-many N     N memfds of 64 KiB
  *   private-memfd MIB a private mapping of a memfd that is closed, written
@@ -319,20 +320,26 @@ static void divide(const struct area *area, int pages)
 			die("mprotect");
 }
 
-static void make_holes(const struct area *area, int pages)
+static void make_holes(const struct area *area, int pages, bool keep)
 {
-	for (size_t at = PAGE; at < area->size; at += (size_t)pages * PAGE)
-		if (madvise(area->at + at, PAGE, MADV_DONTNEED) < 0)
-			die("madvise");
+	for (size_t at = PAGE; area->anonymous && area->at && at < area->size; at += (size_t)pages * PAGE)
+		if (keep ? mprotect(area->at + at, PAGE, PROT_READ) < 0 ||
+				    mprotect(area->at + at, PAGE, PROT_READ | PROT_WRITE) < 0
+			 : madvise(area->at + at, PAGE, MADV_DONTNEED) < 0)
+			die("holes");
 }
 
 /* To a place as far from a huge page's border as before, so that the kernel moves page tables. */
 static void move(struct area *area)
 {
-	uintptr_t place = (uintptr_t)mmap(NULL, area->size + HUGE_PAGE, PROT_NONE,
-					  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	char *to =
-		(char *)((place + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE + (uintptr_t)area->at % HUGE_PAGE);
+	uintptr_t place;
+	char *to;
+
+	if (!area->anonymous || !area->at)
+		return;
+	place = (uintptr_t)mmap(NULL, area->size + HUGE_PAGE, PROT_NONE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	to = (char *)((place + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE + (uintptr_t)area->at % HUGE_PAGE);
 
 	if ((uintptr_t)to + area->size > place + area->size + HUGE_PAGE)
 		to -= HUGE_PAGE;
@@ -343,6 +350,8 @@ static void move(struct area *area)
 
 static void enlarge(struct area *area, size_t size)
 {
+	if (!area->anonymous || !area->at)
+		return;
 	area->at = mremap(area->at, area->size, area->size + size, MREMAP_MAYMOVE);
 	if (area->at == MAP_FAILED)
 		die("mremap");
@@ -628,6 +637,7 @@ static bool act(const char *word)
 
 static bool act_by_number(const char *word, int value)
 {
+	struct area *newest = &areas[area_count ? area_count - 1 : 0];
 	int64_t until_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) + value * INT64_C(1000000);
 
 	if (strcmp(word, "overwrite") == 0 || strcmp(word, "scatter") == 0)
@@ -638,12 +648,12 @@ static bool act_by_number(const char *word, int value)
 		swap_out(value);
 	else if (strcmp(word, "pieces") == 0 && area_count)
 		divide(&areas[area_count - 1], value);
-	else if (strcmp(word, "holes") == 0)
-		make_holes(&areas[area_count - 1], value);
+	else if (strcmp(word, "holes") == 0 || strcmp(word, "split") == 0)
+		make_holes(newest, value, *word == 's');
 	else if (strcmp(word, "enlarge") == 0)
-		enlarge(&areas[area_count - 1], (size_t)value << 20);
+		enlarge(newest, (size_t)value << 20);
 	else if (strcmp(word, "view") == 0)
-		view(&areas[area_count - 1], value);
+		view(newest, value);
 	else if (strcmp(word, "many") == 0 || strcmp(word, "open-many") == 0)
 		take_many(value, *word == 'o');
 	else if (strcmp(word, "sleep") == 0)

@@ -30,7 +30,7 @@ static struct member *add(int64_t mib, int64_t mark_mib)
 
 static void tick(int64_t tree_mib)
 {
-	memory_between_follow(&tree, tree_mib < 0 ? -1 : tree_mib * MIB_KIB);
+	memory_between_follow(&tree, tree_mib < 0 ? -1 : tree_mib * MIB_KIB, -1);
 }
 
 static int64_t most_mib(int64_t largest_mib)
@@ -66,6 +66,25 @@ static void test_a_rising_mark_does_not_count_beside_its_own_process(void **unus
 	one->mark_kib = 300 * MIB_KIB;
 	tick(120);
 	assert_int_equal(most_mib(300), 300);
+}
+
+static void test_a_process_that_maps_a_page_three_times_has_it_once(void **unused)
+{
+	struct member *one = add(300, 300);
+
+	(void)unused;
+	memory_between_follow(&tree, 100 * MIB_KIB, 100 * MIB_KIB);
+	one->resident_pages = 900 * MIB_PAGES;
+	one->mark_kib = 910 * MIB_KIB;
+	memory_between_follow(&tree, 301 * MIB_KIB, 302 * MIB_KIB);
+	assert_int_equal(memory_between_once_kib(&tree.between, 910 * MIB_KIB), 312 * MIB_KIB);
+	assert_int_equal(most_mib(910), 312);
+	/* A figure that does not count each page once, and a smaller process, prove nothing. */
+	add(50, 500);
+	memory_between_follow(&tree, 800 * MIB_KIB, -1);
+	memory_between_follow(&tree, 800 * MIB_KIB, 800 * MIB_KIB);
+	assert_int_equal(memory_between_once_kib(&tree.between, 910 * MIB_KIB), 810 * MIB_KIB);
+	assert_int_equal(most_mib(910), 500 + 750);
 }
 
 static struct member *add_fork(struct member *parent, int64_t mib, int64_t mark_mib, int64_t inherited_mib)
@@ -358,6 +377,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_a_rising_mark_counts_beside_memory_in_no_resident_set, begin),
 		cmocka_unit_test_setup(test_a_rising_mark_does_not_count_beside_its_own_process, begin),
+		cmocka_unit_test_setup(test_a_process_that_maps_a_page_three_times_has_it_once, begin),
 		cmocka_unit_test_setup(test_a_new_fork_is_not_beside_the_pages_of_its_parent, begin),
 		cmocka_unit_test_setup(test_a_fork_that_exits_is_not_beside_the_pages_that_it_inherited,
 				       begin),
