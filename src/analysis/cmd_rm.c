@@ -4,12 +4,21 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "base/buffer.h"
 #include "history/history.h"
+
+enum { NUMBERS_BYTES = 1 << 20 };
 
 struct removal {
 	bool all, json;
-	size_t removed;
+	struct buffer numbers;
 };
+
+static void cleanup_removal(struct removal *removal)
+{
+	buffer_done(&removal->numbers);
+}
+#define CLEANUP_REMOVAL __attribute__((cleanup(cleanup_removal)))
 
 static void cleanup_history(struct history *history)
 {
@@ -36,8 +45,7 @@ static int remove_run(const struct subcommand *command, struct removal *removal,
 		return command_fault(command, "run %u is not removed: %s", run->number,
 				     r == -EAGAIN ? "another command is changing the history" : strerror(-r));
 	if (removal->json)
-		printf("%s%u", removal->removed ? "," : "", run->number);
-	removal->removed++;
+		buffer_printf(&removal->numbers, "%s%u", removal->numbers.length ? "," : "", run->number);
 	return 0;
 }
 
@@ -75,7 +83,7 @@ int run_rm(const struct subcommand *command, char **argv)
 	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
 	CLEANUP_TEXTS struct text_list words = {0};
 	struct rt_problem problem = {"out of memory"};
-	struct removal removal = {0};
+	CLEANUP_REMOVAL struct removal removal = {.numbers = BUFFER(NUMBERS_BYTES)};
 	int saved, status = command_read_words(command, argv, set_option, &removal, &words);
 
 	if (status)
@@ -87,13 +95,14 @@ int run_rm(const struct subcommand *command, char **argv)
 	if (history_open(&history, true, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	history_tidy(&history);
-	fputs(removal.json ? "[" : "", stdout);
 	status = removal.all ? remove_all(command, &removal, &history) : 0;
 	for (size_t i = 0; i < words.count; i++)
 		status |= remove_named(command, &removal, &history, words.texts[i]);
-	fputs(removal.json ? "]\n" : "", stdout);
 	saved = history_save(&history);
 	if (saved < 0)
-		return command_fault(command, "the list of runs cannot be written: %s", strerror(-saved));
+		return command_fault(command, "nothing is removed: the list of runs cannot be written: %s",
+				     strerror(-saved));
+	if (removal.json)
+		printf("[%s]\n", removal.numbers.length ? removal.numbers.data : "");
 	return fflush(stdout) == 0 ? status : EXIT_FAULT;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/command.h"
@@ -36,6 +37,14 @@ static void print_number(const char *path)
 	(void)write_all(STDOUT_FILENO, line, (size_t)length);
 }
 
+/* The disk may have been full from the first sample on. */
+static bool is_kept(const char *path, const char *compressed)
+{
+	struct stat status;
+
+	return (stat(path, &status) == 0 && status.st_size > 0) || access(compressed, F_OK) == 0;
+}
+
 /* The recorder may have been told of a folder by an option, which this process does not see. */
 static int put_in_order(char *folder)
 {
@@ -59,9 +68,9 @@ int keep_recording(const char *form, const char *path)
 	if (!copy || !compressed || !strchr(path, '/'))
 		return EXIT_FAULT;
 	/* A command that looked at the history meanwhile may have archived it. */
-	if (has_summary)
+	if (has_summary && is_kept(copy, compressed))
 		print_summary(form, access(copy, F_OK) == 0 ? copy : compressed);
-	if (!quiet && strcmp(form, "json") != 0)
+	if (!quiet && strcmp(form, "json") != 0 && is_kept(copy, compressed))
 		print_number(path);
 	return put_in_order(copy);
 }

@@ -37,6 +37,22 @@ struct recording_run {
 
 static const char LOSS[] = "cannot write to ";
 
+/* The recording of a summary or of the history is open as a descriptor, whose name says nothing to a person. */
+static void say_with_name(const struct front *front, const char *text, void (*say_it)(const char *, ...))
+{
+	int fd = front->kept_path ? front->kept_fd : front->temporary_fd;
+	char name[32];
+	const char *at;
+
+	snprintf(name, sizeof name, "/dev/fd/%d", fd);
+	at = fd ? strstr(text, name) : NULL;
+	if (at)
+		say_it("%.*s%s%s", (int)(at - text), text,
+		       front->kept_path ? front->kept_path : "the temporary recording", at + strlen(name));
+	else
+		say_it("%s", text);
+}
+
 static void take_warnings(const struct recording_run *run, void (*say_it)(const char *, ...))
 {
 	char text[400];
@@ -44,7 +60,7 @@ static void take_warnings(const struct recording_run *run, void (*say_it)(const 
 	while (rt_next_warning(run->tracker, text, sizeof(text)) == 0) {
 		/* A step hears only that it loses its recording. */
 		if (!run->front->no_warnings || (alone_is_step() && strncmp(text, LOSS, strlen(LOSS)) == 0))
-			say_it("%s", text);
+			say_with_name(run->front, text, say_it);
 	}
 }
 

@@ -25,10 +25,11 @@ enum {
 	LINES_BYTES = 64 << 20,
 	LINE_BYTES = 1 << 20,
 	LOCK_TRIES = 500,
-	JUST_BEGUN_SECS = 10,
 	SILENT_WITHOUT_LOCK_SECS = 3600,
 };
 #define LOCK_LOOK_NS (20 * NSEC_PER_MSEC)
+/* A recorder takes the lock right after it has made the file. */
+#define JUST_BEGUN_NS NSEC_PER_SEC
 
 /* ---- reading the folder ------------------------------------------------------------------------------ */
 
@@ -63,6 +64,16 @@ static struct history_run *history_run_of(struct history *history, unsigned numb
 	return &grown[first];
 }
 
+static bool is_new(const struct stat *status)
+{
+	struct timespec now;
+	int64_t age_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	age_ns = (now.tv_sec - status->st_mtim.tv_sec) * NSEC_PER_SEC + now.tv_nsec - status->st_mtim.tv_nsec;
+	return age_ns >= 0 && age_ns < JUST_BEGUN_NS;
+}
+
 /*
  * Whether a recorder is writing to it. An empty file has just begun, or its recorder was killed at once. On a file system
  * without locks, a recording that was written to within the hour counts as live.
@@ -79,9 +90,15 @@ static bool is_live(int folder, const char *name)
 	silence_secs = time(NULL) - status.st_mtime;
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno != EWOULDBLOCK)
 		return silence_secs < SILENT_WITHOUT_LOCK_SECS;
-	if (is_locked_by_writer(fd, LOCK_SH))
-		return true;
-	return !status.st_size && silence_secs < JUST_BEGUN_SECS;
+	for (;;) {
+		if (is_locked_by_writer(fd, LOCK_SH))
+			return true;
+		if (fstat(fd, &status) < 0 || status.st_size || !is_new(&status))
+			return false;
+		/* The lock of this look must not be in its way. */
+		(void)flock(fd, LOCK_UN);
+		nanosleep(&(struct timespec){.tv_nsec = LOCK_LOOK_NS}, NULL);
+	}
 }
 
 /* Links, FIFOs and files of other users have no business here: they are not even looked at. */
@@ -148,12 +165,12 @@ static int add_line(struct history *history, struct scan text)
 	json_int_t number = json_integer_value(json_object_get(line, "number"));
 	struct history_run *run = NULL;
 
-	if (number > 0 && number <= INT_MAX)
+	if (number > 0 && number <= HISTORY_NUMBER_MOST)
 		run = history_run_of(history, (unsigned)number);
 	if (!run) {
 		json_decref(line);
 		history->changed = true;
-		return number > 0 && number <= INT_MAX ? -ENOMEM : 0;
+		return number > 0 && number <= HISTORY_NUMBER_MOST ? -ENOMEM : 0;
 	}
 	json_decref(run->line);
 	run->line = line;
@@ -161,8 +178,8 @@ static int add_line(struct history *history, struct scan text)
 }
 
 /*
- * A file that another program has made huge is read to LINES_BYTES. A damaged line is left out, and is gone when the file is
- * written again, which is soon.
+ * A file that another program has made huge is read to LINES_BYTES. A damaged or very long line is left out, and is gone when the
+ * file is written again, which is soon.
  */
 static int read_lines(struct history *history)
 {

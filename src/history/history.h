@@ -23,6 +23,7 @@ struct history_run {
 	bool live;       /* a recorder is writing to it */
 	bool compressed; /* its recording is in its final form */
 	bool dropped;    /* by history_remove() */
+	bool has_files;  /* of a run that history_save() removes */
 };
 
 enum { HISTORY_SIGNS_MOST = 16 };
@@ -62,11 +63,11 @@ enum history_match { HISTORY_NONE, HISTORY_ONE, HISTORY_SEVERAL };
  */
 enum history_match history_find(struct history *history, const char *word, struct history_run **ret_run);
 
-/* Removes a run's files and its line. -EBUSY: it is live; -EAGAIN: another command holds the lock. */
+/* Lets history_save() remove a run's files and its line. -EBUSY: it is live; -EAGAIN: another command holds the lock. */
 int history_remove(struct history *history, struct history_run *run);
 /* Sets a tag of a run's line; an empty value takes the tag away. -EBUSY: it is live. */
 int history_tag(struct history *history, struct history_run *run, const char *key, const char *value);
-/* Writes the file of lines if they have changed. */
+/* Writes the file of lines if they have changed, and then removes the files of removed runs. An error leaves all as it was. */
 int history_save(struct history *history);
 
 /* Completes the runs that have ended and returns the file of their lines. -ENOENT: no run has been kept yet. */

@@ -18,7 +18,7 @@
 #include "base/scan.h"
 #include "base/trust.h"
 
-enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50 };
+enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50, ROOM_BYTES = 64 << 10 };
 
 bool history_is_off(const char *given)
 {
@@ -145,7 +145,7 @@ enum history_file history_file_kind(const char *name, unsigned *ret_number)
 	struct scan text = scan_bytes(name, strlen(name));
 	uint64_t number;
 
-	if (*name < '1' || *name > '9' || !scan_u64(&text, &number) || number > INT_MAX)
+	if (*name < '1' || *name > '9' || !scan_u64(&text, &number) || number > HISTORY_NUMBER_MOST)
 		return HISTORY_OTHER;
 	for (size_t i = 0; i < ARRAY_SIZE(ENDINGS); i++) {
 		if (scan_is(&text, ENDINGS[i].ending)) {
@@ -192,6 +192,12 @@ static void lock_recording(int fd)
 	}
 }
 
+/* Whether a short recording fits on the disk, for which room is reserved. Some file systems cannot tell. */
+static bool has_room(int fd)
+{
+	return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, ROOM_BYTES) == 0 || (errno != ENOSPC && errno != EDQUOT);
+}
+
 int history_create(const char *folder, unsigned *ret_number)
 {
 	__attribute__((cleanup(cleanup_entries))) DIR *entries = opendir(folder);
@@ -204,7 +210,9 @@ int history_create(const char *folder, unsigned *ret_number)
 		CLEANUP_CLOSE int fd = -1;
 		int above;
 
-		snprintf(name, sizeof(name), "%u.jsonl", ++number);
+		/* With the last number in use, whichever is free. */
+		number = number < HISTORY_NUMBER_MOST ? number + 1 : 1;
+		snprintf(name, sizeof(name), "%u.jsonl", number);
 		fd = openat(dirfd(entries), name,
 			    O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd < 0 && errno == EEXIST)
@@ -215,6 +223,10 @@ int history_create(const char *folder, unsigned *ret_number)
 		if (is_taken(dirfd(entries), number)) {
 			unlinkat(dirfd(entries), name, 0);
 			continue;
+		}
+		if (!has_room(fd)) {
+			unlinkat(dirfd(entries), name, 0);
+			return -ENOSPC;
 		}
 		*ret_number = number;
 		above = fd > STDERR_FILENO ? take_fd(&fd) : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -30,6 +30,9 @@ bool history_is_off(const char *given);
 int history_folder_find(const char *given, bool make, char **ret_path,
 			char ret_why[static HISTORY_WHY_BYTES]);
 
+/* A file with a higher number is foreign: a run after it could not have the next number. */
+enum { HISTORY_NUMBER_MOST = 999999999 };
+
 /* The facts in the name of a file in the folder. */
 enum history_file {
 	HISTORY_OTHER,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include "base/write_all.h"
 #include "format/gzip.h"
 
-enum { NAME_BYTES = 48, PIECE_BYTES = 256 << 10, COMPRESSED_BYTES = 1 << 20 };
+enum { NAME_BYTES = 48, PIECE_BYTES = 256 << 10, COMPRESSED_BYTES = 1 << 20, LINE_MOST = 1 << 20 };
 
 static const char LINES[] = "runs.jsonl";
 
@@ -31,9 +32,39 @@ static int open_own(int folder, const char *name, int flags)
 	return take_fd(&fd);
 }
 
+struct line_reader {
+	size_t line; /* where the last line begins */
+	bool skips;  /* to its end */
+	bool has_skipped;
+};
+
+/* Adds bytes that were read behind the text, but for those of a line that is too long. */
+static void take_piece(struct line_reader *reader, struct buffer *text, size_t length)
+{
+	char *piece = text->data + text->length, *end;
+
+	if (reader->skips) {
+		end = memchr(piece, '\n', length);
+		if (!end)
+			return;
+		length -= (size_t)(end + 1 - piece);
+		memmove(piece, end + 1, length);
+		reader->skips = false;
+	}
+	end = memrchr(piece, '\n', length);
+	text->length += length;
+	if (end)
+		reader->line = (size_t)(end + 1 - text->data);
+	if (text->length - reader->line > LINE_MOST) {
+		text->length = reader->line;
+		reader->skips = reader->has_skipped = true;
+	}
+}
+
 int history_read_lines(int folder, struct buffer *text)
 {
 	CLEANUP_CLOSE int fd = open_own(folder, LINES, O_RDONLY);
+	struct line_reader reader = {.line = text->length};
 
 	while (fd >= 0) {
 		ssize_t length;
@@ -46,8 +77,9 @@ int history_read_lines(int folder, struct buffer *text)
 		if (length < 0 && errno != EINTR)
 			return -errno;
 		if (length == 0)
-			return 0;
-		text->length += length > 0 ? (size_t)length : 0;
+			return reader.has_skipped;
+		if (length > 0)
+			take_piece(&reader, text, (size_t)length);
 	}
 	return fd == -ENOENT ? 0 : fd;
 }
@@ -88,6 +120,21 @@ static int write_new(int folder, const char *name, const struct buffer *text)
 	return r;
 }
 
+/* Takes no new block of the disk: what is left after a run was removed. */
+static int shorten_lines(int folder, const struct buffer *lines)
+{
+	CLEANUP_CLOSE int fd = open_own(folder, LINES, O_WRONLY);
+	struct stat status;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) < 0 || status.st_size < (off_t)lines->length)
+		return -ENOSPC;
+	r = write_all(fd, lines->data, lines->length);
+	return r == 0 && ftruncate(fd, (off_t)lines->length) < 0 ? -errno : r;
+}
+
 int history_replace_lines(int folder, const struct buffer *lines)
 {
 	char partial[NAME_BYTES];
@@ -95,6 +142,8 @@ int history_replace_lines(int folder, const struct buffer *lines)
 
 	partial_file(partial, 0);
 	r = write_new(folder, partial, lines);
+	if (r == -ENOSPC || r == -EDQUOT)
+		return shorten_lines(folder, lines);
 	return r == 0 && renameat(folder, partial, folder, LINES) < 0 ? -errno : r;
 }
 

@@ -6,12 +6,13 @@
 
 /*
  * Adds the file of lines to the text; nothing if there is no such file. Never follows a link, never waits for a FIFO.
- * Returns 1 if the file is larger than the buffer may be: the text is its beginning.
+ * Lines of more than a MiB are left out. Returns 1 if there are some, or if the file is larger than the buffer may be: the text is
+ * its beginning.
  */
 int history_read_lines(int folder, struct buffer *text);
 /* Appends whole lines with one write(2). */
 int history_append(int folder, const struct buffer *lines);
-/* Puts a new file of lines in the place of the old one. */
+/* Puts a new file of lines in the place of the old one, or, on a full disk, shorter text into it. */
 int history_replace_lines(int folder, const struct buffer *lines);
 
 /* Compresses run `number`'s recording and removes the plain one; its marks go along. */

@@ -71,8 +71,7 @@ static void prune_history(struct history *history)
 
 		if (run->live || run->dropped)
 			continue;
-		history_remove_files(history->fd, run->number);
-		run->dropped = history->changed = true;
+		run->dropped = run->has_files = history->changed = true;
 		runs--;
 		bytes -= run->bytes;
 	}
@@ -105,6 +104,23 @@ void history_tidy(struct history *history)
 	(void)history_save(history);
 }
 
+/* After their lines: a run whose line is gone gets it again from its recording, and a line alone would stay for ever. */
+static void remove_files(struct history *history)
+{
+	bool is_newest = true;
+
+	for (size_t i = history->count; i-- > 0;) {
+		struct history_run *run = &history->runs[i];
+
+		if (run->has_files) {
+			history_mark_removed(history->fd, run->number, is_newest);
+			history_remove_files(history->fd, run->number);
+		}
+		is_newest = is_newest && run->dropped && !run->has_files;
+		run->has_files = false;
+	}
+}
+
 int history_save(struct history *history)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(LINES_BYTES);
@@ -126,22 +142,18 @@ int history_save(struct history *history)
 		return 0;
 	r = history_replace_lines(history->fd, &text);
 	history->changed = r < 0;
+	if (r == 0)
+		remove_files(history);
 	return r;
 }
 
 int history_remove(struct history *history, struct history_run *run)
 {
-	bool is_newest = true;
-
 	if (run->live)
 		return -EBUSY;
 	if (!history->locked)
 		return -EAGAIN;
-	for (size_t i = 0; i < history->count; i++)
-		is_newest = is_newest && history->runs[i].number <= run->number;
-	history_mark_removed(history->fd, run->number, is_newest);
-	history_remove_files(history->fd, run->number);
-	run->dropped = history->changed = true;
+	run->dropped = run->has_files = history->changed = true;
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 """The history: runs on a terminal are kept, listed, found by subcommands, and go in the end."""
 import concurrent.futures
+import contextlib
 import errno
 import fcntl
 import gzip
@@ -8,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import stat
 import subprocess
@@ -381,6 +383,85 @@ def test_a_full_disk_and_a_read_only_one_stop_no_job(terminal):
     terminal.program = program
     for screen in full, no_inode:
         assert "the job\n" in screen and screen.endswith("status 0\n")
+        assert screen.count("this run is not kept: ") == 1 and "No space left on device" in screen
+        assert "Bottleneck" in screen and "recorded as" not in screen, "the summary is printed all the same"
+
+
+@pytest.fixture
+def small_disk(terminal):
+    """fill() fills the disk with the history, which has 256 KiB."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a disk")
+    terminal.state.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "disk", terminal.state], check=False).returncode:
+        pytest.skip("no mount here")
+
+    def fill():
+        with open(terminal.state / "fill", "ab", buffering=0) as file, contextlib.suppress(OSError):
+            while file.write(bytes(4096)) == 4096:
+                pass
+
+    yield fill
+    subprocess.run(["umount", "-l", terminal.state], check=True)
+
+
+def test_a_disk_that_fills_up_during_a_run_is_named(terminal, small_disk):
+    screen = terminal.run("-i", "0.01", "--", "sh", "-c", f"dd if=/dev/zero of={terminal.state}/fill bs=4k 2>/dev/null; sleep 1.5; exit 3",
+                          status=3, columns=200)
+    assert screen.count(f"cannot write to {terminal.history}/1.jsonl: No space left on device") == 1
+    assert "/dev/fd/" not in screen and "Bottleneck" in screen and "recorded as run 1;" in screen
+
+
+def test_runs_are_removed_from_a_full_disk(terminal, small_disk):
+    for _ in range(3):
+        terminal.run("-q", "--", "true")
+    small_disk()
+    done = terminal.piped("rm", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line["number"] for line in terminal.listed()] == [1, 3]
+    small_disk()
+    assert terminal.piped("rm", "--all", "--json").stdout == "[1,3]\n" and terminal.listed() == []
+    # Not even the list can be changed: the recordings stay with their lines.
+    (terminal.state / "fill").unlink()
+    terminal.run("-q", "--", "true")
+    (terminal.history / "runs.jsonl").unlink()
+    (terminal.history / "runs.jsonl").mkdir()
+    done = terminal.piped("rm", "--all", "--json")
+    assert done.returncode == 1 and done.stdout == "" and (terminal.history / "4.jsonl.gz").exists()
+
+
+def test_an_empty_recording_of_a_killed_recorder_is_no_run_that_goes_on(terminal):
+    terminal.run("-q", "--", "true")
+    (terminal.history / "6.jsonl").touch()
+    done = terminal.piped("rm", "last")
+    assert (done.returncode, done.stderr, terminal.files()) == (0, "", ["1.removed", "runs.jsonl"])
+
+
+@pytest.mark.parametrize("number, next_number", [(2147483647, 2), (4294967297, 2), (1000000000, 2), (999999999, 2), (999999998, 999999999)])
+def test_after_a_file_with_the_last_number_runs_are_still_listed(terminal, number, next_number):
+    terminal.run("-q", "--", "true")
+    (terminal.history / f"{number}.jsonl.gz").touch()
+    assert f"recorded as run {next_number};" in terminal.run("--", "true")
+    assert {1, next_number} <= {line["number"] for line in terminal.listed()}
+    assert terminal.piped("rm", next_number).returncode == 0
+
+
+def test_a_line_of_100_megabytes_is_left_out_and_those_behind_it_stay(terminal):
+    terminal.run("-q", "--", "true")
+    first = (terminal.history / "runs.jsonl").read_text()
+    terminal.run("-q", "--", "true")
+    terminal.piped("tag", "2", "kept=yes")
+    second = (terminal.history / "runs.jsonl").read_text().splitlines(keepends=True)[1]
+    with open(terminal.history / "runs.jsonl", "w") as lines:
+        lines.write(first + '{"number":3,"name":"')
+        for _ in range(100):
+            lines.write("x" * 1_000_000)
+        lines.write('"}\n' + second)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert [(line["number"], line.get("tags")) for line in terminal.listed()] == [(1, None), (2, {"kept": "yes"})]
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert now.ru_utime - used.ru_utime < 2, "the long line was parsed"
+    assert (terminal.history / "runs.jsonl").stat().st_size < 10_000
 
 
 # ---- planted files
