@@ -237,7 +237,7 @@ static void job_disk_collect(void *state_, struct collect_context *context, stru
 {
 	struct job_disk *state = state_;
 	const struct cgroup_place *place = context->place;
-	bool is_v2, of_a_job = context->tree || context->facts->argc > 0;
+	bool is_v2 = false, of_a_job = context->tree || context->facts->argc > 0;
 	int folder = place ? find_folder(place, &is_v2) : -1, error = 0;
 
 	if (folder < 0 || !of_a_job) {
