@@ -443,6 +443,7 @@ static int read_samples(struct rt_summary *summary, const struct summary_watcher
 	find_bottlenecks(summary);
 	summary_add_end(&words, summary);
 	copy_text(summary->end_words, sizeof(summary->end_words), words.data);
+	summary_find_name(summary);
 	return 0;
 }
 

@@ -82,6 +82,8 @@ struct bottleneck {
 	double weight;
 };
 
+enum { RUN_NAME_SHOWN = 60 };
+
 struct rt_summary {
 	const char *const *gpu_uuids; /* GPUs that count as busy; NULL: all. Valid while reading */
 	size_t gpu_uuid_count;
@@ -142,7 +144,8 @@ struct rt_summary {
 	struct bottleneck bottlenecks[BOTTLENECKS_MOST];
 	size_t bottleneck_count;
 	struct oom_course oom;
-	char end_words[160]; /* see summary_add_end() */
+	char end_words[160];               /* see summary_add_end() */
+	char run_name[RUN_NAME_SHOWN + 1]; /* see summary_find_name() */
 };
 
 /* The limits that bind, and their source. */
@@ -217,6 +220,13 @@ struct phase_time summary_phase_time(const struct phase *phase);
 
 /* Adds the first lines of the text form: failure, name, time. */
 void summary_add_heading(struct buffer *out, const struct rt_summary *summary);
+
+/*
+ * Sets the name of the run: "nightly", the name that the user gave; "make -j2", the first words of a command that was
+ * recorded; "train.py", the program as the recorder calls it; or "process 4711". The folder and the number tell runs of one
+ * name apart, and stand beside it.
+ */
+void summary_find_name(struct rt_summary *summary);
 
 /* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);

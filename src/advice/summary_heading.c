@@ -1,5 +1,6 @@
 /* The first lines of the summary: how the run ended, its name, when and how long it ran; see summary.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,8 +10,6 @@
 #include "base/printable.h"
 #include "base/screen.h"
 #include "table/units.h"
-
-enum { NAME_SHOWN = 60 };
 
 static void add_time(struct buffer *out, double timestamp)
 {
@@ -38,24 +37,61 @@ static void add_unnamed(struct buffer *out, const struct rt_summary *summary)
 		buffer_printf(out, " (pid %lld)", (long long)summary->tracked_pid);
 }
 
-/* "make -j2 all", if the command was recorded; a long one is cut, but not in the middle of a character. */
+/* Cuts a long name, but not in the middle of a character. */
+static bool cut_name(struct buffer *name)
+{
+	bool is_long = name->length > RUN_NAME_SHOWN;
+
+	if (is_long)
+		for (name->length = RUN_NAME_SHOWN;
+		     name->length && ((unsigned char)name->data[name->length] & 0xc0) == 0x80;)
+			name->length--;
+	if (name->data)
+		name->data[name->length] = '\0';
+	return is_long;
+}
+
+/* "make -j2 all", if the command was recorded. */
 static void add_command(struct buffer *out, const char *command)
 {
 	CLEANUP_BUFFER struct buffer words = BUFFER(1 << 20);
-	size_t shown;
+	bool is_cut;
 
 	add_command_words(&words, command);
 	if (buffer_error(&words) || !words.length)
 		return;
-	shown = words.length;
-	if (shown > NAME_SHOWN) {
-		for (shown = NAME_SHOWN; shown && ((unsigned char)words.data[shown] & 0xc0) == 0x80;)
-			shown--;
-		words.data[shown] = '\0';
-	}
+	is_cut = cut_name(&words);
 	buffer_add_printable(out, words.data);
-	if (shown < words.length)
+	if (is_cut)
 		buffer_add_text(out, "...");
+}
+
+/* "train.py", "make test", as the recorder says, or the executable of older recordings; NULL: unknown */
+static const char *program_of(const struct run_start_row *start)
+{
+	if (start && !text_absent(start->program))
+		return start->program;
+	return start && !text_absent(start->executable) ? start->executable : NULL;
+}
+
+void summary_find_name(struct rt_summary *summary)
+{
+	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
+	CLEANUP_BUFFER struct buffer name = BUFFER(1 << 20);
+	const char *program = program_of(start);
+
+	if (*summary->job_name)
+		buffer_add_text(&name, summary->job_name);
+	else if (start && !text_absent(start->command))
+		add_command_words(&name, start->command);
+	else if (program)
+		buffer_add_text(&name, program);
+	else if (!count_absent(summary->tracked_pid))
+		buffer_printf(&name, "process %lld", (long long)summary->tracked_pid);
+	else
+		buffer_add_text(&name, *summary->host ? summary->host : "machine");
+	cut_name(&name);
+	snprintf(summary->run_name, sizeof(summary->run_name), "%s", name.data ? name.data : "");
 }
 
 static void add_name(struct buffer *out, const struct rt_summary *summary)
@@ -65,8 +101,8 @@ static void add_name(struct buffer *out, const struct rt_summary *summary)
 	buffer_add_text(out, STYLE_STRONG);
 	if (start && !text_absent(start->command))
 		add_command(out, start->command);
-	else if (start && !text_absent(start->executable))
-		buffer_add_printable(out, start->executable);
+	else if (program_of(start))
+		buffer_add_printable(out, program_of(start));
 	else
 		add_unnamed(out, summary);
 	buffer_add_text(out, STYLE_END);

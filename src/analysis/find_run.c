@@ -9,6 +9,7 @@
 
 #include "analysis/command.h"
 #include "base/cleanup.h"
+#include "base/ends_with.h"
 #include "history/history.h"
 #include "options/parse.h"
 
@@ -24,10 +25,37 @@ static bool has_sides(const struct subcommand *command)
 	return strcmp(command->name, "compare-runs") == 0 || strcmp(command->name, "report") == 0;
 }
 
-/* A path, or the name of a file that is missing: its own error says more. */
+static bool is_recording_name(const char *word)
+{
+	static const char *const ENDINGS[] = {".jsonl", ".json", ".csv", ".gz", ".sqlite"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ENDINGS); i++)
+		if (ends_with(word, ENDINGS[i]))
+			return true;
+	return false;
+}
+
+static bool is_run(const char *word, bool exactly)
+{
+	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	struct history_run *run;
+
+	return history_open(&history, false, NULL) == 0 &&
+	       history_find(&history, word, &run) != HISTORY_NONE &&
+	       (!exactly || history_is_called(&history, run, word));
+}
+
+/*
+ * A path, or the name of a file that is missing: its own error says more. A script is a file as well, but "train.py" means the
+ * run of this name.
+ */
 static bool means_file(const char *word)
 {
-	return strcmp(word, "-") == 0 || strpbrk(word, "/.") || !*word || access(word, F_OK) == 0;
+	if (strcmp(word, "-") == 0 || strchr(word, '/') || !*word)
+		return true;
+	if (access(word, F_OK) == 0)
+		return !strchr(word, '.') || is_recording_name(word) || !is_run(word, true);
+	return is_recording_name(word) || (strchr(word, '.') && !is_run(word, false));
 }
 
 static const char *add_run(const struct subcommand *command, struct text_list *files, const char *side,

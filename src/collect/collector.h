@@ -29,7 +29,7 @@ struct run_facts {
 	const char *job_name;
 #define JOB_SETTING(field, ...) const char *field;
 #include "options/settings.def"
-	const char *executable;
+	const char *executable, *program;
 	const char *folder;  /* of the command */
 	int64_t argc;        /* 0: no command */
 	const char *command; /* JSON list; NULL: not recorded */

@@ -123,6 +123,7 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 #define JOB_SETTING(field, ...) row->field = given_text(frame, facts->field);
 #include "options/settings.def"
 	row->executable = given_text(frame, facts->executable);
+	row->program = given_text(frame, facts->program);
 	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);
 	row->command = given_text(frame, facts->command);
 	row->run_id = given_text(frame, facts->run_id);

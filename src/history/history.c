@@ -293,6 +293,13 @@ static bool is_named(struct history *history, struct history_run *run, const cha
 	return name && strstr(name, word);
 }
 
+bool history_is_called(struct history *history, struct history_run *run, const char *name)
+{
+	const char *its = json_string_value(json_object_get(history_line(history, run), "name"));
+
+	return its && strcmp(its, name) == 0;
+}
+
 enum history_match history_find(struct history *history, const char *word, struct history_run **ret_run)
 {
 	struct scan text = scan_bytes(word, strlen(word));

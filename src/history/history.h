@@ -62,6 +62,8 @@ enum history_match { HISTORY_NONE, HISTORY_ONE, HISTORY_SEVERAL };
  * newest, and says so.
  */
 enum history_match history_find(struct history *history, const char *word, struct history_run **ret_run);
+/* Whether this is the whole name of the run. */
+bool history_is_called(struct history *history, struct history_run *run, const char *name);
 
 /* Lets history_save() remove a run's files and its line. -EBUSY: it is live; -EAGAIN: another command holds the lock. */
 int history_remove(struct history *history, struct history_run *run);

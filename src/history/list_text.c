@@ -65,12 +65,17 @@ static void put_when(char *cell, double started)
 
 static void put_name(char *cell, const json_t *line)
 {
-	const char *name = text_of(line, "name"), *folder = text_of(line, "folder");
+	const char *name = text_of(line, "name"), *task = text_of(line, "task"),
+		   *folder = text_of(line, "folder");
+	CLEANUP_BUFFER struct buffer text = BUFFER(4 * CELL_BYTES);
 
-	if (folder)
-		snprintf(cell, CELL_BYTES, "%s (%s)", name ? name : "?", folder);
-	else
-		snprintf(cell, CELL_BYTES, "%s", name ? name : "?");
+	buffer_add_text(&text, name ? name : "?");
+	if (task)
+		buffer_printf(&text, " %s", task);
+	/* The name of a run without a script has its folder already. */
+	if (folder && !(name && strchr(name, '(')))
+		buffer_printf(&text, " (%s)", folder);
+	set_cell(cell, &text);
 }
 
 /* "ok", "exit 3", "SIGSEGV", "out of memory", "no end" */

@@ -9,14 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "advice/command_words.h"
 #include "advice/recommend.h"
 #include "advice/summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "resource_tracker_analysis.h"
 
-enum { NAME_BYTES = 4096, NAME_SHOWN = 60, ACCOUNT_BYTES = 16 << 10 };
+enum { ACCOUNT_BYTES = 16 << 10 };
 
 /* Figures of the summary by their place in its JSON form. */
 static const struct {
@@ -144,36 +143,6 @@ static void add_cell(struct json_writer *json, const char *key, struct rt_cell c
 	default:
 		return;
 	}
-}
-
-/* ---- the run's name ---------------------------------------------------------------------------------- */
-
-/*
- * "nightly", the name that the user gave; "make -j2", the first words of a command that was recorded; else the
- * executable, or "process 4711". The folder and the number tell runs of one name apart, and stand beside it.
- */
-static void add_name(struct json_writer *json, const rt_summary *summary, const struct run_start_row *start)
-{
-	CLEANUP_BUFFER struct buffer name = BUFFER(NAME_BYTES);
-
-	if (*summary->job_name)
-		buffer_add_text(&name, summary->job_name);
-	else if (start && !text_absent(start->command))
-		add_command_words(&name, start->command);
-	else if (start && !text_absent(start->executable))
-		buffer_add_text(&name, start->executable);
-	else if (!count_absent(summary->tracked_pid))
-		buffer_printf(&name, "process %lld", (long long)summary->tracked_pid);
-	else
-		buffer_add_text(&name, *summary->host ? summary->host : "machine");
-	json_key(json, "name");
-	if (name.length > NAME_SHOWN) {
-		/* Not in the middle of a character. */
-		for (name.length = NAME_SHOWN;
-		     name.length && ((unsigned char)name.data[name.length] & 0xc0) == 0x80;)
-			name.length--;
-	}
-	json_text_bytes(json, name.data ? name.data : "", name.length);
 }
 
 /* ---- its parts --------------------------------------------------------------------------------------- */
@@ -329,7 +298,7 @@ static void add_machine(struct json_writer *json, const struct run_start_row *st
 static void add_identity(struct json_writer *json, const rt_summary *summary, const char *recording,
 			 const struct run_start_row *start, const struct frame *identity)
 {
-	add_name(json, summary, start);
+	add_text(json, "name", summary->run_name);
 	add_task(json, start, identity);
 	add_text(json, "job_name", *summary->job_name ? summary->job_name : no_text(ABSENT_NOT_GIVEN));
 	add_text(json, "host", *summary->host ? summary->host : no_text(ABSENT_NOT_GIVEN));

@@ -58,6 +58,8 @@ static void take_start(struct run *run, const struct frame *frame, const struct 
 	}
 	if (!text_absent(sample->job_name) && *sample->job_name)
 		copy_text(run->name, sizeof(run->name), sample->job_name);
+	else if (start && !text_absent(start->program) && *start->program)
+		copy_text(run->name, sizeof(run->name), start->program);
 	else if (start && !text_absent(start->executable) && *start->executable)
 		copy_text(run->name, sizeof(run->name), start->executable);
 	else if (run->is_machine)

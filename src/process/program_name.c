@@ -40,6 +40,15 @@ static const struct interpreter INTERPRETERS[] = {
 	{"wish", " -encoding ", " ", " "},
 };
 
+/* Programs whose first target is a part of the run's name. Their options as above. */
+static const struct interpreter MAKERS[] = {
+	{"make", " -C -f -I -o -W --directory --file --makefile --include-dir --old-file --what-if ", NULL,
+	 NULL},
+	{"gmake", " -C -f -I -o -W --directory --file --makefile --include-dir --old-file --what-if ", NULL,
+	 NULL},
+	{"ninja", " -C -f -j -k -l -t -d -w ", NULL, NULL},
+};
+
 static struct scan last_component(struct scan path)
 {
 	const char *slash = scan_left(&path) ? memrchr(path.at, '/', scan_left(&path)) : NULL;
@@ -103,6 +112,14 @@ static const struct interpreter *interpreter_of(struct scan name)
 	for (size_t i = 0; i < ARRAY_SIZE(INTERPRETERS); i++)
 		if (scan_is(&name, INTERPRETERS[i].name))
 			return &INTERPRETERS[i];
+	return NULL;
+}
+
+static const struct interpreter *maker_of(struct scan name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(MAKERS); i++)
+		if (scan_is(&name, MAKERS[i].name))
+			return &MAKERS[i];
 	return NULL;
 }
 
@@ -182,4 +199,47 @@ void program_name(const char *cmdline, size_t length, const char *comm, char ret
 		return;
 	ret_name[scan_left(&name)] = ' ';
 	scan_copy(&script, ret_name + scan_left(&name) + 1, PROGRAM_NAME_BYTES - scan_left(&name) - 1);
+}
+
+/* Finds the first target. A word with "=" sets a variable, and a number belongs to an option such as -j. */
+static bool target_of(const struct interpreter *maker, struct scan arguments, struct scan *ret_target)
+{
+	struct scan argument;
+	uint64_t number;
+
+	while (next_argument(&arguments, &argument)) {
+		struct scan digits = argument;
+
+		if (is_listed(maker->with_value, &argument)) {
+			if (!next_argument(&arguments, &argument))
+				return false;
+			continue;
+		}
+		if (!scan_left(&argument) || *argument.at == '-' ||
+		    memchr(argument.at, '=', scan_left(&argument)) || scan_u64(&digits, &number))
+			continue;
+		*ret_target = last_component(argument);
+		return true;
+	}
+	return false;
+}
+
+void run_name(const char *cmdline, size_t length, const char *folder, char ret_name[PROGRAM_NAME_BYTES])
+{
+	struct scan arguments = scan_bytes(cmdline, length), name = {0}, found;
+	const struct interpreter *interpreter, *maker;
+
+	if (next_argument(&arguments, &name))
+		name = executable_name(name, "");
+	scan_copy(&name, ret_name, PROGRAM_NAME_BYTES);
+	interpreter = interpreter_of(name);
+	maker = maker_of(name);
+	if (interpreter && script_of(interpreter, arguments, &found))
+		scan_copy(&found, ret_name, PROGRAM_NAME_BYTES);
+	else if (interpreter && folder)
+		snprintf(ret_name, PROGRAM_NAME_BYTES, "%.*s (%.40s)", (int)scan_left(&name), name.at,
+			 folder);
+	else if (maker && target_of(maker, arguments, &found))
+		snprintf(ret_name, PROGRAM_NAME_BYTES, "%.*s %.*s", (int)scan_left(&name), name.at,
+			 (int)scan_left(&found), found.at);
 }

@@ -11,3 +11,9 @@ enum { PROGRAM_NAME_BYTES = 64 };
 
 /* `cmdline` has the bytes of /proc/PID/cmdline, or its beginning. Without any, the name is `comm`. */
 void program_name(const char *cmdline, size_t length, const char *comm, char ret_name[PROGRAM_NAME_BYTES]);
+
+/*
+ * The name that a person has for a run of this command: "train.py" of python3 train.py, "make test" of make -j2 test, "sh (demo)"
+ * of a shell that runs text in the folder demo, else the basename of the executable. `folder` NULL: unknown.
+ */
+void run_name(const char *cmdline, size_t length, const char *folder, char ret_name[PROGRAM_NAME_BYTES]);

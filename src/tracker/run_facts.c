@@ -165,6 +165,7 @@ static const char *name_attached(struct rt_tracker *tracker, pid_t pid)
 	struct scan comm;
 
 	if (length > 0 && *text) {
+		run_name(text, (size_t)length, NULL, tracker->program);
 		program_name(text, strnlen(text, (size_t)length), "", tracker->attached);
 		return tracker->attached;
 	}
@@ -175,6 +176,24 @@ static const char *name_attached(struct rt_tracker *tracker, pid_t pid)
 	comm = scan_trim(scan_bytes(tracker->root.text.data, (size_t)length));
 	scan_copy(&comm, tracker->attached, sizeof tracker->attached);
 	return tracker->attached;
+}
+
+/* Only the beginning of a long command line counts: a script stands there. */
+RUNS_ONCE static void name_command(struct rt_tracker *tracker, const struct rt_config *config,
+				   const char *folder)
+{
+	char line[1024];
+	size_t length = 0;
+
+	for (size_t i = 0; i < config->argc; i++) {
+		size_t size = strlen(config->argv[i]) + 1;
+
+		if (size > sizeof line - length)
+			break;
+		memcpy(line + length, config->argv[i], size);
+		length += size;
+	}
+	run_name(line, length, folder, tracker->program);
 }
 
 RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker)
@@ -192,10 +211,12 @@ RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker)
 	tracker->folder = config->argc ? getcwd(NULL, 0) : NULL;
 	if (gethostname(tracker->host_name, sizeof tracker->host_name - 1) < 0)
 		tracker->host_name[0] = '\0';
-	if (config->argc)
+	if (config->argc) {
 		executable = file_name(config->argv[0]);
-	else if (config->pid)
+		name_command(tracker, config, tracker->folder ? file_name(tracker->folder) : NULL);
+	} else if (config->pid) {
 		executable = name_attached(tracker, config->pid);
+	}
 	tracker->facts = (struct run_facts){
 		.run_id = tracker->run_id,
 		.mode = config->argc  ? "wrap"
@@ -206,6 +227,7 @@ RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker)
 #define JOB_SETTING(field, ...) .field = config->field,
 #include "options/settings.def"
 		.executable = executable,
+		.program = *tracker->program ? tracker->program : executable,
 		.folder = tracker->folder ? file_name(tracker->folder) : NULL,
 		.argc = (int64_t)config->argc,
 		.command = tracker->command_json,

@@ -59,6 +59,7 @@ struct rt_tracker {
 	char host_name[256];
 	char *folder;                      /* the current one; NULL: unknown, or no command */
 	char attached[PROGRAM_NAME_BYTES]; /* executable of the process that is attached to */
+	char program[PROGRAM_NAME_BYTES];  /* the run's name; "": unknown */
 	char *command_json;
 	struct name_value *tags;
 	struct name_value scheduler[SCHEDULER_NAMES_MOST];

@@ -13,6 +13,7 @@ import resource
 import signal
 import stat
 import subprocess
+import sys
 import termios
 import time
 
@@ -216,10 +217,32 @@ def test_ls_filters_and_fits_the_screen(terminal):
     assert "1 earlier run" in terminal.run("ls", "-n", "1")
 
 
+def test_a_run_has_one_name_everywhere(terminal):
+    """Runs of different scripts were all called python3, and a folder told them apart."""
+    for name in "train.py", "tidy.py":
+        (terminal.folder / name).write_text("print('SECRET')\n")
+        terminal.run("--", sys.executable, "-u", name, "--key", "SECRET")
+    terminal.run("--task-name", "sample 3", "--", sys.executable, "train.py")
+    (terminal.folder / "Makefile").write_text("all test:\n\t@true\n")
+    terminal.run("--", "make", "-j", "2", "test")
+    assert [line["name"] for line in terminal.listed()] == ["train.py", "tidy.py", "train.py", "make test"]
+    table = terminal.piped("ls").stdout
+    folder = terminal.folder.name
+    assert all(f"  {name} ({folder})  " in table for name in ("tidy.py", "train.py sample 3", "make test")), table
+    assert re.findall("^(train.py|tidy.py|make test) ", terminal.piped("history").stdout, re.M), terminal.piped("history").stdout
+    # The script is a file as well, but no recording: its name means the newest run.
+    assert terminal.piped("summary", "train.py").stdout.splitlines()[0].startswith("train.py, task sample 3, on ")
+    assert terminal.piped("report", "tidy.py", "-o", "page.html").returncode == 0
+    assert '"name":"tidy.py"' in (terminal.folder / "page.html").read_text()
+    assert ", from 2 runs (forced)\n" in terminal.piped("recommend", "--force", "--job", "train.py").stdout
+    assert "SECRET" not in "".join(terminal.piped("show", str(number)).stdout for number in (1, 2, 3, 4))
+    assert terminal.piped("summary", "missing.py").stderr.endswith("missing.py: No such file or directory\n")
+
+
 def test_names_of_commands_are_shown_if_the_user_allows_it(terminal):
     terminal.run("--", "sh", "-c", "true")
     terminal.run("--record-command", "--", "sh", "-c", "true")
-    assert [line["name"] for line in terminal.listed()] == ["sh", "sh -c true"]
+    assert [line["name"] for line in terminal.listed()] == [f"sh ({terminal.folder.name})"[:len("sh ()") + 40], "sh -c true"]
 
 
 def test_tags_can_be_set_and_taken_away(terminal):

@@ -5,10 +5,9 @@
 
 #include "process/program_name.h"
 
-/* `arguments` has blanks between the arguments. */
-static void assert_name(const char *arguments, const char *expected)
+/* `arguments` has blanks between the arguments. Returns the length. */
+static size_t cmdline_of(const char *arguments, char cmdline[static 512])
 {
-	char cmdline[512], name[PROGRAM_NAME_BYTES];
 	size_t length = strlen(arguments) + 1;
 
 	memcpy(cmdline, arguments, length);
@@ -19,8 +18,44 @@ static void assert_name(const char *arguments, const char *expected)
 	for (size_t i = 0; i < length; i++)
 		if (cmdline[i] == '|')
 			cmdline[i] = ' ';
+	return length;
+}
+
+static void assert_name(const char *arguments, const char *expected)
+{
+	char cmdline[512], name[PROGRAM_NAME_BYTES];
+	size_t length = cmdline_of(arguments, cmdline);
+
 	program_name(cmdline, length, "comm", name);
 	assert_string_equal(name, expected);
+}
+
+static void assert_run(const char *arguments, const char *expected)
+{
+	char cmdline[512], name[PROGRAM_NAME_BYTES];
+	size_t length = cmdline_of(arguments, cmdline);
+
+	run_name(cmdline, length, "demo", name);
+	assert_string_equal(name, expected);
+}
+
+static void runs_are_called_by_script_and_target(void **state)
+{
+	(void)state;
+	assert_run("python3 -u /home/me/train.py --key secret", "train.py");
+	assert_run("/usr/bin/python3.12 -m pytest -k secret", "pytest");
+	assert_run("Rscript fit.R secret", "fit.R");
+	assert_run("java -Xmx1g -jar /opt/app.jar secret", "app.jar");
+	assert_run("bash run.sh", "run.sh");
+	/* Code from an argument or the input has no name, so the folder tells runs apart. */
+	assert_run("sh -c make|SECRET=1", "sh (demo)");
+	assert_run("python3", "python3 (demo)");
+	assert_run("make -j 4 -C /src KEY=secret test all", "make test");
+	assert_run("make -j4", "make");
+	assert_run("make -f secret.mk", "make");
+	assert_run("ninja -j 2 -C build lib/libx.a", "ninja libx.a");
+	assert_run("sleep 5", "sleep");
+	assert_run("./a.out secret", "a.out");
 }
 
 static void programs_have_the_name_of_their_file(void **state)
@@ -112,13 +147,17 @@ static void long_names_are_cut_and_odd_bytes_are_harmless(void **state)
 	program_name(cmdline, sizeof cmdline, "c", name);
 	assert_int_equal(strlen(name), PROGRAM_NAME_BYTES - 1);
 	assert_memory_equal(name, "python3 xx", 10);
-	for (size_t length = 0; length < sizeof cmdline; length++)
+	for (size_t length = 0; length < sizeof cmdline; length++) {
 		program_name(cmdline, length, "c", name);
+		run_name(cmdline, length,
+			 "a folder whose name is very long and would not fit behind anything else", name);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_are_called_by_script_and_target),
 		cmocka_unit_test(programs_have_the_name_of_their_file),
 		cmocka_unit_test(interpreters_have_their_script),
 		cmocka_unit_test(a_code_argument_behind_other_letters_names_no_script),

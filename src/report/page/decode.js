@@ -110,7 +110,7 @@ class Run {
 		this.gap = GAP_INTERVALS * this.usualInterval();
 		this.began_at = this.figure('run', 'started_timestamp');
 		this.unpacked = new Map();
-		this.name = this.summary.run.job_name || this.summary.run.executable || raw.file;
+		this.name = this.summary.run.job_name || this.start.command || this.start.program || this.start.executable ? this.summary.run.name : raw.file;
 	}
 
 	figure(group, name) {
