@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analysis/command.h"
 #include "base/cleanup.h"
+#include "base/duration.h"
+#include "base/scan.h"
 #include "history/fleet.h"
 #include "history/history.h"
 #include "history/run_line.h"
@@ -34,6 +37,26 @@ static bool set_by(struct history_options *options, const char *value)
 	return options->by && fleet_set_by(&options->fleet, options->by);
 }
 
+/* "2026-11-25" is the beginning of this day here, "7d" the moment a week ago. */
+static bool set_since(struct fleet *fleet, const char *value)
+{
+	struct scan text = scan_bytes(value, strlen(value));
+	uint64_t year, month, day;
+	double secs;
+
+	if (parse_duration(value, &secs)) {
+		fleet->since = (double)time(NULL) - secs;
+		return secs > 0;
+	}
+	if (!scan_u64(&text, &year) || !scan_literal(&text, "-") || !scan_u64(&text, &month) ||
+	    !scan_literal(&text, "-") || !scan_u64(&text, &day) || scan_left(&text) || year < 1970 ||
+	    year > 9999 || month < 1 || month > 12 || day < 1 || day > 31)
+		return false;
+	fleet->since = (double)mktime(&(struct tm){
+		.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day, .tm_isdst = -1});
+	return true;
+}
+
 static bool set_option(void *context, int option, const char *value)
 {
 	struct history_options *options = context;
@@ -44,6 +67,8 @@ static bool set_option(void *context, int option, const char *value)
 		return true;
 	case OPTION_history_by:
 		return set_by(options, value);
+	case OPTION_history_since:
+		return set_since(&options->fleet, value);
 	case OPTION_history_number:
 		return parse_count(value, &options->number) && options->number >= 0;
 	case OPTION_history_json:
@@ -110,7 +135,7 @@ int run_history(const struct subcommand *command, char **argv)
 	__attribute__((cleanup(cleanup_options))) struct history_options options = {
 		.number = SHOWN_USUALLY,
 
-		.fleet = {.by = {{FLEET_JOB, NULL}, {FLEET_TASK, NULL}}, .by_count = 2}};
+		.fleet = {.by = {{FLEET_JOB, NULL}, {FLEET_TASK, NULL}}, .by_count = 2, .memory_reason = -1}};
 	CLEANUP_TEXTS struct text_list files = {0};
 	int status = command_read_words(command, argv, set_option, &options, &files);
 
@@ -128,8 +153,9 @@ int run_history(const struct subcommand *command, char **argv)
 	say_left_out(command, &options.fleet);
 	if (fleet_finish(&options.fleet) < 0)
 		return command_fault(command, "out of memory");
-	if (!options.fleet.count && !options.json)
-		return command_fault(command,
-				     options.fleet.job ? "there is no run of this name" : "there is no run");
+	if (!options.fleet.runs && !options.json)
+		return command_fault(command, options.fleet.job         ? "there is no run of this name"
+					      : options.fleet.since > 0 ? "no run started since then"
+									: "there is no run");
 	return print_fleet(command, &options) ? EXIT_FAULT : status;
 }

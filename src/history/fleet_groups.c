@@ -6,8 +6,9 @@
 
 #include "base/cleanup.h"
 #include "history/fleet.h"
+#include "history/fleet_jobs.h"
 
-static const double P50 = 0.5, P95 = 0.95, HOUR_SECS = 3600, MIB_PER_GIB = 1024;
+static const double P50 = 0.5, P95 = 0.95, HOUR_SECS = 3600;
 /* In the order of groups, a core hour counts as much as this many GiB hours. */
 static const double GIB_PER_CORE = 4;
 /* The standard error of a median is about this times the median distance from it, by the root of the count. */
@@ -19,18 +20,6 @@ static int by_size(const void *a, const void *b)
 	double one = *(const double *)a, other = *(const double *)b;
 
 	return (one > other) - (one < other);
-}
-
-/* Groups together, each from its oldest run to its newest; a run without a start time is the oldest. */
-static int by_group(const void *a, const void *b)
-{
-	const struct fleet_run *one = a, *other = b;
-	double started = isnan(one->started) ? -INFINITY : one->started;
-	double other_started = isnan(other->started) ? -INFINITY : other->started;
-
-	if (one->group != other->group)
-		return one->group < other->group ? -1 : 1;
-	return (started > other_started) - (started < other_started);
 }
 
 /* Between two values in proportion, as numpy's percentile() and DuckDB's quantile_cont(). */
@@ -71,23 +60,73 @@ static double median_with_error(double *values, size_t count, double *ret_error)
 	return median;
 }
 
-/*
- * Compares the newest quarter of the runs (5 to 50 of them) with up to 200 runs before it. `values` are in the order of
- * time, `copy` has as much room.
- */
-static struct fleet_drift drift_of(const double *values, size_t count, double *copy)
+/* The newest values of a figure: a heap with the oldest of them first, until it is sorted. */
+struct newest {
+	size_t count;
+	struct timed {
+		double started, value;
+	} list[NEW_MOST + OLD_MOST];
+};
+
+/* A run without a start time is the oldest. */
+static int by_start(const void *a, const void *b)
+{
+	const struct timed *one = a, *other = b;
+
+	return (one->started > other->started) - (one->started < other->started);
+}
+
+static void swap_timed(struct timed *a, struct timed *b)
+{
+	struct timed kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+static void add_newest(struct newest *newest, double started, double value)
+{
+	struct timed *list = newest->list;
+	size_t at = newest->count;
+
+	started = isnan(started) ? -INFINITY : started;
+	if (newest->count < ARRAY_SIZE(newest->list)) {
+		list[newest->count++] = (struct timed){started, value};
+		for (; at && list[at].started < list[(at - 1) / 2].started; at = (at - 1) / 2)
+			swap_timed(&list[at], &list[(at - 1) / 2]);
+		return;
+	}
+	if (started < list[0].started)
+		return;
+	list[0] = (struct timed){started, value};
+	for (at = 0;;) {
+		size_t least = at;
+
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < newest->count; child++)
+			least = list[child].started < list[least].started ? child : least;
+		if (least == at)
+			return;
+		swap_timed(&list[at], &list[least]);
+		at = least;
+	}
+}
+
+/* Compares the newest quarter of `count` runs (5 to 50 of them) with up to 200 runs before it. */
+static struct fleet_drift drift_of(struct newest *newest, size_t count)
 {
 	size_t fresh = count / 4 < NEW_LEAST ? NEW_LEAST : count / 4 > NEW_MOST ? NEW_MOST : count / 4;
 	size_t old = count > fresh ? count - fresh : 0;
 	struct fleet_drift drift = {.change = NAN};
-	double before, after, error_before, error_after;
+	double before, after, error_before, error_after, values[NEW_MOST + OLD_MOST];
 
 	old = old > OLD_MOST ? OLD_MOST : old;
 	if (old < NEW_LEAST)
 		return drift;
-	memcpy(copy, values + count - fresh - old, (fresh + old) * sizeof(*copy));
-	before = median_with_error(copy, old, &error_before);
-	after = median_with_error(copy + old, fresh, &error_after);
+	qsort(newest->list, newest->count, sizeof(newest->list[0]), by_start);
+	for (size_t i = 0; i < old + fresh; i++)
+		values[i] = newest->list[newest->count - fresh - old + i].value;
+	before = median_with_error(values, old, &error_before);
+	after = median_with_error(values + old, fresh, &error_after);
 	if (!(before > 0))
 		return drift;
 	drift = (struct fleet_drift){after / before - 1, fresh, old, false};
@@ -96,33 +135,88 @@ static struct fleet_drift drift_of(const double *values, size_t count, double *c
 	return drift;
 }
 
-static double run_figure(const struct fleet_run *run, size_t offset)
-{
-	double value;
+/* ---- runs of a group --------------------------------------------------------------------------------- */
 
-	memcpy(&value, (const char *)run + offset, sizeof(value));
-	return value;
+/* The runs of a group: lines that are runs, then jobs of several lines. */
+struct group_runs {
+	const struct fleet *fleet;
+	const struct fleet_group *group;
+	struct run_cursor cursor;
+	const struct fleet_run *jobs;
+	size_t job_count, job;
+};
+
+static bool next_run(struct group_runs *runs, struct fleet_run *ret_run)
+{
+	while (fleet_next_line(runs->fleet, &runs->cursor, ret_run))
+		if (!ret_run->job)
+			return true;
+	if (runs->job == runs->job_count)
+		return false;
+	*ret_run = runs->jobs[runs->job++];
+	return true;
 }
 
-/* The known values of the runs that ended well. */
-static size_t pick_figures(const struct fleet_run *runs, size_t count, size_t offset, double *ret_values)
+static void start_again(struct group_runs *runs)
 {
-	size_t picked = 0;
+	runs->cursor = packed_runs_begin(&runs->group->lines);
+	runs->job = 0;
+}
 
-	for (size_t i = 0; i < count; i++) {
-		double value = run_figure(&runs[i], offset);
+static int find_jobs(const struct fleet *fleet, const struct fleet_group *group, struct fleet_run **ret_jobs,
+		     size_t *ret_count)
+{
+	struct run_cursor cursor = packed_runs_begin(&group->lines);
+	struct fleet_run run;
+	size_t count = 0, room = 0;
 
-		if (runs[i].end == FLEET_OK && !isnan(value))
-			ret_values[picked++] = value;
+	while (fleet_next_line(fleet, &cursor, &run)) {
+		if (!run.job)
+			continue;
+		if (count == room) {
+			struct fleet_run *grown =
+				reallocarray(*ret_jobs, room ? 2 * room : 16, sizeof(*grown));
+
+			if (!grown)
+				return -ENOMEM;
+			room = room ? 2 * room : 16;
+			*ret_jobs = grown;
+		}
+		(*ret_jobs)[count++] = run;
 	}
-	return picked;
+	return join_jobs(*ret_jobs, count, fleet->memory_reason, ret_count);
 }
 
-static void add_use(struct fleet_group *group, const struct fleet_run *run)
+/* Computes a figure of the runs that ended well. */
+static void compute_figure(struct group_runs *runs, size_t place, double *values,
+			   struct fleet_range *ret_range, struct fleet_drift *ret_drift)
 {
+	struct newest newest = {0};
+	struct fleet_run run;
+	size_t count = 0;
+
+	start_again(runs);
+	while (next_run(runs, &run)) {
+		double value = *(const double *)((const char *)&run + place);
+
+		if (run.end != FLEET_OK || isnan(value))
+			continue;
+		values[count++] = value;
+		if (ret_drift)
+			add_newest(&newest, run.started, value);
+	}
+	if (ret_drift)
+		*ret_drift = drift_of(&newest, count);
+	*ret_range = range_of(values, count);
+}
+
+static void add_use(struct fleet_group *group, const struct fleet_run *run, double *cores_asked_at,
+		    double *memory_asked_at)
+{
+	double started = isnan(run->started) ? -INFINITY : run->started;
 	double hours = run->wall_secs / HOUR_SECS, core_hours = run->cpu_secs / HOUR_SECS;
 	double cores = (run->cores_asked - run->cores) * hours;
-	double gib = (run->memory_asked_mib - run->memory_mib) / MIB_PER_GIB * hours;
+	double gib = run->spare_gib * hours;
 
 	group->core_hours += isnan(core_hours) ? 0 : core_hours;
 	group->failed_core_hours += isnan(core_hours) || run->end != FLEET_FAILED ? 0 : core_hours;
@@ -130,38 +224,48 @@ static void add_use(struct fleet_group *group, const struct fleet_run *run)
 	group->unused_gib_hours += gib > 0 ? gib : 0;
 	group->core_runs += isnan(cores) ? 0 : 1;
 	group->memory_runs += isnan(gib) ? 0 : 1;
-	if (!isnan(run->cores_asked))
+	if (!isnan(run->cores_asked) && started >= *cores_asked_at) {
 		group->cores_asked = run->cores_asked;
-	if (!isnan(run->memory_asked_mib))
+		*cores_asked_at = started;
+	}
+	if (!isnan(run->memory_asked_mib) && started >= *memory_asked_at) {
 		group->memory_asked_mib = run->memory_asked_mib;
+		*memory_asked_at = started;
+	}
 	if (!(run->oom_had_mib <= group->oom_had_mib) && !isnan(run->oom_had_mib))
 		group->oom_had_mib = run->oom_had_mib;
 }
 
-/* `values` has room for twice as many numbers as there are runs. */
-static void compute_group(struct fleet_group *group, const struct fleet_run *runs, size_t count,
-			  double *values)
+static int compute_group(const struct fleet *fleet, struct fleet_group *group)
 {
-	size_t picked;
+	CLEANUP_FREE struct fleet_run *jobs = NULL;
+	CLEANUP_FREE double *values = NULL;
+	struct group_runs runs = {.fleet = fleet, .group = group};
+	double cores_asked_at = -INFINITY, memory_asked_at = -INFINITY;
+	struct fleet_run run;
 
-	group->runs = count;
+	if (find_jobs(fleet, group, &jobs, &runs.job_count) < 0)
+		return -ENOMEM;
+	runs.jobs = jobs;
 	group->cores_asked = group->memory_asked_mib = group->oom_had_mib = NAN;
-	for (size_t i = 0; i < count; i++) {
-		group->ends[runs[i].end]++;
-		group->reasons[runs[i].reason]++;
-		group->at_limit += runs[i].at_limit && runs[i].end == FLEET_OK;
-		add_use(group, &runs[i]);
+	start_again(&runs);
+	while (next_run(&runs, &run)) {
+		group->runs++;
+		group->ends[run.end]++;
+		group->reasons[run.reason]++;
+		group->at_limit += run.at_limit && run.end == FLEET_OK;
+		add_use(group, &run, &cores_asked_at, &memory_asked_at);
 	}
-	picked = pick_figures(runs, count, offsetof(struct fleet_run, wall_secs), values);
-	group->wall_drift = drift_of(values, picked, values + count);
-	group->wall_secs = range_of(values, picked);
-	picked = pick_figures(runs, count, offsetof(struct fleet_run, memory_mib), values);
-	group->memory_drift = drift_of(values, picked, values + count);
-	group->memory_mib = range_of(values, picked);
-	picked = pick_figures(runs, count, offsetof(struct fleet_run, cpu_secs), values);
-	group->cpu_secs = range_of(values, picked);
-	picked = pick_figures(runs, count, offsetof(struct fleet_run, cores), values);
-	group->cores = range_of(values, picked);
+	values = calloc(group->runs + 1, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	compute_figure(&runs, offsetof(struct fleet_run, wall_secs), values, &group->wall_secs,
+		       &group->wall_drift);
+	compute_figure(&runs, offsetof(struct fleet_run, memory_mib), values, &group->memory_mib,
+		       &group->memory_drift);
+	compute_figure(&runs, offsetof(struct fleet_run, cpu_secs), values, &group->cpu_secs, NULL);
+	compute_figure(&runs, offsetof(struct fleet_run, cores), values, &group->cores, NULL);
+	return 0;
 }
 
 static double cost_of(const struct fleet_group *group)
@@ -183,21 +287,13 @@ static int by_cost(const void *a, const void *b)
 
 int fleet_finish(struct fleet *fleet)
 {
-	CLEANUP_FREE double *values = calloc(2 * fleet->count + 1, sizeof(*values));
 	size_t kept = 0;
 
-	if (!values)
-		return -ENOMEM;
-	if (fleet->count)
-		qsort(fleet->runs, fleet->count, sizeof(*fleet->runs), by_group);
-	for (size_t first = 0; first < fleet->count;) {
-		uint32_t number = fleet->runs[first].group;
-		size_t count = 1;
-
-		while (first + count < fleet->count && fleet->runs[first + count].group == number)
-			count++;
-		compute_group(&fleet->groups[number], fleet->runs + first, count, values);
-		first += count;
+	for (size_t i = 0; i < fleet->group_count; i++) {
+		if (compute_group(fleet, &fleet->groups[i]) < 0)
+			return -ENOMEM;
+		packed_runs_done(&fleet->groups[i].lines);
+		fleet->runs += fleet->groups[i].runs;
 	}
 	/* A group is empty if a later line of its only run has another name. */
 	for (size_t i = 0; i < fleet->group_count; i++) {

@@ -5,7 +5,7 @@
 #include "history/fleet.h"
 
 enum { PART_BYTES = 64 << 10 };
-static const char *const PARTS[] = {"job", "task", "host", "tag"};
+static const char *const PARTS[] = {"job", "task", "host", "user", "tag"};
 
 static void add_real(struct json_writer *json, const char *key, double value)
 {
@@ -105,7 +105,7 @@ void fleet_add_json(struct buffer *out, const struct fleet *fleet)
 	json_open(&json, '{');
 	add_count(&json, "schema", 1);
 	add_count(&json, "files", fleet->files);
-	add_count(&json, "runs", fleet->count);
+	add_count(&json, "runs", fleet->runs);
 	add_count(&json, "damaged_lines", fleet->left_out.damaged);
 	add_count(&json, "newer_lines", fleet->left_out.newer);
 	add_count(&json, "repeated_lines", fleet->repeated);

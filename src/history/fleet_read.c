@@ -10,14 +10,18 @@
 #include "history/fleet.h"
 #include "record/run_lines.h"
 
-/* A part of a group's key begins with one of these bytes, which no JSON text contains unescaped. */
-static const char HAS_PART = '\001', LACKS_PART = '\002';
-enum { KEY_BYTES = 64 << 10, FIRST_ROOM = 1024, REASON_BYTES = 48 };
+/*
+ * A part of a group's key begins with HAS_PART or LACKS_PART. Its text is decoded, because writers escape differently: "\u00e9"
+ * and "é" are one name. Control characters stand behind ESCAPE, 64 higher.
+ */
+static const char HAS_PART = '\001', LACKS_PART = '\002', ESCAPE = '\003';
+enum { KEY_BYTES = 64 << 10, FIRST_ROOM = 1024, REASON_BYTES = 48, CONTROL_SHIFT = 64 };
 static const double AT_LIMIT = 0.95;
+static const char OUT_OF_MEMORY[] = "out of memory";
 
 bool fleet_set_by(struct fleet *fleet, char *text)
 {
-	static const char *const NAMES[] = {"job", "task", "host"};
+	static const char *const NAMES[] = {"job", "task", "host", "user"};
 	char *rest = text, *word;
 
 	fleet->by_count = 0;
@@ -74,17 +78,33 @@ static uint64_t hash_of_group(const struct fleet *fleet, size_t number)
 	return hash_of(fleet->groups[number].key, strlen(fleet->groups[number].key));
 }
 
-static uint64_t hash_of_run(const struct fleet *fleet, size_t number)
+static uint64_t hash_of_line(const struct fleet *fleet, size_t number)
 {
-	return fleet->runs[number].id;
+	return fleet->ids[number];
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------- */
 
+/* JSON has control characters as escapes alone; others are damage. */
+static void add_text(struct buffer *key, const char *text, size_t length, bool with_controls)
+{
+	for (size_t i = 0; i < length; i++) {
+		if ((unsigned char)text[i] >= ' ') {
+			buffer_add_char(key, text[i]);
+		} else if (with_controls) {
+			buffer_add_char(key, ESCAPE);
+			buffer_add_char(key, (char)(text[i] + CONTROL_SHIFT));
+		}
+	}
+}
+
 static void add_part(struct buffer *key, const struct run_lines *lines, const struct fleet_by *by)
 {
-	static const enum run_key KEYS[] = {
-		[FLEET_JOB] = RUN_name, [FLEET_TASK] = RUN_task, [FLEET_HOST] = RUN_host};
+	static const enum run_key KEYS[] = {[FLEET_JOB] = RUN_name,
+					    [FLEET_TASK] = RUN_task,
+					    [FLEET_HOST] = RUN_host,
+					    [FLEET_USER] = RUN_user};
+	CLEANUP_BUFFER struct buffer plain = BUFFER(KEY_BYTES);
 	struct scan text = {"", ""};
 	bool has = by->part == FLEET_TAG ? run_member(lines, RUN_tags, by->tag, &text)
 					 : lines->values[KEYS[by->part]].kind == VALUE_STRING;
@@ -92,21 +112,29 @@ static void add_part(struct buffer *key, const struct run_lines *lines, const st
 	if (has && by->part != FLEET_TAG)
 		text = run_text(lines, KEYS[by->part]);
 	buffer_add_char(key, has ? HAS_PART : LACKS_PART);
-	for (; text.at < text.end; text.at++)
-		if ((unsigned char)*text.at >= ' ')
-			buffer_add_char(key, *text.at);
+	if (memchr(text.at, '\\', scan_left(&text)))
+		json_unescape(&plain, &text);
+	/* A text that is too long for this buffer is too long for the key. */
+	if (plain.length && !buffer_error(&plain))
+		add_text(key, plain.data, plain.length, true);
+	else
+		add_text(key, text.at, scan_left(&text), false);
 }
 
 bool fleet_part_text(const struct fleet_group *group, size_t number, struct buffer *ret_text)
 {
-	const char *at = group->key;
-	struct scan raw;
+	const char *at = group->key, *end;
 
 	for (size_t i = 0; i < number; i++)
 		at += 1 + strcspn(at + 1, "\001\002");
-	raw = scan_bytes(at + 1, strcspn(at + 1, "\001\002"));
+	end = at + 1 + strcspn(at + 1, "\001\002");
 	buffer_clear(ret_text);
-	json_unescape(ret_text, &raw);
+	for (const char *byte = at + 1; byte < end; byte++) {
+		bool is_escaped = *byte == ESCAPE;
+
+		byte += is_escaped;
+		buffer_add_char(ret_text, is_escaped ? (char)(*byte - CONTROL_SHIFT) : *byte);
+	}
 	return *at == HAS_PART;
 }
 
@@ -166,7 +194,7 @@ static void describe_end(const struct run_lines *lines, struct fleet_run *run, c
 		run->end = FLEET_OK;
 		*ret_text = '\0';
 	} else if (scan_is(&outcome, "oom")) {
-		snprintf(ret_text, REASON_BYTES, "out of memory");
+		snprintf(ret_text, REASON_BYTES, "%s", OUT_OF_MEMORY);
 	} else if (scan_is(&outcome, "failed") && fabs(code) < 1e6) {
 		snprintf(ret_text, REASON_BYTES, "exit %.0f", code);
 	} else if (scan_is(&outcome, "killed") && signo > 0 && signo < 128) {
@@ -200,6 +228,8 @@ static int find_reason(struct fleet *fleet, const char *text, uint8_t *ret_reaso
 			return -ENOMEM;
 		fleet->reasons[fleet->reason_count++] = copy;
 	}
+	if (strcmp(text, OUT_OF_MEMORY) == 0)
+		fleet->memory_reason = (int)i;
 	*ret_reason = (uint8_t)i;
 	return 0;
 }
@@ -216,9 +246,30 @@ static double asked_or_limit(const struct run_lines *lines, enum run_key asked, 
 	return value > 0 ? value : (double)NAN;
 }
 
+/* A Slurm job has a line for its script and for each task of its steps. A line that names its task is a run of that task. */
+static void find_job(const struct run_lines *lines, struct fleet_run *run)
+{
+	struct scan job = run_text(lines, RUN_scheduler_job), host = run_text(lines, RUN_host), text;
+	const struct run_value *variables = &lines->values[RUN_scheduler];
+	bool has_variables = variables->kind == VALUE_OTHER && !scan_is(&variables->raw, "{}");
+
+	if (!scan_left(&job) || lines->values[RUN_task].kind == VALUE_STRING ||
+	    (has_variables && !run_member(lines, RUN_scheduler, "SLURM_JOB_ID", &text)))
+		return;
+	run->job = hash_of(job.at, scan_left(&job));
+	run->host = hash_of(host.at, scan_left(&host));
+	run->is_step = run_member(lines, RUN_scheduler, "SLURM_STEP_ID", &text);
+	run->asked_by_cpu = !run_member(lines, RUN_scheduler, "SLURM_MEM_PER_NODE", &text) &&
+			    run_member(lines, RUN_scheduler, "SLURM_MEM_PER_CPU", &text);
+	/* A job that ran again after its requeue has the same id. */
+	text = lines->values[RUN_attempt].raw;
+	for (; lines->values[RUN_attempt].kind != VALUE_NULL && text.at < text.end; text.at++)
+		run->job = (run->job ^ (unsigned char)*text.at) * 1099511628211U;
+	run->job = run->job ? run->job : 1;
+}
+
 static struct fleet_run take_run(const struct run_lines *lines)
 {
-	struct scan id = run_text(lines, RUN_id);
 	struct fleet_run run = {
 		.started = run_real(lines, RUN_started),
 		.wall_secs = run_real(lines, RUN_wall_secs),
@@ -230,61 +281,84 @@ static struct fleet_run take_run(const struct run_lines *lines)
 		.memory_asked_mib = asked_or_limit(lines, RUN_memory_asked_mib, RUN_memory_limit_mib,
 						   RUN_memory_limit_source),
 		.oom_had_mib = run_real(lines, RUN_oom_had_mib),
-		.id = scan_left(&id) ? hash_of(id.at, scan_left(&id)) : 0,
 	};
 
 	run.at_limit = run.memory_mib >= AT_LIMIT * run_real(lines, RUN_memory_limit_mib) ||
 		       run.memory_mib >= AT_LIMIT * run.memory_asked_mib;
+	find_job(lines, &run);
 	return run;
 }
 
-/* Returns the earlier line of the same run, or NULL after it has noted the number of the new one. */
-static struct fleet_run *find_earlier(struct fleet *fleet, uint64_t id)
+/* Returns the number of an earlier line of the same run, or that of the new one, which it has noted. */
+static size_t find_earlier(struct fleet *fleet, uint64_t id, size_t *ret_place)
 {
 	size_t place = id & (fleet->id_room - 1);
 
-	while (fleet->ids[place]) {
-		struct fleet_run *run = &fleet->runs[fleet->ids[place] - 1];
-
-		if (run->id == id)
-			return run;
+	while (fleet->id_table[place] && fleet->ids[fleet->id_table[place] - 1] != id)
 		place = (place + 1) & (fleet->id_room - 1);
-	}
-	fleet->ids[place] = (uint32_t)fleet->count + 1;
-	return NULL;
+	*ret_place = place;
+	return fleet->id_table[place] ? fleet->id_table[place] - 1 : fleet->count;
+}
+
+static int grow_lines(struct fleet *fleet)
+{
+	size_t room = fleet->room ? fleet->room * 2 : FIRST_ROOM;
+	uint64_t *ids;
+	uint8_t *states;
+
+	if (fleet->count < fleet->room)
+		return 0;
+	ids = reallocarray(fleet->ids, room, sizeof(*ids));
+	fleet->ids = ids ? ids : fleet->ids;
+	states = reallocarray(fleet->states, room, sizeof(*states));
+	fleet->states = states ? states : fleet->states;
+	if (!ids || !states)
+		return -ENOMEM;
+	fleet->room = room;
+	return 0;
 }
 
 /* A recording may have been added twice: while it went on, and after its end. */
-static int keep_run(struct fleet *fleet, const struct fleet_run *run)
+static int keep_line(struct fleet *fleet, uint64_t id, uint32_t group, const struct fleet_run *run)
 {
-	struct fleet_run *earlier = NULL;
-	int result = grow_table(&fleet->ids, &fleet->id_room, fleet->count, hash_of_run, fleet);
+	int result = grow_table(&fleet->id_table, &fleet->id_room, fleet->count, hash_of_line, fleet);
+	size_t place, earlier = fleet->count;
 
+	if (result == 0)
+		result = grow_lines(fleet);
 	if (result < 0)
 		return result;
-	if (run->id)
-		earlier = find_earlier(fleet, run->id);
-	if (earlier) {
+	if (id)
+		earlier = find_earlier(fleet, id, &place);
+	if (earlier < fleet->count) {
 		fleet->repeated++;
-		if (run->ended || !earlier->ended)
-			*earlier = *run;
-		return 0;
+		if (!run->ended && fleet->states[earlier] == LINE_ENDED)
+			return 0;
+		fleet->states[earlier] = LINE_REPLACED;
 	}
-	if (fleet->count == fleet->room) {
-		size_t room = fleet->room ? fleet->room * 2 : FIRST_ROOM;
-		struct fleet_run *grown = reallocarray(fleet->runs, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		fleet->runs = grown;
-		fleet->room = room;
-	}
-	fleet->runs[fleet->count++] = *run;
+	result = packed_runs_add(&fleet->groups[group].lines, (uint32_t)fleet->count, run);
+	if (result < 0)
+		return result;
+	fleet->ids[fleet->count] = id;
+	fleet->states[fleet->count] = run->ended ? LINE_ENDED : LINE_OPEN;
+	fleet->count++;
+	if (id)
+		fleet->id_table[place] = (uint32_t)fleet->count;
 	return 0;
+}
+
+bool fleet_next_line(const struct fleet *fleet, struct run_cursor *cursor, struct fleet_run *ret_run)
+{
+	while (packed_runs_next(cursor, ret_run))
+		if (fleet->states[cursor->number] != LINE_REPLACED)
+			return true;
+	return false;
 }
 
 static bool is_wanted(const struct fleet *fleet, const struct run_lines *lines)
 {
+	if (fleet->since > 0 && !(run_real(lines, RUN_started) >= fleet->since))
+		return false;
 	return !fleet->job || run_text_is(lines, RUN_name, fleet->job) ||
 	       run_text_is(lines, RUN_job_name, fleet->job);
 }
@@ -292,7 +366,9 @@ static bool is_wanted(const struct fleet *fleet, const struct run_lines *lines)
 static int add_run(struct fleet *fleet, const struct run_lines *lines, struct buffer *key)
 {
 	struct fleet_run run = take_run(lines);
+	struct scan id = run_text(lines, RUN_id);
 	char reason[REASON_BYTES];
+	uint32_t group;
 	int result;
 
 	buffer_clear(key);
@@ -303,8 +379,10 @@ static int add_run(struct fleet *fleet, const struct run_lines *lines, struct bu
 	describe_end(lines, &run, reason);
 	result = find_reason(fleet, reason, &run.reason);
 	if (result == 0)
-		result = find_group(fleet, key, &run.group);
-	return result < 0 ? result : keep_run(fleet, &run);
+		result = find_group(fleet, key, &group);
+	if (result < 0)
+		return result;
+	return keep_line(fleet, scan_left(&id) ? hash_of(id.at, scan_left(&id)) : 0, group, &run);
 }
 
 int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret_problem)
@@ -332,12 +410,15 @@ int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret
 
 void fleet_done(struct fleet *fleet)
 {
-	for (size_t i = 0; i < fleet->group_count; i++)
+	for (size_t i = 0; i < fleet->group_count; i++) {
+		packed_runs_done(&fleet->groups[i].lines);
 		free(fleet->groups[i].key);
+	}
 	for (size_t i = 0; i < fleet->reason_count; i++)
 		free(fleet->reasons[i]);
 	free(fleet->groups);
-	free(fleet->runs);
 	free(fleet->ids);
+	free(fleet->states);
+	free(fleet->id_table);
 	free(fleet->keys);
 }

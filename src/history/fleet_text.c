@@ -286,7 +286,7 @@ static void add_row(struct buffer *out, struct table_row *row, const size_t widt
 
 static void fill_heading(struct table_row *row, const struct fleet *fleet)
 {
-	static const char *const PARTS[] = {"JOB", "TASK", "HOST"};
+	static const char *const PARTS[] = {"JOB", "TASK", "HOST", "USER"};
 	CLEANUP_BUFFER struct buffer name = BUFFER(LINE_BYTES);
 
 	for (size_t i = 0; i < fleet->by_count; i++) {

@@ -147,8 +147,11 @@ static void add_cell(struct json_writer *json, const char *key, struct rt_cell c
 
 /* ---- its parts --------------------------------------------------------------------------------------- */
 
-static const char *run_outcome(const rt_summary *summary, bool live)
+/* A job that failed after a process of it was killed for lack of memory did not simply fail: Slurm calls it OUT_OF_MEMORY. */
+static const char *run_outcome(const struct advice_run *run, bool live)
 {
+	const rt_summary *summary = run->summary;
+	bool lacked_memory = run->evidence.oom != OOM_NONE;
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
 	struct oom_finding oom = summary_oom(summary);
 
@@ -159,9 +162,9 @@ static const char *run_outcome(const rt_summary *summary, bool live)
 	if (!end)
 		return "lost";
 	if (!count_absent(end->signal))
-		return "killed";
+		return lacked_memory ? "oom" : "killed";
 	if (!count_absent(end->exit_code))
-		return end->exit_code ? "failed" : "ok";
+		return !end->exit_code ? "ok" : lacked_memory ? "oom" : "failed";
 	return "stopped";
 }
 
@@ -404,7 +407,7 @@ int run_line_add(struct buffer *out, const char *recording, const struct run_pla
 	add_text(&json, "id", start ? start->run_id : no_text(ABSENT_NOT_COLLECTED));
 	if (place->number)
 		add_count(&json, "number", place->number);
-	add_text(&json, "outcome", run_outcome(summary, place->live));
+	add_text(&json, "outcome", run_outcome(run, place->live));
 	add_identity(&json, summary, recording, start, identity);
 	for (size_t i = 0; i < ARRAY_SIZE(FIGURES); i++)
 		add_cell(&json, FIGURES[i].key, rt_summary_get(summary, FIGURES[i].group, FIGURES[i].name));

@@ -19,6 +19,8 @@
 	KEY(name) \
 	KEY(task) \
 	KEY(host) \
+	KEY(user) \
+	KEY(attempt) \
 	KEY(rank) \
 	KEY(tags) \
 	KEY(job_name) \

@@ -237,3 +237,14 @@ def test_a_named_file_without_a_recording_is_an_error_and_the_others_are_added(r
     assert result.returncode == 1 and "missing.jsonl" in result.err and len(lines_of(tmp_path / "runs.jsonl")) == 1
     result = run("runs", "a.jsonl")
     assert result.returncode == 2 and "runs add DIR|FILE" in result.err
+
+
+@pytest.mark.parametrize("end, outcome", [
+    ({"exit_code": 1, "oom_kills": 1}, "oom"), ({"exit_code": None, "signal": 9, "oom_kills": 1}, "oom"), ({"exit_code": 0, "oom_kills": 1}, "ok"),
+    ({"exit_code": 1, "oom_kills": 0}, "failed"), ({"exit_code": 1, "oom_kills": None, "cgroup_oom_kills": 1}, "failed")])
+def test_a_job_that_failed_after_a_kill_for_lack_of_memory_is_out_of_memory(run, tmp_path, end, outcome):
+    """As Slurm's OUT_OF_MEMORY. The kill in a group that others share, of a job that used little, may be another's."""
+    recordings.steady(tmp_path / "run.jsonl", memory=100.0, end=end, limits={**recordings.LIMITS, "memory_limit_mib": 1024.0})
+    assert run("runs", "add", "--runs", "runs.jsonl", "run.jsonl").returncode == 0
+    one, = json_lines(tmp_path / "runs.jsonl")
+    assert one["outcome"] == outcome and one.get("oom") == ("step" if end.get("oom_kills") or end.get("cgroup_oom_kills") else None)

@@ -9,11 +9,12 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 
 import pytest
 
 import recordings
-from conftest import BUILD, clean_environment, json_lines
+from conftest import BUILD, clean_environment, in_memory, json_lines
 
 
 def line(number, **changes):
@@ -421,3 +422,107 @@ def test_the_newest_200_runs_of_a_job_count_in_any_order(run, tmp_path):
     write(tmp_path / "runs.jsonl", lines)
     answer = advice(run, "--history", "runs.jsonl")
     assert answer["runs"] == 200 and answer["memory"] == 1280
+
+
+# ---- the lines of one Slurm job
+
+def slurm(number, job, started, wall, cpu, *, step=None, host="node-1", asked=2.0, rank=None, **changes):
+    variables = {"SLURM_JOB_ID": job, "SLURM_MEM_PER_NODE": "1024", **({} if step is None else {"SLURM_STEP_ID": str(step), "SLURM_PROCID": str(rank or 0)})}
+    return line(0, id=f"run-{number}", name="train", scheduler_job=job, scheduler=variables, started=1_700_000_000.0 + started, wall_secs=wall, cpu_secs=cpu,
+                cores_mean=cpu / wall, cores_asked=asked, memory_asked_mib=1024.0, host=host, rank=rank, **changes)
+
+
+def three_steps(job, **last):
+    return [slurm(f"{job}-b", job, 0.0, 18.0, 0.1, memory_peak_mib=5.0), slurm(f"{job}-0", job, 0.0, 6.0, 5.4, step=0, asked=1.0, memory_peak_mib=100.0),
+            slurm(f"{job}-1", job, 6.0, 6.0, 6.0, step=1, memory_peak_mib=300.0), slurm(f"{job}-2", job, 12.0, 6.0, 5.4, step=2, memory_peak_mib=200.0, **last)]
+
+
+def test_the_lines_of_a_slurm_job_are_one_run(groups):
+    """2 cores for 18 s, of which 16.9 core-s were used; 1 GiB, of which 305 MiB."""
+    group, = groups(three_steps("7"))
+    assert (group["runs"], group["ok"], group["failed"]) == (1, 1, 0)
+    assert group["unused_core_hours"] * 3600 == pytest.approx(36 - 16.9) and group["unused_gib_hours"] * 3600 == pytest.approx((1024 - 305) / 1024 * 18)
+    assert (group["cores_asked"], group["memory_asked_mib"]) == (2.0, 1024.0)
+    assert (group["wall_secs"]["max"], group["memory_peak_mib"]["max"]) == (18.0, 305.0)
+    assert group["cpu_secs"]["max"] == pytest.approx(16.9) and group["cores_mean"]["max"] == pytest.approx(16.9 / 18)
+
+
+def test_one_failing_step_is_one_failed_job(groups):
+    lines = three_steps("7", outcome="failed", exit_code=3)
+    lines[0].update(outcome="failed", exit_code=3)
+    group, = groups(lines)
+    assert (group["runs"], group["failed"], group["reasons"]) == (1, 1, {"exit 3": 1})
+    # The script decides: it may have expected the step to fail.
+    group, = groups(three_steps("8", outcome="failed", exit_code=3))
+    assert (group["ok"], group["failed"]) == (1, 0)
+    # Without the script, a failed step is a failed job.
+    group, = groups(three_steps("9", outcome="failed", exit_code=3)[1:])
+    assert (group["runs"], group["failed"]) == (1, 1)
+    lines = three_steps("7", outcome="oom", exit_code=137, oom_had_mib=1024.0)
+    lines[0].update(outcome="failed", exit_code=137)
+    group, = groups(lines)
+    assert (group["failed"], group["reasons"], group["oom_had_mib"]) == (1, {"out of memory": 1}, 1024.0)
+
+
+def test_ranks_on_several_nodes_have_the_request_of_each(groups):
+    """4 ranks of 1 core on 2 nodes, without a script's line: 4 cores, and 1 GiB on each node."""
+    ranks = [slurm(i, "7", 0.0, 10.0, 5.0, step=0, host=f"node-{i // 2}", asked=1.0, rank=i, memory_peak_mib=256.0) for i in range(4)]
+    group, = groups(ranks)
+    assert (group["runs"], group["cores_asked"], group["memory_peak_mib"]["max"]) == (1, 4.0, 512.0)
+    assert group["unused_core_hours"] * 3600 == pytest.approx(20.0) and group["unused_gib_hours"] * 3600 == pytest.approx(2 * 0.5 * 10)
+    by_cpu = [{**one, "memory_asked_mib": 600.0, "scheduler": {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_MEM_PER_CPU": "600"}} for one in ranks]
+    assert groups(by_cpu)[0]["memory_asked_mib"] == 1200.0
+
+
+def test_only_lines_of_one_job_are_joined(groups):
+    lines = [*three_steps("7"), *three_steps("8"), {**three_steps("7")[0], "id": "again", "attempt": "1"}]
+    assert groups(lines)[0]["runs"] == 3
+    tasks = [{**one, "task": "align"} for one in three_steps("7")]
+    assert groups(tasks)[0]["runs"] == 4
+    others = [line(i, scheduler_job="run-1", scheduler={"GITHUB_RUN_ID": "run-1"}) for i in range(3)]
+    assert groups(others)[0]["runs"] == 3
+    # A line of a job that was still running, and the job's line after its end.
+    job = three_steps("7")
+    assert groups([{**job[2], "outcome": "running", "wall_secs": 1.0}, *job])[0]["unused_core_hours"] * 3600 == pytest.approx(36 - 16.9)
+
+
+def test_a_name_is_one_job_however_it_is_escaped(run, tmp_path):
+    names = [("日本", '"\\u65e5\\u672c"'), ("日本", '"日本"'), ("a/b", '"a\\/b"'), ("a/b", '"a/b"'), ("x\x01y", '"x\\u0001y"'), ("xy", '"xy"'),
+             ("\U0001f600", '"\\ud83d\\ude00"'), ("\U0001f600", '"\U0001f600"')]
+    (tmp_path / "runs.jsonl").write_text("".join(f'{{"schema":1,"outcome":"ok","name":{raw},"task":"t\\u00e9","user":"ann"}}\n' for _, raw in names))
+    groups = json.loads(run("history", "--json", "runs.jsonl").stdout)["groups"]
+    assert sorted((group["job"], group["task"], group["runs"]) for group in groups) == [
+        ("a/b", "té", 2), ("x\x01y", "té", 1), ("xy", "té", 1), ("日本", "té", 2), ("\U0001f600", "té", 2)]
+    by_user, = json.loads(run("history", "--json", "--by", "user", "runs.jsonl").stdout)["groups"]
+    assert (by_user["user"], by_user["runs"]) == ("ann", 8)
+
+
+def test_only_runs_since_a_time(run, tmp_path):
+    now = time.time()
+    write(tmp_path / "runs.jsonl", [line(i, started=now - 3600 * hours) for i, hours in enumerate((1, 30, 24 * 40))])
+    counts = {words: json.loads(run("history", "--json", "--since", words, "runs.jsonl").stdout)["runs"] for words in ("2h", "2d", "1000d", "2000-01-31")}
+    assert counts == {"2h": 1, "2d": 2, "1000d": 3, "2000-01-31": 3}
+    result = run("history", "--since", "1m", "runs.jsonl")
+    assert result.returncode == 1 and result.err == "resource-tracker history: no run started since then\n"
+    for words in ("yesterday", "2026-13-01", "2026-11", "-1d", "0", ""):
+        assert run("history", "--since", words, "runs.jsonl").returncode == 2, words
+
+
+def test_a_million_lines_take_64_mib(binary, tmp_path):
+    """All of one job, which is the case that takes most: its values are sorted at once."""
+    rng, path = random.Random(3), tmp_path / "runs.jsonl"
+    with open(path, "w") as file:
+        for i in range(1_000_000):
+            file.write(f'{{"schema":1,"id":"{rng.getrandbits(64):x}","outcome":"ok","name":"job","started":{1_700_000_000 + i}.{i % 1000:03},'
+                       f'"wall_secs":{rng.random() * 9000:.6f},"cpu_secs":{rng.random() * 9000:.6f},"cores_mean":{rng.random() * 8:.4f},'
+                       f'"memory_peak_mib":{rng.random() * 9000:.3f},"cores_asked":8.0,"memory_asked_mib":16384.0}}\n')
+    used, status, out = in_memory(binary, "history", path)
+    assert status == 0 and used <= 64 << 10, (used, out)
+    assert out.splitlines()[1].split()[:2] == ["job", "1000000"]
+
+
+def test_numbers_come_back_exactly_from_the_packed_lines(groups):
+    values = [0.0, 1e-7, 0.1 + 0.2, 123456.789012, 1e300, 5e-324, 9007199254740993.0, 1 / 3, 98765432.1]
+    for value in values:
+        group, = groups([line(0, memory_peak_mib=value, wall_secs=value)])
+        assert group["memory_peak_mib"]["max"] == pytest.approx(value, rel=1e-8) and group["wall_secs"]["p50"] == pytest.approx(value, rel=1e-8)
