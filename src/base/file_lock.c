@@ -11,26 +11,10 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/read_file.h"
 #include "base/scan.h"
 
-enum { LOCKS_BYTES = 1 << 20, STATUS_BYTES = 64 << 10, READ_BYTES = 4096, HOLDERS = 16 };
-
-static int read_file(const char *path, struct buffer *text)
-{
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	ssize_t length;
-
-	if (fd < 0)
-		return -errno;
-	do {
-		if (buffer_reserve(text, READ_BYTES) < 0)
-			return -EFBIG;
-		length = read(fd, text->data + text->length, READ_BYTES);
-		if (length > 0)
-			text->length += (size_t)length;
-	} while (length > 0 || (length < 0 && errno == EINTR));
-	return length < 0 ? -errno : 0;
-}
+enum { LOCKS_BYTES = 1 << 20, STATUS_BYTES = 64 << 10, HOLDERS = 16 };
 
 /* "fe:00:1234" */
 static bool is_of_file(struct scan word, const struct stat *file)
@@ -71,7 +55,7 @@ static bool find_user(pid_t pid, uint64_t *ret_user)
 	char path[32];
 
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	if (pid <= 0 || read_file(path, &status) < 0)
+	if (pid <= 0 || read_whole_file(path, &status) < 0)
 		return false;
 	text = scan_bytes(status.data, status.length);
 	while (scan_line(&text, &line))
@@ -89,7 +73,7 @@ static bool is_held_by_writer(int fd)
 	size_t count;
 
 	if (fstat(fd, &file) < 0 || file.st_mode & (S_IWGRP | S_IWOTH) ||
-	    read_file("/proc/locks", &locks) < 0)
+	    read_whole_file("/proc/locks", &locks) < 0)
 		return true;
 	count = parse_proc_locks(locks.data, locks.length, &file, holders, HOLDERS);
 	for (size_t i = 0; i < count && i < HOLDERS; i++) {

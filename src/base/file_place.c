@@ -3,12 +3,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+
+char *absolute_path(const char *path)
+{
+	CLEANUP_FREE char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
+	char *absolute;
+
+	if (*path == '/' || !folder)
+		return strdup(path);
+	return asprintf(&absolute, "%s/%s", folder, path) < 0 ? NULL : absolute;
+}
 
 int check_file_place(const char *path)
 {
@@ -35,7 +47,18 @@ const char *file_place_fault(int error)
 		return "its folder takes no new file from this user; choose another folder";
 	case -EISDIR:
 		return "it is a folder; name a file in it";
+	case -ETIMEDOUT:
+		return "its file system does not answer";
 	default:
 		return strerror(-error);
 	}
+}
+
+bool is_place_mistake(int error)
+{
+	static const unsigned char MISTAKES[] = {EACCES,  EBADF, EBUSY,  EEXIST, EINVAL,
+						 EISDIR,  ELOOP, ENOENT, EAGAIN, ENAMETOOLONG,
+						 ENOTDIR, ENXIO, EPERM,  EROFS};
+
+	return error > -UCHAR_MAX && memchr(MISTAKES, -error, sizeof MISTAKES);
 }

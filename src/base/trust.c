@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
+#include "base/read_file.h"
 #include "base/scan.h"
 
 /* A larger list of accounts comes from a directory service, where private groups are unusual. */
@@ -69,28 +69,11 @@ bool is_private_group(uid_t user, gid_t group, const char *passwd, size_t passwd
 	return listed;
 }
 
-static int read_accounts(const char *path, struct buffer *text)
-{
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	ssize_t length;
-
-	if (fd < 0)
-		return -errno;
-	do {
-		if (buffer_reserve(text, 4096) < 0)
-			return -EFBIG;
-		length = read(fd, text->data + text->length, 4096);
-		if (length > 0)
-			text->length += (size_t)length;
-	} while (length > 0 || (length < 0 && errno == EINTR));
-	return length < 0 ? -errno : 0;
-}
-
 static bool is_private_group_here(uid_t user, gid_t group)
 {
 	CLEANUP_BUFFER struct buffer passwd = BUFFER(ACCOUNTS_BYTES), groups = BUFFER(ACCOUNTS_BYTES);
 
-	return read_accounts("/etc/passwd", &passwd) == 0 && read_accounts("/etc/group", &groups) == 0 &&
+	return read_whole_file("/etc/passwd", &passwd) == 0 && read_whole_file("/etc/group", &groups) == 0 &&
 	       is_private_group(user, group, passwd.data, passwd.length, groups.data, groups.length);
 }
 

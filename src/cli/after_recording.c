@@ -13,26 +13,45 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 #include "base/scan.h"
 #include "base/wait_child.h"
 #include "cli/message.h"
 #include "launch/child.h"
+#include "launch/in_time.h"
 
 enum { LAST_LOOKS = 10 };
 #define LOOK_EVERY_NS (20 * NSEC_PER_MSEC)
 #define STILL_LIMIT_NS (5 * NSEC_PER_SEC)
 
+struct real_path_call {
+	const char *path;
+	bool is_file;
+	char real[PATH_MAX];
+};
+
+static void find_real_path(void *data)
+{
+	struct real_path_call *call = data;
+	struct stat status;
+
+	call->is_file =
+		stat(call->path, &status) == 0 && S_ISREG(status.st_mode) && realpath(call->path, call->real);
+}
+
 /* `front` NULL: in any format. */
 static char *find_file(rt_tracker *tracker, const struct front *front)
 {
-	const char *path;
+	struct real_path_call call = {.is_file = false};
 
-	for (size_t i = 0; (path = rt_output_path(tracker, i)); i++) {
-		struct stat status;
-
-		if (stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-		    !(front && front_writes_csv(front, path)))
-			return realpath(path, NULL);
+	for (size_t i = 0; (call.path = rt_output_path(tracker, i)); i++) {
+		if (front && front_writes_csv(front, call.path))
+			continue;
+		/* A file that does not answer yet may do so at the end. */
+		if (act_in_time(call.path, find_real_path, &call, sizeof(call)) < 0)
+			return absolute_path(call.path);
+		if (call.is_file)
+			return strdup(call.real);
 	}
 	return NULL;
 }

@@ -15,19 +15,21 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 #include "base/trust.h"
 #include "cli/config_toml.h"
 #include "cli/message.h"
+#include "launch/in_time.h"
 
 enum {
 	FILE_BYTES = 1 << 20,
-	READ_BYTES = 4096,
 	KEY_BYTES = 200,
 };
 
@@ -38,6 +40,16 @@ struct config_file {
 	const char *path;
 	bool warn;
 	struct given_list *list;
+};
+
+/* The reading of a file, which another process may do. */
+struct config_call {
+	const char *path;
+	bool named;
+	const char *distrusted; /* why the file is not used, or NULL */
+	int result;
+	char *text; /* FILE_BYTES */
+	size_t length;
 };
 
 /* Waits for bytes or the end of the file. Returns false if neither comes in time. */
@@ -53,19 +65,19 @@ static bool wait_for_bytes(int fd, int64_t until_ns)
  * Reads a file, or a pipe (`--config <(...)`), to its end or until READ_LIMIT_NS. A FIFO shows its end until
  * a writer has opened it, so this waits for the first byte.
  */
-static int read_all(int fd, bool is_fifo, struct buffer *text)
+static int read_all(int fd, bool is_fifo, struct config_call *call)
 {
 	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + READ_LIMIT_NS;
 
 	for (;;) {
 		ssize_t length;
 
-		if (buffer_reserve(text, READ_BYTES) < 0)
+		if (call->length == FILE_BYTES)
 			return -EFBIG;
-		length = read(fd, text->data + text->length, READ_BYTES);
+		length = read(fd, call->text + call->length, FILE_BYTES - call->length);
 		if (length > 0)
-			text->length += (size_t)length;
-		else if (length == 0 && (!is_fifo || text->length))
+			call->length += (size_t)length;
+		else if (length == 0 && (!is_fifo || call->length))
 			return 0;
 		else if (length < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
@@ -109,12 +121,13 @@ static int open_config(const char *path, bool named, const char **ret_distrust, 
 	return -EIO;
 }
 
-static int read_config_text(const char *path, bool named, struct buffer *text, const char **ret_distrust)
+static void read_config_text(void *data)
 {
+	struct config_call *call = data;
 	struct stat status;
-	CLEANUP_CLOSE int fd = open_config(path, named, ret_distrust, &status);
+	CLEANUP_CLOSE int fd = open_config(call->path, call->named, &call->distrusted, &status);
 
-	return fd < 0 ? fd : read_all(fd, S_ISFIFO(status.st_mode), text);
+	call->result = fd < 0 ? fd : read_all(fd, S_ISFIFO(status.st_mode), call);
 }
 
 static int unknown_key(const struct config_file *file, const char *key, unsigned line)
@@ -148,28 +161,28 @@ static int visit_setting(void *context, const char *table, const char *key, cons
 	return given_add(file->list, row, ORIGIN_CONFIG, text, line);
 }
 
-int read_config_file(const char *path, bool named, bool warn, struct given_list *list)
+/* Returns 0, or -ENOMEM. */
+static int take_config(const struct config_call *call, int r, bool warn, struct given_list *list)
 {
-	CLEANUP_BUFFER struct buffer text = BUFFER(FILE_BYTES);
+	const char *path = call->path;
 	struct config_file file = {path, warn, list};
 	struct toml_visitor visitor = {visit_setting, &file};
 	struct toml_error error;
-	const char *distrusted;
-	int r = read_config_text(path, named, &text, &distrusted);
 
-	if ((r == -ENOENT || r == -ENOTDIR) && !named)
+	if ((r == -ENOENT || r == -ENOTDIR) && !call->named)
 		return 0;
-	if (distrusted) {
+	if (call->distrusted) {
 		if (warn)
-			say("%s is ignored: %s; to use it: --config %s", path, distrusted, path);
+			say("%s is ignored: %s; to use it: --config %s", path, call->distrusted, path);
 		return 0;
 	}
 	if (r < 0) {
 		if (warn)
-			say("%s: %s; going on without it", path, strerror(-r));
+			say("%s: %s; going on without it", path,
+			    call->result == 0 ? file_place_fault(r) : strerror(-r));
 		return 0;
 	}
-	r = toml_read(text.data, text.length, &visitor, &error);
+	r = toml_read(call->text, call->length, &visitor, &error);
 	if (r == -EBADMSG && warn && error.line)
 		say("%s:%u:%u: %s; going on without this file", path, error.line, error.column, error.text);
 	else if (r == -EBADMSG && warn)
@@ -177,4 +190,19 @@ int read_config_file(const char *path, bool named, bool warn, struct given_list 
 	if (r == -ENOSYS && warn)
 		say("%s is not read: this program was built without TOML", path);
 	return r == -ENOMEM ? r : 0;
+}
+
+int read_config_file(const char *path, bool named, bool warn, struct given_list *list)
+{
+	struct config_call call = {.path = path, .named = named};
+	int r;
+
+	/* Pages that are not used cost nothing. */
+	call.text = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (call.text == MAP_FAILED)
+		return 0;
+	r = act_in_time(path, read_config_text, &call, sizeof call);
+	r = take_config(&call, r < 0 ? r : call.result, warn, list);
+	munmap(call.text, FILE_BYTES);
+	return r;
 }

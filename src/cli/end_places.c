@@ -15,19 +15,21 @@
 #include "base/file_place.h"
 #include "base/is_page.h"
 #include "cli/message.h"
+#include "launch/in_time.h"
 
 enum { COPY_BYTES = 1 << 20, MOST_RESCUED = 100, REASON_BYTES = 200 };
 
+/* A file system in trouble does not refuse the job: it may work again at the end. */
 static const char *why_not_folder(const char *path)
 {
 	static char reason[REASON_BYTES];
 	int r = check_file_place(path);
 
 	snprintf(reason, sizeof reason, "cannot be written: %s", file_place_fault(r));
-	return r < 0 ? reason : NULL;
+	return is_place_mistake(r) ? reason : NULL;
 }
 
-const char *why_no_page(const char *page)
+static const char *why_not_page(const char *page)
 {
 	struct stat status;
 
@@ -43,7 +45,7 @@ const char *why_no_page(const char *page)
 	return why_not_folder(page);
 }
 
-const char *why_no_line(const char *runs)
+static const char *why_not_line(const char *runs)
 {
 	struct stat status;
 
@@ -55,8 +57,40 @@ const char *why_no_line(const char *runs)
 		return "is not a regular file; name one to which a line can be appended";
 	if (faccessat(AT_FDCWD, runs, W_OK, AT_EACCESS) < 0)
 		return errno == EACCES || errno == EROFS ? "takes no line from this user; choose another file"
-							 : strerror(errno);
+							 : NULL;
 	return NULL;
+}
+
+struct place_call {
+	const char *(*why_not)(const char *path);
+	const char *path;
+	char reason[REASON_BYTES]; /* "": none */
+};
+
+static void ask_place(void *data)
+{
+	struct place_call *call = data;
+	const char *reason = call->why_not(call->path);
+
+	snprintf(call->reason, sizeof call->reason, "%s", reason ? reason : "");
+}
+
+static const char *ask_in_time(const char *path, const char *(*why_not)(const char *path))
+{
+	static struct place_call call;
+
+	call = (struct place_call){.why_not = why_not, .path = path};
+	return act_in_time(path, ask_place, &call, sizeof call) == 0 && *call.reason ? call.reason : NULL;
+}
+
+const char *why_no_page(const char *page)
+{
+	return ask_in_time(page, why_not_page);
+}
+
+const char *why_no_line(const char *runs)
+{
+	return ask_in_time(runs, why_not_line);
 }
 
 /* Creates PAGE.jsonl, or PAGE.1.jsonl and so on beside earlier ones. Returns a descriptor or a negative errno. */

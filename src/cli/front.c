@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@
 #include "cli/keep_run.h"
 #include "cli/message.h"
 #include "cli/end_places.h"
+#include "kernel/may_hang.h"
+#include "launch/in_time.h"
 
 enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 
@@ -285,7 +288,7 @@ static bool names_file(const struct given *item)
 	struct stat status;
 
 	return strcmp(item->text, "-") != 0 && strncmp(item->text, "/dev/", strlen("/dev/")) != 0 &&
-	       (stat(item->text, &status) < 0 || S_ISREG(status.st_mode));
+	       (stat_in_time(item->text, &status) < 0 || S_ISREG(status.st_mode));
 }
 
 bool front_writes_csv(const struct front *front, const char *path)
@@ -319,8 +322,16 @@ static int open_beside(const char *path)
 	if (!path)
 		return -1;
 	buffer_printf(&folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-	return buffer_error(&folder) ? -1
-				     : open(folder.data, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+	return buffer_error(&folder) || path_may_hang(folder.data)
+		       ? -1
+		       : open(folder.data, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+}
+
+static int open_in_memory(void)
+{
+	int fd = memfd_create("resource-tracker", MFD_CLOEXEC);
+
+	return fd < 0 || fcntl(fd, F_SETFL, O_APPEND) < 0 ? -errno : fd;
 }
 
 /*
@@ -334,8 +345,10 @@ static int open_unnamed(const char *beside)
 
 	if (fd >= 0)
 		return fd;
-	if (!folder || !*folder)
+	if (!folder || !*folder || path_may_hang(folder))
 		folder = "/tmp";
+	if (path_may_hang(folder))
+		return open_in_memory();
 	fd = open(folder, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
@@ -369,7 +382,7 @@ static int add_temporary_output(struct front *front)
 	char name[32];
 
 	if ((front->summary == SUMMARY_NONE && !front->page && !front->runs) || named_file(front, true) ||
-	    front->kept_fd)
+	    front->kept_path)
 		return 0;
 	if (!front->temporary_fd)
 		front->temporary_fd = open_temporary(named_file(front, false));

@@ -8,12 +8,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/file_place.h"
 #include "base/scan.h"
 #include "cli/after_recording.h"
 #include "cli/message.h"
 #include "history/history_folder.h"
 #include "launch/find_program.h"
+#include "launch/in_time.h"
 
 static const char *given_text(const struct front *front, const char *name)
 {
@@ -49,43 +52,85 @@ bool run_is_in_ci_log(const struct front *front)
 	return is_set && !front->quiet && !isatty(STDERR_FILENO) && has_default_output(front);
 }
 
-int begin_kept_run(struct front *front)
+/* The beginning of a run in the history, which another process may make. */
+struct begin_call {
+	const char *given;
+	pid_t caller;
+	int fd; /* 0: the file is closed again; or a negative errno */
+	char path[PATH_MAX + 32];
+	char why[HISTORY_WHY_BYTES + 100];
+};
+
+static void call_begin(void *data)
 {
-	char why[HISTORY_WHY_BYTES], name[32];
+	struct begin_call *call = data;
 	CLEANUP_FREE char *folder = NULL;
 	unsigned number = 0;
-	int fd;
 
-	if (!front->kept_fd) {
-		fd = history_folder_find(given_text(front, "history"), true, &folder, why);
-		if (fd == 0) {
-			snprintf(why, sizeof(why), "%s", folder);
-			fd = history_create(folder, &number);
-		}
-		if (fd < 0) {
-			if (!front->no_warnings && number == 0 && folder)
-				say("this run is not kept: %s: %s", folder, strerror(-fd));
-			else if (!front->no_warnings)
-				say("this run is not kept: %s", why);
+	call->fd = history_folder_find(call->given, true, &folder, call->why);
+	if (call->fd < 0)
+		return;
+	call->fd = history_create(folder, &number);
+	if (call->fd < 0)
+		snprintf(call->why, sizeof(call->why), "%s: %s", folder, strerror(-call->fd));
+	else
+		snprintf(call->path, sizeof(call->path), "%s/%u.jsonl", folder, number);
+	if (call->fd > 0 && getpid() != call->caller)
+		call->fd = 0;
+}
+
+/* The file has the name that a pattern of an output would have: a percent sign is doubled. */
+static int add_by_name(struct front *front)
+{
+	CLEANUP_BUFFER struct buffer name = BUFFER(2 * PATH_MAX);
+
+	for (const char *at = front->kept_path; *at; at++) {
+		if (*at == '%')
+			buffer_add_char(&name, '%');
+		buffer_add_char(&name, *at);
+	}
+	return buffer_error(&name) ? buffer_error(&name)
+				   : rt_config_add_output(front->config, name.data, "json");
+}
+
+static int add_by_descriptor(struct front *front)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/dev/fd/%d", front->kept_fd);
+	return rt_config_add_output(front->config, name, "json");
+}
+
+int begin_kept_run(struct front *front)
+{
+	struct begin_call call = {.given = given_text(front, "history"), .caller = getpid()};
+	int r;
+
+	if (!front->kept_path) {
+		const char *base = history_base(call.given);
+
+		r = act_in_time(base, call_begin, &call, sizeof(call));
+		if (r < 0)
+			snprintf(call.why, sizeof(call.why), "%s: %s", base, file_place_fault(r));
+		if (r < 0 || call.fd < 0) {
+			if (!front->no_warnings)
+				say("this run is not kept: %s", call.why);
 			return 0;
 		}
-		if (asprintf(&front->kept_path, "%s/%u.jsonl", folder, number) < 0) {
-			front->kept_path = NULL;
-			close(fd);
-			return refuse("out of memory");
-		}
-		front->kept_fd = fd;
+		front->kept_path = strdup(call.path);
+		front->kept_fd = call.fd;
+		if (!front->kept_path)
+			return 0;
 	}
-	snprintf(name, sizeof(name), "/dev/fd/%d", front->kept_fd);
-	return rt_config_add_output(front->config, name, "json") < 0
-		       ? refuse("%s", rt_config_message(front->config))
-		       : 0;
+	r = front->kept_fd ? add_by_descriptor(front) : add_by_name(front);
+	return r < 0 ? refuse("%s", rt_config_message(front->config)) : 0;
 }
 
 void drop_kept_run(struct front *front)
 {
 	if (front->kept_path)
-		unlink(front->kept_path);
+		(void)act_in_time(front->kept_path, unlink_file, front->kept_path,
+				  strlen(front->kept_path) + 1);
 	free(front->kept_path);
 	front->kept_path = NULL;
 }
@@ -96,7 +141,8 @@ void finish_kept_run(struct front *front)
 		[SUMMARY_NONE] = "none", [SUMMARY_TEXT] = "text", [SUMMARY_JSON] = "json"};
 
 	/* The tracker may still hold the file, to send what is left of it. */
-	(void)flock(front->kept_fd, LOCK_UN);
+	if (front->kept_fd)
+		(void)flock(front->kept_fd, LOCK_UN);
 	/* A summary that the user asks for is not a default output, which --quiet leaves out. */
 	keep_recording(front->kept_path,
 		       front->quiet && front->summary == SUMMARY_NONE ? "quiet" : FORMS[front->summary]);

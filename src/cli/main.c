@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/run_subcommand.h"
 #include "cli/run_recording.h"
+#include "launch/in_time.h"
 
 enum { USAGE_BYTES = 4096 };
 
@@ -53,6 +54,7 @@ static int run_command(char **argv)
 	/* Only as the first argument: after an option it is a command to run. */
 	if (argv[0] && argv[1] && is_subcommand(argv[1]))
 		return run_subcommand(argv);
+	allow_work_aside();
 	status = front_read(argv, &front);
 	if (status < 0 && front_shows_screen(&front))
 		status = run_screen(argv);

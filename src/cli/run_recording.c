@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@
 #include "cli/end_places.h"
 #include "cli/run_subcommand.h"
 #include "cli/told_status.h"
+#include "launch/in_time.h"
 #include "wrap/wrap.h"
 
 struct recording_run {
@@ -224,9 +226,10 @@ static void report_page(const struct recording_run *run, const char *path)
 static void add_line(const struct recording_run *run, const char *path)
 {
 	CLEANUP_FREE char *compressed = NULL;
+	struct stat status;
 
 	/* A kept run whose command could not be started is gone. */
-	if (path && access(path, F_OK) < 0)
+	if (path && stat_in_time(path, &status) < 0)
 		path = run->front->kept_path && asprintf(&compressed, "%s.gz", path) > 0 ? compressed : NULL;
 	if (path)
 		add_run_line(path, run->front->runs);
@@ -235,28 +238,59 @@ static void add_line(const struct recording_run *run, const char *path)
 static bool has_marks(const char *path)
 {
 	CLEANUP_BUFFER struct buffer marks = BUFFER(PATH_MAX + 64);
+	struct stat status;
 
 	buffer_printf(&marks, "%s.marks", path);
-	return !buffer_error(&marks) && access(marks.data, F_OK) == 0;
+	return !buffer_error(&marks) && stat_in_time(marks.data, &status) == 0;
+}
+
+/* A program that reads or writes there would hang, and the job's end with it. */
+static bool is_there(const char *path, const char *lost)
+{
+	bool answers = !path || strcmp(path, "-") == 0 || answers_in_time(path);
+
+	if (!answers)
+		say("%s: its file system does not answer: %s", path, lost);
+	return answers;
+}
+
+/* Gives up what cannot be made from, or written to, file systems that do not answer. Returns the recording, or NULL. */
+static const char *leave_out_hanging(struct front *front, const char *recording)
+{
+	if (!is_there(front->page, "no report is written"))
+		front->page = NULL;
+	if (!is_there(front->runs, "the line of this run is not added"))
+		front->runs = NULL;
+	if ((!is_read_at_end(front) && !front->kept_path) ||
+	    is_there(recording, "no summary, report or line of this run"))
+		return recording;
+	front->summary = SUMMARY_NONE;
+	front->page = front->runs = NULL;
+	free(front->kept_path);
+	front->kept_path = NULL;
+	return NULL;
 }
 
 /* After the recording: prints everything that is meant for people. */
 static void report_run(struct recording_run *run, const char *summary_path)
 {
 	bool is_sending = rt_wait_for_upload(run->tracker, 0) == -ETIMEDOUT;
-	CLEANUP_FREE char *csv_path = run->front->temporary_fd ? first_file(run->tracker) : NULL;
-	const char *named_path = csv_path ? csv_path : run->front->temporary_fd ? NULL : summary_path;
+	CLEANUP_FREE char *csv_path = NULL;
+	const char *named_path;
 
+	allow_work_aside();
+	csv_path = run->front->temporary_fd ? first_file(run->tracker) : NULL;
+	named_path = csv_path ? csv_path : run->front->temporary_fd ? NULL : summary_path;
 	/* The phases of a job are found beside the file that is read. */
 	if (csv_path && has_marks(csv_path))
 		summary_path = csv_path;
-
 	forget_signals();
 	take_warnings(run, say);
 	if (run->front->why)
 		print_reasons(run->tracker);
 	if (!is_sending)
 		close_tracker(run);
+	summary_path = leave_out_hanging(run->front, summary_path);
 	if (summary_path && run->front->summary != SUMMARY_NONE && !run->front->kept_path)
 		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
 	if (named_path && run->front->summary == SUMMARY_TEXT && !run->front->kept_path)

@@ -53,20 +53,6 @@ static bool is_below(const char *point, const char *folder)
 	return strncmp(point, folder, length) == 0 && (point[length] == '\0' || point[length] == '/');
 }
 
-/*
- * Whether a program or another machine serves the filesystem, even if it looks like a disk: asking for its
- * space may hang for ever.
- */
-static bool may_hang(const struct mount *mount)
-{
-	static const char *const SERVED[] = {"nfs",  "nfs4",   "cifs",   "smb3",     "autofs", "9p",
-					     "ceph", "afs",    "gpfs",   "gfs2",     "ocfs2",  "lustre",
-					     "coda", "beegfs", "vboxsf", "virtiofs", NULL};
-	struct scan type = mount->type;
-
-	return is_listed(&mount->type, SERVED) || scan_literal(&type, "fuse");
-}
-
 static bool is_real(const struct mount *mount, const char *point)
 {
 	static const char *const IMAGES[] = {"squashfs", "iso9660", "udf", "erofs", "cramfs", NULL};
@@ -79,7 +65,7 @@ static bool is_real(const struct mount *mount, const char *point)
 	static const char *const KERNELS_FOLDERS[] = {"/proc", "/sys", "/dev", NULL};
 	struct scan source = mount->source;
 
-	if (is_listed(&mount->type, IMAGES) || may_hang(mount))
+	if (is_listed(&mount->type, IMAGES) || mount_is_served(mount))
 		return false;
 	for (const char *const *file = RUNTIMES_FILES; *file; file++)
 		if (strcmp(point, *file) == 0)

@@ -117,6 +117,13 @@ static int find_given(const char *given, bool make, char **ret_path, char *ret_w
 	return 0;
 }
 
+const char *history_base(const char *given)
+{
+	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
+
+	return given && *given ? given : state && state[0] == '/' ? state : home ? home : "";
+}
+
 int history_folder_find(const char *given, bool make, char **ret_path, char ret_why[static HISTORY_WHY_BYTES])
 {
 	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");

@@ -22,6 +22,9 @@ enum { HISTORY_WHY_BYTES = PATH_MAX + 200 };
 /* Whether the value of TRACKER_HISTORY or --history means that no history is kept: off, no, false or 0. */
 bool history_is_off(const char *given);
 
+/* The path at or below which history_folder_find() looks. */
+const char *history_base(const char *given);
+
 /*
  * Finds the folder, and makes it if `make`. `given` is a folder, or NULL for the usual one. Returns 0 and the path, which
  * the caller frees; -ENOENT if there is none and `make` is false; or another negative errno with a reason: a path and

@@ -7,6 +7,8 @@
  */
 #include "kernel/proc_pid_mountinfo.h"
 
+#include <string.h>
+
 struct scan parse_proc_pid_mountinfo(const char *bytes, size_t length)
 {
 	return scan_bytes(bytes, length);
@@ -122,6 +124,23 @@ bool mount_has_option(const struct mount *mount, const char *option)
 		if (scan_is(&one, option))
 			return true;
 	return scan_is(&left, option);
+}
+
+bool mount_is_served(const struct mount *mount)
+{
+	static const char SERVED[] =
+		"nfs nfs4 cifs smb3 autofs 9p ceph afs gpfs gfs2 ocfs2 lustre coda beegfs vboxsf "
+		"virtiofs ";
+	static const char KERNELS[] =
+		"tmpfs ramfs rootfs devtmpfs overlay aufs btrfs zfs bcachefs proc sysfs devpts "
+		"mqueue cgroup cgroup2 ";
+	const char *list = mount->major ? SERVED : KERNELS;
+	size_t length = scan_left(&mount->type);
+	const char *found = memmem(list, strlen(list), mount->type.at, length);
+	bool is_listed = found && found[length] == ' ' && (found == list || found[-1] == ' ');
+	struct scan type = mount->type;
+
+	return scan_literal(&type, "fuse") || is_listed == (mount->major != 0);
 }
 
 int read_proc_pid_mountinfo(struct root *root, struct kept_file *file, struct scan *ret_mounts)

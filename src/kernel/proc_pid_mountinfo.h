@@ -47,3 +47,9 @@ size_t mount_text(const struct scan *text, char *ret_text, size_t size);
 
 /* Whether a comma-separated list contains an option ("memory" in "rw,memory"). */
 bool mount_has_option(const struct mount *mount, const char *option);
+
+/*
+ * Whether a program or another machine serves the filesystem, even if it looks like a disk: each use may hang for ever. A
+ * type without a block device that is unknown here counts as served.
+ */
+bool mount_is_served(const struct mount *mount);

@@ -15,7 +15,10 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 #include "base/scan.h"
+#include "kernel/may_hang.h"
+#include "sink/beside.h"
 #include "sink/held_signals.h"
 #include "sink/nowait_stream.h"
 #include "sink/open_output.h"
@@ -52,10 +55,12 @@ struct target {
 	bool ended;        /* the remaining records will not be written */
 	char *path;        /* absolute, of an OWN_FILE */
 	int64_t looked_ns; /* when the name was last checked */
+	bool is_late;      /* the process that keeps the file goes on after our end */
 	bool told_of_loss; /* a warning said that the file is gone and none could be opened */
 	int last_error;
 	uint64_t dropped_records;
 	struct target_opening opening;
+	struct beside *beside; /* keeps the file; the stream leads to it */
 };
 
 static bool is_file(const struct target *target)
@@ -327,8 +332,16 @@ int target_flush(struct target *target, int64_t deadline_ns)
 	return target_error(target);
 }
 
-void target_end(struct target *target)
+void target_end(struct target *target, int64_t deadline_ns)
 {
+	if (target->beside && !target->gone) {
+		(void)target_flush(target, deadline_ns);
+		target->is_late = !beside_finish(target->beside, deadline_ns);
+		if (target->is_late) {
+			path_has_hung(target->name);
+			warn_of_target(target);
+		}
+	}
 	/* stderr itself failed, so a warning on it could not be read. */
 	if (target->gone || !is_pending(target) || strcmp(target->name, "/dev/stderr") == 0)
 		return;
@@ -346,6 +359,9 @@ void target_close(struct target *target, int64_t deadline_ns)
 		flock(target->fd, LOCK_UN);
 	cleanup_close(&target->fd);
 	nowait_stream_close(&target->stream);
+	if (target->beside)
+		beside_done(target->beside);
+	free(target->beside);
 	record_ring_done(&target->ring);
 	buffer_done(&target->unfinished);
 	free(target->path);
@@ -442,18 +458,27 @@ static bool names_descriptor(const char *path, int *ret_fd)
 	return true;
 }
 
-/*
- * The caller may change its folder later. Without memory the result is NULL, and the file is not checked for
- * renaming.
- */
-static char *absolute_path(const char *path)
+/* The file is opened by a process of its own. */
+static int open_in_process(const char *path, const struct target_options *options, struct target **ret_target,
+			   char *ret_message, size_t message_size)
 {
-	CLEANUP_FREE char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
-	char *absolute;
+	struct target *target = new_target(path, options);
+	struct beside *beside = target ? calloc(1, sizeof *beside) : NULL;
+	int r = beside ? beside_open(path, options, beside, ret_message, message_size) : -ENOMEM;
 
-	if (*path == '/' || !folder)
-		return strdup(path);
-	return asprintf(&absolute, "%s/%s", folder, path) < 0 ? NULL : absolute;
+	if (r < 0) {
+		free(beside);
+		target_close(target, 0);
+		return r;
+	}
+	target->kind = STREAM;
+	target->beside = beside;
+	target->stream = nowait_stream_adopt(beside->socket);
+	target->stream.way = NOWAIT_SOCKET;
+	if (beside->page->opened)
+		target->opening = beside->page->opening;
+	*ret_target = target;
+	return 0;
 }
 
 int target_open(const char *path, const struct target_options *options, struct target **ret_target,
@@ -467,6 +492,8 @@ int target_open(const char *path, const struct target_options *options, struct t
 
 	if (names_descriptor(path, &fd))
 		return target_from_fd(fd, path, options, ret_target, ret_message, message_size);
+	if (options->beside && path_may_hang(path))
+		return open_in_process(path, options, ret_target, ret_message, message_size);
 	r = open_output(path, &output_options, &output, ret_message, message_size);
 	if (r < 0)
 		return r;
@@ -496,6 +523,8 @@ bool target_lost_its_name(struct target *target)
 	int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
 	struct stat opened, named;
 
+	if (target->beside)
+		return target->beside->page->lost != target->beside->seen_lost;
 	if (target->kind != OWN_FILE || target->gone || !target->path || now_ns - target->looked_ns < LOOK_NS)
 		return false;
 	target->looked_ns = now_ns;
@@ -541,6 +570,12 @@ bool target_renew(struct target *target, const struct target_options *options, c
 	int r;
 
 	*ret_message = '\0';
+	if (target->beside) {
+		target->beside->seen_lost = target->beside->page->lost;
+		target->opening.had_content = false;
+		(void)target_write_head(target, BESIDE_RENEW, strlen(BESIDE_RENEW));
+		return true;
+	}
 	r = open_output(target->path, &output_options, &output, why, sizeof why);
 	if (r == 0 && !output.regular) {
 		close(output.fd);
@@ -556,6 +591,23 @@ bool target_renew(struct target *target, const struct target_options *options, c
 	return true;
 }
 
+bool target_is_file(const struct target *target)
+{
+	const struct beside *beside = target->beside;
+
+	return beside ? beside->page->opened > 0 && beside->page->is_file : target->kind == OWN_FILE;
+}
+
+int64_t target_size(const struct target *target)
+{
+	return target->beside ? target->beside->page->size : target->kind == OWN_FILE ? file_size(target) : 0;
+}
+
+pid_t target_process(const struct target *target)
+{
+	return target->beside ? target->beside->pid : 0;
+}
+
 const struct target_opening *target_opening(const struct target *target)
 {
 	return &target->opening;
@@ -568,7 +620,8 @@ struct target_status target_status(const struct target *target)
 			 : is_pending(target) ? TARGET_STALLED
 					      : TARGET_OK,
 		.last_error = target->last_error,
-		.dropped_records = target->dropped_records,
+		.dropped_records =
+			target->dropped_records + (target->beside ? target->beside->page->dropped : 0),
 		.pending_records = target->ring.records + (target->unfinished.length > 0),
 		.pending_bytes =
 			target->ring.record_bytes + target->unfinished.length - target->unfinished_written,
@@ -577,16 +630,20 @@ struct target_status target_status(const struct target *target)
 
 bool target_take_warning(struct target *target, char *ret_message, size_t message_size)
 {
+	if (target->beside && beside_take_message(target->beside, ret_message, message_size))
+		return true;
 	if (!target->warning_due)
 		return false;
 	target->warning_due = false;
 	target->warned = true;
 	output_message(ret_message, message_size, "cannot write to %s%s: %s%s",
 		       output_shown_path(target->name), target->gone ? " any more" : "",
-		       target->last_error == -EAGAIN  ? "its reader is too slow"
-		       : target->last_error == -EPIPE ? "it has no reader"
-						      : strerror(-target->last_error),
+		       target->beside                  ? "its file system does not answer"
+		       : target->last_error == -EAGAIN ? "its reader is too slow"
+		       : target->last_error == -EPIPE  ? "it has no reader"
+						       : strerror(-target->last_error),
 		       target->gone              ? ""
+		       : target->is_late         ? "; a process waits for it and completes the recording then"
 		       : target->ended           ? "; the last samples may be lost"
 		       : target->dropped_records ? "; the oldest samples are dropped"
 						 : "; samples are kept and tried again");

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "sink/tail_repair.h"
 
@@ -31,6 +32,7 @@ struct target_options {
 	size_t ring_ceiling_bytes; /* 0: 256 KiB */
 	const char *csv_head;      /* see open_output.h; used only while opening */
 	bool fresh;                /* likewise */
+	bool beside; /* a file whose file system may hang is kept by a process of its own, see beside.h */
 };
 
 /*
@@ -83,9 +85,18 @@ int target_flush(struct target *target, int64_t deadline_ns);
 
 /*
  * Call after the last flush. If records still wait, they may be lost, and target_take_warning() says so unless it
- * has given a warning before.
+ * has given a warning before. A process that keeps the file gets until `deadline_ns` to finish it.
  */
-void target_end(struct target *target);
+void target_end(struct target *target, int64_t deadline_ns);
+
+/* Whether it is a file of its own name, and open by now. */
+bool target_is_file(const struct target *target);
+
+/* The size of that file: with a process that keeps it, when that opened it. 0: unknown. */
+int64_t target_size(const struct target *target);
+
+/* The process that keeps the file, or 0. */
+pid_t target_process(const struct target *target);
 
 /*
  * Flushes, unlocks, closes and frees. Records that are unwritten then are lost; use target_status() after a flush

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/runs_once.h"
 #include "base/trust.h"
+#include "launch/in_time.h"
 
 /* As mkdir -p. */
 static int make_folders(char *path)
@@ -57,15 +58,30 @@ static int check_folders(const char *path, size_t base_length)
 	return 0;
 }
 
+struct make_call {
+	char *path;
+	size_t base_length;
+	int result;
+};
+
+static void call_make(void *data)
+{
+	struct make_call *call = data;
+
+	call->result = make_folders(call->path);
+	if (call->result == 0)
+		call->result = check_folders(call->path, call->base_length);
+	/* An existing folder may not be writable for this user. */
+	if (call->result == 0 && access(call->path, W_OK | X_OK) < 0)
+		call->result = -errno;
+}
+
 RUNS_ONCE static int make_folder(char *path, size_t base_length, char **ret_path)
 {
-	int r = path ? make_folders(path) : -ENOMEM;
+	struct make_call call = {path, base_length, 0};
+	int r = path ? act_in_time(path, call_make, &call, sizeof call) : -ENOMEM;
 
-	if (r == 0)
-		r = check_folders(path, base_length);
-	/* An existing folder may not be writable for this user. */
-	if (r == 0 && access(path, W_OK | X_OK) < 0)
-		r = -errno;
+	r = r < 0 ? r : call.result;
 	if (r < 0)
 		free(path);
 	else
@@ -90,12 +106,30 @@ static int make_below(const char *folder, const char *between, char **ret_path)
 }
 
 /* In a folder to which all users may write, another user may have made it first. */
+struct own_folder_call {
+	const char *path;
+	int result;
+};
+
+static void call_own_folder(void *data)
+{
+	struct own_folder_call *call = data;
+	struct stat status;
+
+	call->result = 0;
+	if ((mkdir(call->path, 0700) < 0 && errno != EEXIST) || lstat(call->path, &status) < 0)
+		call->result = -errno;
+	else if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022))
+		call->result = -EPERM;
+}
+
 static int make_temporary(char **ret_path)
 {
 	const char *folder = secure_getenv("TMPDIR");
 	CLEANUP_FREE char *own = NULL;
-	struct stat status;
+	struct own_folder_call call;
 	char name[64];
+	int r;
 
 	if (!folder || folder[0] != '/')
 		folder = "/tmp";
@@ -103,13 +137,10 @@ static int make_temporary(char **ret_path)
 	own = join_path(folder, name);
 	if (!own)
 		return -ENOMEM;
-	if (mkdir(own, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	if (lstat(own, &status) < 0)
-		return -errno;
-	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022))
-		return -EPERM;
-	return make_folder(join_path(own, "spool"), strlen(own), ret_path);
+	call.path = own;
+	r = act_in_time(own, call_own_folder, &call, sizeof call);
+	r = r < 0 ? r : call.result;
+	return r < 0 ? r : make_folder(join_path(own, "spool"), strlen(own), ret_path);
 }
 
 int spool_folder_make(const char *given, char **ret_path)

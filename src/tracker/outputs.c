@@ -8,7 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 #include "base/runs_once.h"
+#include "launch/in_time.h"
 #include "sink/output_path.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
@@ -20,6 +22,9 @@ enum {
 	CSV_HEAD_CEILING = 1 << 16,
 	NUMBERS_MOST = 9999,
 };
+
+/* Time for all files that are kept by processes of their own, until these have written the rest. */
+#define BESIDE_PATIENCE_NS (600 * NSEC_PER_MSEC)
 
 void tracker_warn(struct rt_tracker *tracker, const char *text)
 {
@@ -69,6 +74,7 @@ static struct target_options target_options(struct rt_tracker *tracker, const st
 		.append = tracker->config->append,
 		.text = output->format == &CSV_FORMAT ? LINES_CSV : LINES_JSON,
 		.csv_head = csv_head->data,
+		.beside = tracker->config->own_process,
 	};
 }
 
@@ -129,6 +135,13 @@ static void write_head(struct rt_tracker *tracker, struct tracker_output *output
 		(void)target_write_head(output->target, tracker->line.data, tracker->line.length);
 }
 
+/* The process that keeps the file does not belong to the job. */
+static void leave_out_process(struct rt_tracker *tracker, const struct tracker_output *output)
+{
+	if (target_process(output->target))
+		process_tree_exclude(tracker->tree, target_process(output->target));
+}
+
 RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 {
 	const struct rt_config *settings = tracker->config;
@@ -142,7 +155,7 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 		return -ENOMEM;
 	for (size_t i = 0; i < settings->output_count; i++) {
 		const struct config_output *given = &settings->outputs[i];
-		struct tracker_output *output = &tracker->outputs[i];
+		struct tracker_output *output = &tracker->outputs[tracker->output_count];
 		int error;
 
 		output->format = choose_format(settings, given);
@@ -155,9 +168,15 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 		error = open_target(tracker, given, output, message, sizeof message);
 		if (error < 0) {
 			free(output->path);
-			return config_fail(config, error, "%s", *message ? message : strerror(-error));
+			*output = (struct tracker_output){.path = NULL};
+			if (!settings->own_process || is_place_mistake(error))
+				return config_fail(config, error, "%s",
+						   *message ? message : strerror(-error));
+			tracker_warn(tracker, *message ? message : strerror(-error));
+			continue;
 		}
 		tracker->output_count++;
+		leave_out_process(tracker, output);
 		tell_of_repair(tracker, output);
 		write_head(tracker, output);
 	}
@@ -167,7 +186,7 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 int tracker_add_spool(struct rt_tracker *tracker, const char *path)
 {
 	struct tracker_output *output = &tracker->outputs[tracker->output_count];
-	struct target_options options = {.text = LINES_JSON};
+	struct target_options options = {.text = LINES_JSON, .beside = tracker->config->own_process};
 	char message[MESSAGE_SIZE];
 	int error;
 
@@ -184,6 +203,7 @@ int tracker_add_spool(struct rt_tracker *tracker, const char *path)
 		return error;
 	}
 	tracker->output_count++;
+	leave_out_process(tracker, output);
 	return 0;
 }
 
@@ -192,7 +212,7 @@ void tracker_remove_spool(struct rt_tracker *tracker)
 	struct tracker_output *output = &tracker->outputs[tracker->output_count - 1];
 
 	target_close(output->target, 0);
-	unlink(output->path);
+	(void)act_in_time(output->path, unlink_file, output->path, strlen(output->path) + 1);
 	free(output->path);
 	tracker->output_count--;
 }
@@ -248,15 +268,16 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 
 void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns)
 {
-	int64_t deadline_ns = patience_ns ? SYSTEM_CLOCKS.monotonic_ns(NULL) + patience_ns : 0;
+	int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+	int64_t deadline_ns = patience_ns ? now_ns + patience_ns : 0;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		struct tracker_output *output = &tracker->outputs[i];
 
 		(void)target_flush(output->target, deadline_ns);
 		/* After a wrapped job the close tries a last time, too late for a warning. */
-		if (patience_ns)
-			target_end(output->target);
+		if (patience_ns || target_process(output->target))
+			target_end(output->target, now_ns + BESIDE_PATIENCE_NS);
 		collect_warning(tracker, output);
 	}
 }

@@ -17,8 +17,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/debug.h"
+#include "base/file_place.h"
 #include "base/plain_print.h"
 #include "launch/detached.h"
+#include "kernel/may_hang.h"
+#include "launch/in_time.h"
 #include "sink/spool_folder.h"
 #include "tracker/tracker.h"
 
@@ -32,57 +35,74 @@ static void warn_of_stream(struct rt_tracker *tracker, const char *what, const c
 
 	buffer_printf(&text, "streaming is off: %s%s", what, path);
 	if (error)
-		buffer_printf(&text, ": %s", strerror(-error));
+		buffer_printf(&text, ": %s",
+			      error == -ETIMEDOUT ? file_place_fault(error) : strerror(-error));
 	tracker_warn(tracker, text.data ? text.data : "streaming is off");
 }
 
 /* ---- the file to follow ------------------------------------------------------------------------------ */
 
-static const char *find_recording(const struct rt_tracker *tracker)
+static const struct tracker_output *find_recording(const struct rt_tracker *tracker)
 {
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		const struct tracker_output *output = &tracker->outputs[i];
-		struct stat status;
 
-		if (output->path && output->format == &JSONL_FORMAT && stat(output->path, &status) == 0 &&
-		    S_ISREG(status.st_mode))
-			return output->path;
+		if (output->path && output->format == &JSONL_FORMAT && target_is_file(output->target))
+			return output;
 	}
 	return NULL;
 }
 
-/* Creates a file that only this user can read, whatever the umask is. 0 or a negative errno. */
-static int make_file(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+struct spool_call {
+	const char *path;
+	int result;
+};
 
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
+/* Creates a file that only this user can read, whatever the umask is. */
+static void make_file(void *data)
+{
+	struct spool_call *call = data;
+	CLEANUP_CLOSE int fd = open(call->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	call->result = fd < 0 ? -errno : 0;
 }
 
 /* Opens one more output in the spool. Returns NULL after a warning. */
-static const char *open_spool(struct rt_tracker *tracker, const char *folder)
+static const struct tracker_output *open_spool(struct rt_tracker *tracker, const char *folder)
 {
 	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
+	struct spool_call call;
 	struct timespec now;
 	int r;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	buffer_printf(&path, "%s/%lld%09ld-%d%s.spool", folder, (long long)now.tv_sec, now.tv_nsec,
 		      (int)getpid(), tracker->config->stream == STREAM_OTLP ? ".otlp" : "");
-	r = buffer_error(&path) ? buffer_error(&path) : make_file(path.data);
+	call.path = path.data;
+	r = buffer_error(&path) ? buffer_error(&path) : act_in_time(path.data, make_file, &call, sizeof call);
+	if (r == 0)
+		r = call.result;
 	if (r == 0)
 		r = tracker_add_spool(tracker, path.data);
 	if (r < 0) {
 		warn_of_stream(tracker, "the spool cannot be used: ", folder, r);
 		return NULL;
 	}
-	return tracker->outputs[tracker->output_count - 1].path;
+	return &tracker->outputs[tracker->output_count - 1];
 }
 
 /* ---- the follower ------------------------------------------------------------------------------------ */
+
+struct link_call {
+	const char *target, *link;
+};
+
+static void make_link(void *data)
+{
+	struct link_call *call = data;
+
+	(void)!symlink(call->target, call->link);
+}
 
 /* The recording, or where a link in the spool leads; `upload` sends it. */
 static void prepare_for_later(struct rt_tracker *tracker, const char *recording, const char *folder,
@@ -90,7 +110,9 @@ static void prepare_for_later(struct rt_tracker *tracker, const char *recording,
 {
 	struct streaming *streaming = &tracker->streaming;
 	bool otlp = tracker->config->stream == STREAM_OTLP;
-	CLEANUP_FREE char *whole = disposable ? NULL : realpath(recording, NULL);
+	CLEANUP_FREE char *whole = disposable                 ? NULL
+				   : path_may_hang(recording) ? absolute_path(recording)
+							      : realpath(recording, NULL);
 
 	if (asprintf(&streaming->command, "resource-tracker upload %s%s", otlp ? "--stream otlp " : "",
 		     disposable ? folder : recording) < 0)
@@ -99,32 +121,31 @@ static void prepare_for_later(struct rt_tracker *tracker, const char *recording,
 			       otlp ? ".otlp" : "") < 0)
 		streaming->link = NULL;
 	if (streaming->link)
-		(void)!symlink(whole, streaming->link);
+		act_in_time(folder, make_link, &(struct link_call){whole, streaming->link},
+			    sizeof(struct link_call));
 }
 
 static void remove_link(struct streaming *streaming)
 {
 	if (streaming->link)
-		unlink(streaming->link);
+		act_in_time(streaming->link, unlink_file, streaming->link, strlen(streaming->link) + 1);
 }
 
 /* Starts the follower. follow.h of src/net describes its arguments. Its standard input ends when we exit. */
-static int start_follower(struct rt_tracker *tracker, const char *recording, const char *folder,
-			  bool disposable, char *const *environment)
+static int start_follower(struct rt_tracker *tracker, const struct tracker_output *recording,
+			  const char *folder, bool disposable, char *const *environment)
 {
 	const struct rt_config *config = tracker->config;
 	struct streaming *streaming = &tracker->streaming;
 	char from[NUMBER_SIZE], deadline[NUMBER_SIZE], spool[PATH_MAX + NUMBER_SIZE];
-	const char *argv[16] = {NET_PROGRAM.name,    "follow", recording, "--from",  from, "--end-fd", "0",
-				"--upload-deadline", deadline, spool,     "--report"};
+	const char *argv[16] = {NET_PROGRAM.name, "follow", recording->path,     "--from", from,
+				"--end-fd",       "0",      "--upload-deadline", deadline, spool,
+				"--report"};
 	struct detached detached = {.program = &NET_PROGRAM, .argv = argv, .environment = environment};
-	struct stat status;
 	int count = 11;
 
-	if (stat(recording, &status) < 0)
-		status.st_size = 0;
-	snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
-	prepare_for_later(tracker, recording, folder, disposable, from);
+	snprintf(from, sizeof(from), "%lld", (long long)target_size(recording->target));
+	prepare_for_later(tracker, recording->path, folder, disposable, from);
 	/* In one word: the name of a folder may begin with a dash. */
 	snprintf(spool, sizeof(spool), "--spool=%s", folder);
 	plain_print(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
@@ -146,7 +167,7 @@ static bool has_token(const struct rt_config *config)
 void streaming_open(struct rt_tracker *tracker, char *const *environment)
 {
 	CLEANUP_FREE char *folder = NULL;
-	const char *recording;
+	const struct tracker_output *recording;
 	bool disposable;
 	int64_t begun_ns;
 	int r;
@@ -171,7 +192,7 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 	begun_ns = debug_now_ns();
 	r = start_follower(tracker, recording, folder, disposable, environment);
 	debug_say("follower", begun_ns, r == 0 ? "process %d follows %s" : "error %d, nothing follows %s",
-		  r == 0 ? (int)tracker->streaming.pid : -r, recording);
+		  r == 0 ? (int)tracker->streaming.pid : -r, recording->path);
 	if (r == 0)
 		return;
 	warn_of_stream(tracker,

@@ -1,0 +1,141 @@
+/* Work on files with a deadline; see in_time.h. */
+#include "launch/in_time.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fork_aside.h"
+#include "base/wait_child.h"
+#include "kernel/may_hang.h"
+
+enum { LIMIT_MS = 250, ALL_LIMIT_MS = 500, LEAST_MS = 20 };
+
+static bool is_allowed;
+static int left_ms;
+
+void allow_work_aside(void)
+{
+	is_allowed = true;
+	left_ms = ALL_LIMIT_MS;
+}
+
+/* Waits for the end of the pipe: the process has exited. */
+static bool ends_in_time(int fd)
+{
+	int limit_ms = left_ms > LIMIT_MS ? LIMIT_MS : left_ms > LEAST_MS ? left_ms : LEAST_MS;
+	int64_t begun_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+	struct pollfd end = {.fd = fd};
+	int r;
+
+	do
+		r = poll(&end, 1, limit_ms);
+	while (r < 0 && errno == EINTR);
+	left_ms -= (int)((SYSTEM_CLOCKS.monotonic_ns(NULL) - begun_ns) / NSEC_PER_MSEC);
+	return r > 0;
+}
+
+/* The copy that both processes see. */
+struct shared_call {
+	bool is_done;
+	_Alignas(max_align_t) char data[];
+};
+
+static int call_aside(void (*act)(void *), struct shared_call *call)
+{
+	CLEANUP_CLOSE int ours = -1, theirs = -1;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	ours = ends[0];
+	theirs = ends[1];
+	pid = fork_aside(theirs);
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		act(call->data);
+		call->is_done = true;
+		_exit(0);
+	}
+	close(take_fd(&theirs));
+	if (!ends_in_time(ours)) {
+		/* One that is stuck in the kernel stays until its file system answers. */
+		kill(pid, SIGKILL);
+		wait_child(pid, NULL, WNOHANG, NULL);
+		return -ETIMEDOUT;
+	}
+	wait_child(pid, NULL, 0, NULL);
+	return call->is_done ? 0 : -EIO;
+}
+
+int act_in_time(const char *path, void (*act)(void *), void *data, size_t size)
+{
+	size_t whole = sizeof(struct shared_call) + size;
+	struct shared_call *call;
+	int r;
+
+	if (!is_allowed || !path_may_hang(path)) {
+		act(data);
+		return 0;
+	}
+	if (path_hangs_now(path))
+		return -ETIMEDOUT;
+	call = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (call == MAP_FAILED)
+		return -errno;
+	memcpy(call->data, data, size);
+	r = call_aside(act, call);
+	if (r == 0)
+		memcpy(data, call->data, size);
+	else if (r == -ETIMEDOUT)
+		path_has_hung(path);
+	munmap(call, whole);
+	return r;
+}
+
+struct stat_call {
+	const char *path;
+	struct stat status;
+	int result;
+};
+
+static void call_stat(void *data)
+{
+	struct stat_call *call = data;
+
+	call->result = stat(call->path, &call->status) < 0 ? -errno : 0;
+}
+
+int stat_in_time(const char *path, struct stat *ret_status)
+{
+	struct stat_call call = {.path = path};
+	int r = act_in_time(path, call_stat, &call, sizeof call);
+
+	if (r == 0 && call.result == 0)
+		*ret_status = call.status;
+	return r < 0 ? r : call.result;
+}
+
+bool answers_in_time(const char *path)
+{
+	struct stat status;
+
+	return stat_in_time(path, &status) != -ETIMEDOUT;
+}
+
+void unlink_file(void *path)
+{
+	unlink(path);
+}

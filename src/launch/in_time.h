@@ -1,0 +1,28 @@
+/* Looks at files before the job starts, although their file system may not answer. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/*
+ * A program that may have children of its own allows them; a library does all work at once. Called again, gives the calls
+ * from now on as much time as those before.
+ */
+void allow_work_aside(void);
+
+/*
+ * Calls act(data), which uses the file system of `path`. If that may hang, a process of its own makes the call, and its
+ * `size` bytes of `data` are copied back; it can change nothing else of this process. All such calls together take
+ * half a second at most. Returns 0, or -ETIMEDOUT if there was no answer.
+ */
+int act_in_time(const char *path, void (*act)(void *), void *data, size_t size);
+
+/* False: the file system of `path` does not answer. A missing file is an answer. */
+bool answers_in_time(const char *path);
+
+/* As stat(2), with a negative errno or -ETIMEDOUT. */
+int stat_in_time(const char *path, struct stat *ret_status);
+
+/* For act_in_time(): removes the file of that name. */
+void unlink_file(void *path);

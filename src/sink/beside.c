@@ -1,0 +1,227 @@
+/* Writes a file in a process of its own; see beside.h. */
+#include "sink/beside.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fork_aside.h"
+#include "base/wait_child.h"
+#include "kernel/may_hang.h"
+#include "sink/open_output.h"
+
+enum { TEXT_CEILING = 64 << 20, PIECE_BYTES = 64 << 10 };
+#define OPEN_LIMIT_NS (250 * NSEC_PER_MSEC)
+
+const char BESIDE_RENEW[3] = "\1\n";
+
+/* ---- in the process ------------------------------------------------------------------------------------ */
+
+struct file_keeper {
+	struct beside_page *page;
+	struct target *target;
+	const struct target_options *options;
+	struct buffer text; /* from the recorder; whole lines are written */
+};
+
+/* A message that the recorder has not taken yet is more important than a later one. */
+static void tell_recorder(struct beside_page *page, const char *message)
+{
+	if (!*message || page->said != page->heard)
+		return;
+	output_message(page->message, sizeof page->message, "%s", message);
+	page->said++;
+}
+
+static void pass_state_on(struct file_keeper *keeper)
+{
+	char message[BESIDE_MESSAGE_BYTES];
+
+	if (keeper->page->said == keeper->page->heard &&
+	    target_take_warning(keeper->target, message, sizeof message))
+		tell_recorder(keeper->page, message);
+	keeper->page->dropped = target_status(keeper->target).dropped_records;
+}
+
+static void renew_file(struct file_keeper *keeper)
+{
+	char message[BESIDE_MESSAGE_BYTES];
+
+	(void)target_renew(keeper->target, keeper->options, message, sizeof message);
+	tell_recorder(keeper->page, message);
+}
+
+/* A header that the recorder sent before it could know that the file has one. */
+static bool is_second_head(const struct file_keeper *keeper, const char *line, size_t length)
+{
+	const char *head = keeper->options->csv_head;
+
+	return head && target_had_content(keeper->target) && length == strlen(head) &&
+	       memcmp(line, head, length) == 0;
+}
+
+static void write_line(struct file_keeper *keeper, const char *line, size_t length)
+{
+	if (line[0] == BESIDE_RENEW[0])
+		renew_file(keeper);
+	else if (!is_second_head(keeper, line, length))
+		(void)target_write(keeper->target, line, length);
+}
+
+static void write_whole_lines(struct file_keeper *keeper)
+{
+	struct buffer *text = &keeper->text;
+	char *line = text->data, *end = text->data + text->length, *newline;
+
+	while ((newline = memchr(line, '\n', (size_t)(end - line)))) {
+		write_line(keeper, line, (size_t)(newline + 1 - line));
+		line = newline + 1;
+	}
+	text->length = (size_t)(end - line);
+	memmove(text->data, line, text->length);
+	pass_state_on(keeper);
+	if (target_lost_its_name(keeper->target))
+		keeper->page->lost++;
+}
+
+static void keep_file(struct file_keeper *keeper, int socket)
+{
+	ssize_t length;
+	char *piece;
+
+	while ((piece = buffer_extend(&keeper->text, PIECE_BYTES))) {
+		keeper->text.length -= PIECE_BYTES;
+		do
+			length = read(socket, piece, PIECE_BYTES);
+		while (length < 0 && errno == EINTR);
+		if (length <= 0)
+			return;
+		keeper->text.length += (size_t)length;
+		write_whole_lines(keeper);
+	}
+}
+
+static _Noreturn void keeper_main(struct beside_page *page, int socket, const char *path,
+				  const struct target_options *options)
+{
+	struct target_options direct = *options;
+	struct file_keeper keeper = {.page = page, .options = &direct, .text = BUFFER(TEXT_CEILING)};
+	int r;
+
+	direct.beside = false;
+	r = target_open(path, &direct, &keeper.target, page->message, sizeof page->message);
+	if (r < 0) {
+		page->said = 1;
+		page->opened = r;
+		_exit(0);
+	}
+	page->is_file = target_is_file(keeper.target);
+	page->size = target_size(keeper.target);
+	page->opening = *target_opening(keeper.target);
+	page->opened = 1;
+	(void)send(socket, "", 1, MSG_NOSIGNAL);
+	keep_file(&keeper, socket);
+	target_end(keeper.target, 0);
+	pass_state_on(&keeper);
+	r = target_status(keeper.target).state;
+	target_close(keeper.target, 0);
+	page->is_whole = r == TARGET_OK;
+	_exit(0);
+}
+
+/* ---- in the recorder ------------------------------------------------------------------------------------ */
+
+/* Waits for a word or the end of the process. */
+static bool hears_in_time(struct beside *beside, int64_t deadline_ns)
+{
+	struct pollfd socket = {.fd = beside->socket, .events = POLLIN};
+	int64_t left_ns;
+	ssize_t length = -1;
+	char word;
+	int r;
+
+	do {
+		left_ns = deadline_ns - SYSTEM_CLOCKS.monotonic_ns(NULL);
+		r = poll(&socket, 1, left_ns > 0 ? (int)(left_ns / NSEC_PER_MSEC) + 1 : 0);
+	} while (r < 0 && errno == EINTR);
+	if (r > 0)
+		length = recv(beside->socket, &word, 1, MSG_DONTWAIT);
+	beside->has_ended = length == 0 || (r > 0 && length < 0);
+	return r > 0;
+}
+
+static int start_process(const char *path, const struct target_options *options, struct beside *beside)
+{
+	int sockets[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+		return -errno;
+	beside->pid = fork_aside(sockets[1]);
+	if (beside->pid == 0)
+		keeper_main(beside->page, sockets[1], path, options);
+	close(sockets[1]);
+	beside->socket = sockets[0];
+	return beside->pid < 0 ? -errno : 0;
+}
+
+int beside_open(const char *path, const struct target_options *options, struct beside *ret_beside,
+		char *ret_message, size_t message_size)
+{
+	int64_t limit_ns = path_hangs_now(path) ? 0 : OPEN_LIMIT_NS;
+	struct beside beside = {.socket = -1};
+	int r;
+
+	beside.page =
+		mmap(NULL, sizeof *beside.page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (beside.page == MAP_FAILED)
+		return -errno;
+	r = start_process(path, options, &beside);
+	if (r == 0 && !hears_in_time(&beside, SYSTEM_CLOCKS.monotonic_ns(NULL) + limit_ns))
+		path_has_hung(path);
+	if (r == 0 && beside.page->opened < 0) {
+		r = beside.page->opened;
+		(void)beside_take_message(&beside, ret_message, message_size);
+	}
+	if (r < 0) {
+		cleanup_close(&beside.socket);
+		beside_done(&beside);
+		return r;
+	}
+	*ret_beside = beside;
+	return 0;
+}
+
+bool beside_finish(struct beside *beside, int64_t deadline_ns)
+{
+	shutdown(beside->socket, SHUT_WR);
+	/* The word about the opening may still wait to be read: the end is the second. */
+	while (hears_in_time(beside, deadline_ns) && !beside->has_ended)
+		;
+	return beside->page->is_whole;
+}
+
+bool beside_take_message(struct beside *beside, char *ret_message, size_t message_size)
+{
+	if (beside->page->said == beside->page->heard)
+		return false;
+	output_message(ret_message, message_size, "%s", beside->page->message);
+	beside->page->heard++;
+	return true;
+}
+
+void beside_done(struct beside *beside)
+{
+	if (beside->pid > 0)
+		wait_child(beside->pid, NULL, beside->page->is_whole ? 0 : WNOHANG, NULL);
+	munmap(beside->page, sizeof *beside->page);
+}

@@ -1,0 +1,306 @@
+"""File systems that do not answer: the job runs at once, ends with its own status, and one line says what is not kept."""
+import contextlib
+import json
+import os
+import pathlib
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+
+from users import VICTIM
+
+SERVER = pathlib.Path(__file__).resolve().parents[1] / "fakes" / "hanging_fs.py"
+SILENT = "its file system does not answer"
+TROUBLES = ("never", "late 30", "eio")
+USERS = (0, VICTIM)
+# One second is promised; a busy machine gets another.
+LIMIT_SECS = 2
+JOB = ("--", "sh", "-c", "date +%s.%N >&2; exit 3")
+
+
+class FileSystem:
+    """A FUSE that works until told otherwise."""
+
+    def __init__(self):
+        self.point = pathlib.Path(tempfile.mkdtemp(prefix="rt-hang-"))
+        self.server = subprocess.Popen([sys.executable, SERVER, self.point, "works"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+        if self.server.stdout.readline() != "mounted\n":
+            self.why = self.server.communicate()[1].strip().splitlines()[-1]
+            self.server = None
+
+    def turn(self, word):
+        self.server.stdin.write(word + "\n")
+        self.server.stdin.flush()
+        assert self.server.stdout.readline() == word + "\n"
+
+    def close(self):
+        if self.server:
+            # Its end answers all requests that wait, so no process stays stuck.
+            self.server.kill()
+            self.server.communicate()
+            subprocess.run(["umount", "-l", self.point], check=True)
+        self.point.rmdir()
+
+
+@pytest.fixture
+def file_system():
+    if not os.path.exists("/dev/fuse"):
+        pytest.skip("no /dev/fuse here")
+    made = FileSystem()
+    try:
+        if not made.server:
+            pytest.skip(f"no FUSE can be mounted here: {made.why}")
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def start(public_programs, public_folder, file_system):
+    """start(user, *arguments): the recorder in a folder of that user. With `wait_in`, a shell enters that folder, says so, and
+    becomes the recorder after a line of input."""
+    started = []
+    folder = pathlib.Path(tempfile.mkdtemp(dir=public_folder))
+
+    def begin(user, *arguments, wait_in=None, env=None, **popen):
+        os.chown(folder, user, user)
+        environment = {**{key: value for key, value in os.environ.items() if not key.startswith(("TRACKER_", "XDG_", "TMPDIR"))},
+                       "HOME": str(folder), "TRACKER_HISTORY": "off", "LC_ALL": "C.UTF-8", **(env or {})}
+        popen = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **popen}
+        waits = ("sh", "-c", 'cd "$0" && echo here && read go && exec "$@"', wait_in) if wait_in else ()
+
+        def prepare():
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+            os.umask(0o022)
+        started.append(subprocess.Popen([*waits, public_programs, *map(str, arguments)], env=environment, cwd=folder,
+                                        preexec_fn=prepare, **popen))
+        return started[-1]
+
+    yield begin
+    file_system.turn("works")
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def end_of(process, begun):
+    """Waits for the end in time. Returns stderr, without the job's line, and how long the job's start took."""
+    out, err = process.communicate(timeout=10)
+    secs = time.time() - begun
+    lines = err.decode().splitlines()
+    at = [line for line in lines if line[:1].isdigit() and line.replace(".", "").isdigit()]
+    assert process.returncode == 3, (process.returncode, err)
+    assert len(at) == 1, err
+    assert float(at[0]) - begun < LIMIT_SECS
+    assert secs < 2 * LIMIT_SECS, (secs, err)
+    return "\n".join(line for line in lines if line not in at)
+
+
+def spool(point):
+    return {"SENTINEL_API_TOKEN": "x", "SENTINEL_API_URL": "http://127.0.0.1:9", "TRACKER_SPOOL": f"{point}/spool",
+            "TRACKER_UPLOAD_DEADLINE": "0.2"}
+
+
+# name: (arguments, environment, the line when the file system does not answer)
+PLACES = {
+    "output": (lambda point: ("-o", f"{point}/run.jsonl"), lambda point: {}, "run.jsonl: " + SILENT),
+    "csv": (lambda point: ("-o", f"{point}/run.csv", "--summary"), lambda point: {}, "run.csv: " + SILENT),
+    "report": (lambda point: ("-q", "--report", f"{point}/page.html"), lambda point: {}, "page.html: " + SILENT),
+    "runs": (lambda point: ("-q", "--runs", f"{point}/runs.jsonl"), lambda point: {}, "runs.jsonl: " + SILENT),
+    "TRACKER_RUNS": (lambda point: ("-q",), lambda point: {"TRACKER_RUNS": f"{point}/runs.jsonl"}, "runs.jsonl: " + SILENT),
+    "configuration": (lambda point: ("-q", "--config", f"{point}/c.toml"), lambda point: {}, "c.toml: " + SILENT),
+    "spool": (lambda point: ("-q",), spool, "streaming is off: the spool cannot be used: "),
+    "TMPDIR": (lambda point: ("-q", "--summary"), lambda point: {"TMPDIR": str(point)}, None),
+}
+
+
+@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("place", PLACES)
+def test_the_job_runs_and_one_line_names_the_loss(start, file_system, place, trouble, user):
+    arguments, environment, line = PLACES[place]
+    file_system.turn(trouble)
+    begun = time.time()
+    err = end_of(start(user, *arguments(file_system.point), *JOB, env=environment(file_system.point)), begun)
+    if line and trouble != "eio":
+        assert err.count(line) == 1, err
+    elif line:
+        assert "Input/output error" in err, err
+    if place in ("csv", "TMPDIR"):
+        assert "Bottleneck" in err, err
+
+
+HISTORIES = {"TRACKER_HISTORY": {"TRACKER_HISTORY": "{}/history"}, "HOME": {"HOME": "{}", "TRACKER_HISTORY": ""},
+             "XDG_STATE_HOME": {"XDG_STATE_HOME": "{}", "TRACKER_HISTORY": ""}}
+
+
+@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("place", HISTORIES)
+def test_a_history_that_hangs(start, file_system, place, trouble, user):
+    environment = {key: value.format(file_system.point) for key, value in HISTORIES[place].items()}
+    file_system.turn(trouble)
+    begun = time.time()
+    code, text = run_on_terminal(start, user, JOB, environment)
+    assert code == 3 and time.time() - begun < 2 * LIMIT_SECS
+    assert "this run is not kept: " in text and "Bottleneck" in text, text
+
+
+def run_on_terminal(start, user, arguments, environment):
+    master, slave = pty.openpty()
+    os.chown(os.ttyname(slave), user, -1)
+    process = start(user, *arguments, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+    os.close(slave)
+    text = b""
+    with contextlib.suppress(OSError):
+        while piece := os.read(master, 65536):
+            text += piece
+    os.close(master)
+    return process.wait(10), text.decode()
+
+
+@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("arguments", (("-q",), ("-o", "run.jsonl")), ids=("nothing", "output"))
+def test_in_a_folder_that_hangs(start, file_system, arguments, trouble, user):
+    # Even sh as the job would look at its folder.
+    process = start(user, *arguments, "--", "/bin/sleep", "0", wait_in=file_system.point, stdin=subprocess.PIPE)
+    assert process.stdout.readline() == b"here\n"
+    file_system.turn(trouble)
+    begun = time.time()
+    _, err = process.communicate(b"go\n", timeout=10)
+    assert process.returncode == 0 and time.time() - begun < 2 * LIMIT_SECS, err
+    if trouble != "eio":
+        assert SILENT in err.decode()
+
+
+@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
+@pytest.mark.parametrize("arguments", (("-o", "{}/run.jsonl"), ("-q", "--report", "{}/page.html"), ("-q", "--runs", "{}/runs")),
+                         ids=("output", "report", "runs"))
+@pytest.mark.parametrize("mode", ("wrap", "attach", "host"))
+def test_term_ends_the_recorder(start, file_system, mode, arguments, user):
+    file_system.turn("never")
+    target = subprocess.Popen(["sleep", "30"])
+    try:
+        last = {"wrap": ("--", "sleep", "30"), "attach": ("--pid", target.pid), "host": ()}[mode]
+        process = start(user, *(word.format(file_system.point) for word in arguments), *last)
+        time.sleep(1)
+        assert process.poll() is None
+        told = time.time()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=10)
+        assert time.time() - told < LIMIT_SECS
+        assert process.returncode == (-signal.SIGTERM if mode == "wrap" else 0)
+    finally:
+        target.kill()
+        target.wait()
+
+
+def samples(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("name", ("run.jsonl", "run.csv"))
+def test_a_file_system_that_works_gets_the_same_recording(start, file_system, name):
+    """Twice, and the second time at the end of the first."""
+    path = file_system.point / name
+    for _ in range(2):
+        process = start(0, "-i", "0.1", "--append", "-o", path, "--", "sh", "-c", "sleep 0.5; exit 3")
+        assert process.communicate(timeout=10)[1] == b"" and process.returncode == 3
+    text = path.read_text()
+    assert text.endswith("\n") and text.count("timestamp,") <= 1
+    if name == "run.jsonl":
+        assert [one["run_end"] is not None for one in samples(path)].count(True) == 2
+        assert len(samples(path)) >= 8
+
+
+def test_an_earlier_recording_is_renamed(start, file_system):
+    path = file_system.point / "run.jsonl"
+    for _ in range(2):
+        start(0, "-o", path, "--", "true").communicate(timeout=10)
+    assert sorted(os.listdir(file_system.point)) == ["run.jsonl", "run.jsonl.1"]
+
+
+def test_a_file_that_was_renamed_is_opened_again(start, file_system):
+    path = file_system.point / "run.csv"
+    process = start(0, "-i", "0.1", "-o", path, "--", "sleep", "3")
+    time.sleep(0.8)
+    path.rename(f"{path}.old")
+    _, err = process.communicate(timeout=10)
+    assert b"was removed or renamed: the samples from now on are in a new file" in err
+    assert path.read_text().startswith("timestamp,") and path.read_text().count("\n") > 3
+
+
+def test_mistakes_are_still_refused(start, file_system):
+    process = start(0, "-o", file_system.point / "missing" / "run.jsonl", "--", "true")
+    assert b"its folder does not exist" in process.communicate(timeout=10)[1] and process.returncode == 125
+
+
+@pytest.mark.parametrize("word", ("hang WRITE", "hang CREATE", "hang FLUSH", "never"))
+def test_a_file_system_that_hangs_later_delays_nothing(start, file_system, word):
+    """It hangs while the job runs, or only in a call that comes late."""
+    path = file_system.point / "run.jsonl"
+    if word != "never":
+        file_system.turn(word)
+    begun = time.time()
+    process = start(0, "-i", "0.1", "-o", path, "--", "sh", "-c", "sleep 1; exit 3")
+    time.sleep(0.5)
+    file_system.turn(word)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 3 and time.time() - begun < 1 + LIMIT_SECS
+    assert err.decode().count(SILENT) == 1, err
+
+
+def test_a_recording_is_complete_when_the_file_system_answers_again(start, file_system, helpers):
+    path = file_system.point / "run.jsonl"
+    process = start(0, "-i", "0.1", "-o", path, "--", "sleep", "1")
+    time.sleep(0.5)
+    file_system.turn("late 3")
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 0 and b"completes the recording then" in err
+    file_system.turn("works")
+    helpers.wait_until(lambda: samples(path) and samples(path)[-1]["run_end"], 10)
+    assert len(samples(path)) >= 9
+
+
+def test_the_history_of_a_file_system_that_works(start, file_system):
+    code, _ = run_on_terminal(start, 0, JOB, {"TRACKER_HISTORY": "", "XDG_STATE_HOME": str(file_system.point)})
+    kept = os.listdir(file_system.point / "resource-tracker")
+    assert code == 3 and "runs.jsonl" in kept and any(name.startswith("1.jsonl") for name in kept), kept
+
+
+def test_a_link_leads_to_a_file_system_that_hangs(start, file_system, public_folder):
+    link = pathlib.Path(tempfile.mkdtemp(dir=public_folder)) / "link"
+    link.symlink_to(file_system.point)
+    file_system.turn("never")
+    begun = time.time()
+    err = end_of(start(0, "-o", link / "run.jsonl", *JOB), begun)
+    assert SILENT in err
+
+
+def test_the_processes_left_behind_hold_nothing_of_the_caller(start, file_system):
+    """A pipe to the caller ends with the recorder, although a process still waits for the file system."""
+    file_system.turn("never")
+    process = start(0, "-o", file_system.point / "run.jsonl", *JOB)
+    begun = time.time()
+    process.communicate(timeout=10)
+    assert time.time() - begun < 2 * LIMIT_SECS
+
+
+@pytest.mark.cost
+def test_a_start_on_disks_makes_no_process(binary, tmp_path):
+    if not shutil.which("strace"):
+        pytest.skip("no strace here")
+    subprocess.run(["strace", "-f", "-o", tmp_path / "calls", binary, "-q", "-o", tmp_path / "run.jsonl", "--report", "",
+                    "--", "true"], check=True, cwd=tmp_path)
+    text = (tmp_path / "calls").read_text()
+    assert "rt-aside" not in text
