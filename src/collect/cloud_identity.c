@@ -136,8 +136,10 @@ static void cloud_collect(void *state, struct collect_context *context, struct f
 {
 	struct cloud *cloud = state;
 
-	if (!cloud)
+	if (!cloud) {
+		frame_set_missing(frame, ROW_cloud, ABSENT_NOT_GIVEN);
 		return;
+	}
 	read_cloud_answer(cloud);
 	if (cloud->socket_fd >= 0)
 		context->helper_count++;

@@ -572,6 +572,8 @@ static void gpu_usage_collect(void *state_, struct collect_context *context, str
 	reason = absent_reason(state, context, frame->monotonic_ns);
 	if (state->now.at_ns)
 		fill_devices(state, context, frame, reason);
+	else
+		frame_set_missing(frame, ROW_gpu, reason);
 	if (!reason && state->now.survey->error)
 		reason = (int)state->now.survey->error;
 	if (reason)

@@ -138,6 +138,7 @@ static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct c
 
 	if (error < 0) {
 		row_set_absent(&row->row, error);
+		frame_set_missing(frame, ROW_cpu_core, error);
 		return;
 	}
 	row->row.read_ns = now_ns;

@@ -186,6 +186,8 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 
 	if (!context->tree) {
 		row_set_absent(&row->row, ABSENT_NOT_TRACKED);
+		SINGLE_ROW(frame, tracker)->process_age_secs = no_real(ABSENT_NOT_TRACKED);
+		SINGLE_ROW(frame, tracker)->pss_age_secs = no_real(ABSENT_NOT_TRACKED);
 		return;
 	}
 	row->process_cpu_source = process_tree_cpu_source(context->tree);

@@ -295,7 +295,10 @@ static void program_usage_collect(void *state_, struct collect_context *context,
 	size_t count;
 
 	if (!programs || !tree_of(frame)) {
-		frame_set_missing(frame, ROW_program, context->tree ? ABSENT_NOT_WANTED : ABSENT_NOT_TRACKED);
+		int reason = context->tree ? ABSENT_NOT_WANTED : ABSENT_NOT_TRACKED;
+
+		frame_set_missing(frame, ROW_program, reason);
+		frame_set_missing(frame, ROW_run_end_program, reason);
 		return;
 	}
 	count = programs->count;

@@ -312,6 +312,8 @@ static void fill_status(const struct run_ending *ending, struct run_end_row *row
 	}
 	if (ending->exec_errno)
 		row->exit_code = ending->exec_errno == ENOENT ? 127 : 126;
+	row->utime_secs = row->stime_secs = no_real(ECHILD);
+	row->voluntary_switches = row->involuntary_switches = no_count(ECHILD);
 	if (ending->has_reaped) {
 		row->utime_secs = timeval_secs(&ending->reaped.ru_utime);
 		row->stime_secs = timeval_secs(&ending->reaped.ru_stime);
@@ -446,6 +448,7 @@ RUNS_ONCE void run_end_fill(struct run_end_state *state, struct collect_context 
 		oom.job = OOM_NOT_THE_JOB;
 	reason = oom_reason(ending, &oom);
 
+	row_set_absent(&row->row, context->tree ? ABSENT_NO_SUCH_COUNTER : ABSENT_NOT_TRACKED);
 	row->reason = frame_text(frame, reason, strlen(reason));
 	row->evidence = end_evidence(ending, &oom, frame);
 	fill_status(ending, row);

@@ -89,8 +89,7 @@ static void fill_machine(const struct machine *machine, struct frame *frame, str
 	row->server = found_text(frame, machine->server);
 	row->cpu_model = found_text(frame, machine->cpu.model);
 	row->architecture = found_text(frame, machine->architecture);
-	if (machine->cpu_count >= 0)
-		row->cpu_count = machine->cpu_count;
+	row->cpu_count = machine->cpu_count < 0 ? no_count(ABSENT_NOT_A_VALUE) : machine->cpu_count;
 }
 
 static void fill_pairs(struct frame *frame, enum row_kind kind, struct row *parent,
@@ -135,6 +134,8 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	row->aligned = facts->aligned;
 	row->cpu_source =
 		context->tree ? process_tree_cpu_source(context->tree) : no_text(ABSENT_NOT_TRACKED);
+	if (frame->missing[ROW_gpu])
+		frame_set_missing(frame, ROW_run_start_gpu, frame->missing[ROW_gpu]);
 	for (const struct row *gpu = frame->first[ROW_gpu]; gpu; gpu = gpu->next)
 		ADD_ROW(frame, run_start_gpu, &row->row)->name =
 			((const struct gpu_row *)(const void *)gpu)->name;

@@ -332,7 +332,7 @@ def test_without_programs_or_processes_nothing_listens(spawn, tmp_path, words):
     assert len(os.listdir(f"/proc/{process.pid}/task")) == 1
     process.wait(timeout=10)
     samples = json_lines(tmp_path / "run.jsonl")
-    assert not any(sample["programs"] for sample in samples) and samples[-1]["run_end"]["programs"] == []
+    assert not any(sample["programs"] for sample in samples) and not samples[-1]["run_end"]["programs"]
 
 
 @pytest.mark.plain
