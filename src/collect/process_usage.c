@@ -84,6 +84,9 @@ static void fill_counts(struct tree_row *row, struct process_tree *tree)
 	row->process_child_count = running - (root && !root->is_zombie ? 1 : 0);
 	row->process_thread_count = threads;
 	row->process_unreadable_count = unreadable;
+	if (tree->left_out)
+		row->process_child_count = row->process_thread_count = row->process_unreadable_count =
+			no_count(ABSENT_LEFT_OUT);
 	row->process_exited_count = exits < 0 ? no_count(ABSENT_UNSEEN_EXITS) : exits;
 }
 
@@ -136,7 +139,8 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 		row->process_memory_source = no_text(memory.reason);
 		row->process_memory_error_mib = no_real(memory.reason);
 	} else {
-		row->process_rss_mib = (double)memory.rss_bytes / 1048576;
+		row->process_rss_mib = context->tree->left_out ? no_real(ABSENT_LEFT_OUT)
+							       : (double)memory.rss_bytes / 1048576;
 		/* The kernel counts in KiB: a finer estimate has no meaning. */
 		row->process_memory_mib = (double)((memory.best_bytes + 512) / 1024) / 1024;
 		row->process_memory_source = SOURCES[memory.best_source];

@@ -171,6 +171,8 @@ static void hide_unknown(const struct tree_row *tree, struct program_row *row)
 		row->read_chars = row->written_chars = tree->read_bytes_total;
 		row->disk_estimated_bytes = row->estimated_chars = tree->read_bytes_total;
 	}
+	if (count_absent(tree->process_child_count))
+		row->process_count = tree->process_child_count;
 	if (real_absent(tree->process_memory_mib))
 		row->memory_mib = tree->process_memory_mib;
 	if (real_absent(tree->process_gpu_vram_mib))

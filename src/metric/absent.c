@@ -33,6 +33,7 @@ static const char *const TEXTS[] = {
 	[ABSENT_NOT_COUNTED - ABSENT_NOT_COLLECTED] =
 		"the kernel does not count: the counter stands still while time passes",
 	[ABSENT_IMPOSSIBLE - ABSENT_NOT_COLLECTED] = "the counter claims more than this machine can do",
+	[ABSENT_LEFT_OUT - ABSENT_NOT_COLLECTED] = "more processes came than can be read at a bounded cost",
 };
 
 const char *absent_reason_text(int reason)

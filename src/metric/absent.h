@@ -36,6 +36,7 @@ enum absent_reason {
 	ABSENT_UNSEEN_ENDS,          /* the kernel did not tell of all connections that ended */
 	ABSENT_NOT_COUNTED,          /* the counter does not move with time */
 	ABSENT_IMPOSSIBLE,           /* more than the machine can do */
+	ABSENT_LEFT_OUT,             /* more processes came than can be read at a bounded cost */
 	ABSENT_END
 };
 

@@ -86,6 +86,14 @@ void account_carry(struct account *account, const struct account *ended)
 	usages_add(&account->owed, &ended->owed);
 }
 
+bool account_is_missing(const struct account *account)
+{
+	for (enum usage i = 0; i < USAGE_COUNT && account->carries; i++)
+		if (not_appeared(account, i, account->appears.of[i]) > 0)
+			return true;
+	return false;
+}
+
 void account_find_above(struct account *account, struct account *ancestor)
 {
 	if (!account->carries || !ancestor->carries)

@@ -114,6 +114,9 @@ void account_carry(struct account *account, const struct account *ended);
 /* Notes what has appeared in an account by now, as account_carry() does, although no process has ended. */
 void account_watch(struct account *account);
 
+/* Whether the account carries figures that have not appeared. */
+bool account_is_missing(const struct account *account);
+
 /*
  * If a process and its parent end in one interval, the process may have had a new parent by then: an ancestor that is a
  * subreaper. Figures that the account still carries are then taken to be in the waited-for time of that ancestor, as far

@@ -19,6 +19,7 @@
 #include "kernel/proc_pid_children.h"
 #include "kernel/proc_pid_stat.h"
 #include "process/process_member.h"
+#include "process/process_turns.h"
 
 enum {
 	PATH_SIZE = 64,
@@ -32,6 +33,8 @@ enum {
 	COST_OF_THREAD_LIST = 20,
 	COST_OF_LISTS_LEAST = 64, /* below, the lists are read without a look at /proc/loadavg */
 	COST_TO_SPARE_THREADS = 2000,
+	COST_WITHOUT_ROOM = INT32_MAX,
+	COST_OF_EVENTS_LEAST = 64 * COST_OF_STAT,
 	PROC_MAGIC = 0x9fa0,
 };
 /* After this time the numbers may have begun again from the smallest. */
@@ -264,6 +267,9 @@ static int64_t try_number(struct process_tree *tree, pid_t pid, bool was_tried)
 	/* Threads and processes that have gone have no process clock. */
 	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) || !member_has_clock(pid))
 		return COST_OF_NUMBER;
+	/* The lists of children tell whether it belongs to the job. */
+	if (!turns_have_room(tree))
+		return COST_WITHOUT_ROOM;
 	if (read_proc_pid_stat(tree->root, pid, &stat) < 0)
 		return COST_OF_STAT;
 	parent = process_tree_find(tree, stat.parent_pid);
@@ -276,10 +282,11 @@ static int64_t try_number(struct process_tree *tree, pid_t pid, bool was_tried)
 
 /*
  * The events of the kernel leave out processes of others, of which a busy machine has many. Returns false if they may have missed a
- * fork.
+ * fork, or if there are so many new processes that the lists cost less.
  */
-static bool discover_by_events(struct process_tree *tree)
+static bool discover_by_events(struct process_tree *tree, int64_t lists_cost)
 {
+	int64_t left = max_i64(lists_cost, COST_OF_EVENTS_LEAST);
 	const struct programs *programs = tree->programs;
 	pid_t *pids = NULL;
 	ssize_t count = -1;
@@ -292,8 +299,10 @@ static bool discover_by_events(struct process_tree *tree)
 	/* A child may stand before its parent. */
 	while (count > 0 && tree->count != known) {
 		known = tree->count;
-		for (ssize_t i = 0; i < count; i++)
-			(void)try_number(tree, pids[i], false);
+		for (ssize_t i = 0; i < count && left >= 0; i++)
+			left -= try_number(tree, pids[i], false);
+		if (left < 0)
+			count = -1;
 	}
 	free(pids);
 	return count >= 0;
@@ -310,7 +319,7 @@ static void discover_by_number(struct process_tree *tree)
 	if (left <= COST_OF_LISTS_LEAST && !tree->reads_all)
 		return;
 	tree->looked_at_numbers = true;
-	if (discover_by_events(tree)) {
+	if (discover_by_events(tree, left)) {
 		tree->tried_numbers = true;
 		memset(tree->foreign, 0, sizeof tree->foreign);
 		return;
@@ -407,6 +416,7 @@ void discover_above(struct process_tree *tree)
 void discover_below(struct process_tree *tree, size_t index)
 {
 	bool was_listed = tree->members[index].listed;
+	size_t left_out;
 
 	tree->members[index].listed = true;
 	if (!tree->with_children || !tree->knows_children || tree->members[index].is_zombie)
@@ -414,7 +424,9 @@ void discover_below(struct process_tree *tree, size_t index)
 	/* These may move the table. */
 	if (tree->members[index].thread_count > 1)
 		discover_by_number(tree);
+	left_out = tree->left_out;
 	discover_children(tree, index, was_listed);
+	tree->members[index].has_more = tree->left_out > left_out;
 }
 
 /* A kept list belongs to the process. Another process may have the number of a member that has gone. */

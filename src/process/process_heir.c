@@ -8,42 +8,56 @@ static struct member *parent_of(const struct process_tree *tree, const struct me
 	return parent == member ? NULL : parent;
 }
 
+static struct member *next_above(const struct process_tree *tree, const struct member *member)
+{
+	return member->heir ? process_tree_find(tree, member->heir) : parent_of(tree, member);
+}
+
+/*
+ * Returns the last of the vanished members from `gone` upwards. All members on the way note it, so that a chain of thousands is climbed once.
+ * Parents stand before children, so this ends. The bound guards against a damaged /proc.
+ */
+static struct member *last_vanished(const struct process_tree *tree, struct member *gone)
+{
+	struct member *last = gone, *next;
+	size_t steps = 0;
+
+	while ((next = next_above(tree, last)) && next->vanished && steps++ <= tree->count)
+		last = next;
+	for (struct member *at = gone; at != last; at = next) {
+		next = next_above(tree, at);
+		at->heir = last->pid;
+	}
+	return last;
+}
+
 /*
  * Returns the nearest living ancestor, or NULL if no living member is one. *ret_claimed: the caller has reaped the last
  * ancestor, and its wait4() sum includes everything below that was waited for before.
  */
-static struct member *heir_of(const struct process_tree *tree, const struct member *gone, bool *ret_claimed)
+static struct member *heir_of(const struct process_tree *tree, struct member *gone, bool *ret_claimed)
 {
-	const struct member *at = gone;
+	const struct member *last = last_vanished(tree, gone);
+	struct member *parent = parent_of(tree, last);
 
-	*ret_claimed = false;
-	/* Parents stand before children, so this ends. The bound guards against a damaged /proc. */
-	for (size_t steps = 0; steps <= tree->count; steps++) {
-		struct member *parent = parent_of(tree, at);
-
-		if (!parent) {
-			*ret_claimed = at->parent_reaped;
-			return NULL;
-		}
-		if (!parent->vanished)
-			return parent;
-		at = parent;
-	}
-	return NULL;
+	*ret_claimed = !parent && last->parent_reaped;
+	return parent && !parent->vanished ? parent : NULL;
 }
 
+/* Ancestors that were watched in this round have watched theirs. */
 static void watch_above(struct process_tree *tree, struct member *heir)
 {
-	struct member *above = parent_of(tree, heir);
+	struct member *next = parent_of(tree, heir);
 
 	heir->account.elsewhere = true;
-	for (size_t steps = 0; above && steps <= tree->count; steps++) {
-		account_watch(&above->account);
-		above = parent_of(tree, above);
+	while (next && next->watched != tree->watches) {
+		account_watch(&next->account);
+		next->watched = tree->watches;
+		next = parent_of(tree, next);
 	}
 }
 
-void heir_take(struct process_tree *tree, const struct member *gone)
+void heir_take(struct process_tree *tree, struct member *gone)
 {
 	struct usages total = account_total(&gone->account);
 	struct member *heir;
@@ -65,22 +79,25 @@ void heir_take(struct process_tree *tree, const struct member *gone)
 
 void heirs_find_above(struct process_tree *tree)
 {
+	tree->watches++;
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 		const struct member *at = member;
 
 		/* Its parent has ended since, perhaps in the moment between the readings of the two. */
-		if (member->account.carries && (member->vanished || member->is_zombie) &&
+		if (account_is_missing(&member->account) && (member->vanished || member->is_zombie) &&
 		    !member->account.elsewhere)
 			watch_above(tree, member);
-		for (size_t steps = 0; member->account.elsewhere && steps <= tree->count; steps++) {
-			struct member *above = parent_of(tree, at);
+		for (size_t steps = 0; member->account.elsewhere && account_is_missing(&member->account) &&
+				       steps <= tree->count;
+		     steps++) {
+			struct member *ancestor = parent_of(tree, at);
 
-			if (!above)
+			if (!ancestor)
 				break;
-			if (!above->vanished)
-				account_find_above(&member->account, &above->account);
-			at = above;
+			if (!ancestor->vanished)
+				account_find_above(&member->account, &ancestor->account);
+			at = ancestor;
 		}
 	}
 }

@@ -14,7 +14,7 @@
 #include "process/process_tree.h"
 
 /* A member has vanished: the nearest living ancestor carries its figures. */
-void heir_take(struct process_tree *tree, const struct member *gone);
+void heir_take(struct process_tree *tree, struct member *gone);
 
 /* Takes figures from members that carry them if an ancestor has them. Call after readings, and after heir_take(). */
 void heirs_find_above(struct process_tree *tree);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "kernel/cgroup_v2.h"
 #include "metric/absent.h"
 #include "process/memory_correct.h"
@@ -507,6 +508,15 @@ static bool is_unknown(struct process_tree *tree, int reason, struct tree_memory
 	return reason;
 }
 
+/* The members are a part of the job's processes, so that only its cgroup tells the memory of all. */
+static SELDOM void leave_members_out(struct process_tree *tree, struct tree_memory *ret_memory)
+{
+	ret_memory->error_kib = -1;
+	ret_memory->pss_reason = ABSENT_LEFT_OUT;
+	if (ret_memory->best_source != MEMORY_CGROUP)
+		(void)is_unknown(tree, ABSENT_LEFT_OUT, ret_memory);
+}
+
 void process_memory_measure(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode,
 			    struct tree_memory *ret_memory)
 {
@@ -540,8 +550,12 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	tell_tree_memory(memory, tree, now_ns, &sums, ret_memory);
 	if (mode == PSS_MODE_OFF)
 		ret_memory->pss_reason = ABSENT_PSS_OFF;
-	if (ret_memory->best_source > MEMORY_CGROUP)
+	if (ret_memory->best_source > MEMORY_CGROUP || tree->left_out)
 		estimate_by_cgroup(tree, ret_memory);
+	if (tree->left_out)
+		leave_members_out(tree, ret_memory);
+	if (ret_memory->reason)
+		return;
 	best_kib = ret_memory->best_bytes / 1024;
 	memory_between_follow(
 		tree, ret_memory->best_source == MEMORY_BOUND ? -1 : best_kib,

@@ -120,6 +120,10 @@ int process_tree_add(struct process_tree *tree, pid_t pid)
 
 	if (process_tree_find(tree, pid))
 		return -EEXIST;
+	if (!turns_have_room(tree)) {
+		tree->left_out++;
+		return -EAGAIN;
+	}
 	if (tree->count == tree->capacity) {
 		error = grow_tree(tree);
 		if (error < 0)
@@ -128,6 +132,7 @@ int process_tree_add(struct process_tree *tree, pid_t pid)
 	error = member_open(tree, pid, &member);
 	if (error < 0)
 		return error;
+	turns_take_room(tree);
 	parent = process_tree_find(tree, member.parent_pid);
 	if (parent)
 		parent->is_parent = parent->has_forked = true;
@@ -177,6 +182,7 @@ static void sweep_gone_members(struct process_tree *tree)
 {
 	size_t kept = 0;
 
+	tree->watches++;
 	discover_new_parents(tree);
 	/* Children first: a parent that vanished as well passes their figures on with its own. */
 	for (size_t i = tree->count; i-- > 0;)
@@ -284,7 +290,7 @@ static void forgive_if_older(const struct process_tree *tree, struct member *mem
 }
 
 /* Whether figures of the member that are not counted by its clock may have changed, and are wanted in this pass. */
-static bool must_be_read(const struct process_tree *tree, const struct member *member, bool ran)
+static bool must_be_read(struct process_tree *tree, const struct member *member, bool ran)
 {
 	/*
 	 * Read all whose clock has moved, and some more. A zombie's clock stands still, but it may be about to
@@ -292,10 +298,12 @@ static bool must_be_read(const struct process_tree *tree, const struct member *m
 	 * tick, so any process that may have reaped a child is read regardless of its clock. A process that
 	 * shares memory may become its only user (by exec of the other) without running itself.
 	 */
-	if (!member->listed || member->state == 'Z' || member->shares_memory || member->account.carries ||
-	    heir_may_have(tree, member))
+	bool may_differ = !ran && (member->shares_memory || member->account.carries);
+
+	if (!member->listed || member->state == 'Z' || heir_may_have(tree, member))
 		return true;
-	return (ran || member->is_behind) && (tree->reads_all || turns_has(tree, member));
+	tree->ran_count += may_differ;
+	return (ran || member->is_behind || may_differ) && (tree->reads_all || turns_has(tree, member));
 }
 
 /* Reads members[i] if that may change a figure, and looks for its children. Returns false if it has vanished. */
@@ -331,7 +339,7 @@ static bool touch_member(struct process_tree *tree, size_t i)
 	if (member->quiet_ticks == QUIET_TICKS_KEPT)
 		member_close(tree, member);
 	if ((!tree->tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || !was_listed ||
-	    (tree->reads_all && (member->is_parent || tree->count <= TURNS_LARGE_TREE)))
+	    member->has_more || (tree->reads_all && (member->is_parent || tree->count <= TURNS_LARGE_TREE)))
 		discover_below(tree, i);
 	/* A child is compared with the parent that it was forked from. */
 	member = &tree->members[i];

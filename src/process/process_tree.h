@@ -23,6 +23,7 @@
 
 #include "kernel/proc_pid_stat.h"
 #include "kernel/root.h"
+#include "process/allowance.h"
 #include "process/memory_between.h"
 #include "process/memory_reading.h"
 #include "process/own_cost.h"
@@ -65,10 +66,13 @@ struct member {
 	bool vanished;     /* in this pass */
 	bool unreadable;   /* no permission for some of its files */
 	bool is_behind;    /* it has run since it was read; its turn comes, see process_turns.h */
+	bool has_more;     /* children that there was no room for; see turns_have_room() */
 	bool is_parent;    /* a child was found */
 	bool has_forked;   /* a child was found since it was read */
 	bool ignores_sigchld;
-	bool tears_down;    /* init of a PID namespace that is exiting: the kernel ignores SIGCHLD for it */
+	bool tears_down; /* init of a PID namespace that is exiting: the kernel ignores SIGCHLD for it */
+	pid_t heir; /* once it has vanished: an ancestor, with only vanished ones in between; 0: unknown */
+	size_t watched;     /* tree->watches when its ancestors were watched */
 	bool parent_reaped; /* the caller reaped its parent: its figures are in the parent's sum already */
 
 	struct account account;
@@ -185,6 +189,11 @@ struct process_tree {
 	int64_t ran_ns;   /* the CPU time that they used */
 	int64_t oldest_age_ns; /* of the readings of members that have run since, after the pass */
 	int64_t much_ns;       /* a member that used more is read in any case */
+	struct allowance room; /* for new members */
+	int64_t new_cost_ns;   /* of one; 0: it never mattered so far */
+	size_t new_count;      /* members that were added in this pass */
+	size_t watches;        /* rounds in which ancestors of heirs were watched */
+	size_t left_out;       /* processes that there was no room for in this pass */
 	size_t passes;
 	int64_t changed_ns;        /* last pass in which a member ran, came or exited, or all were read */
 	int64_t seeded_ticks;      /* when the tree was begun, since the boot of the machine */

@@ -19,6 +19,14 @@ enum { TURNS_LARGE_TREE = 128 };
 /* Call at the begin of each pass. */
 void turns_plan(struct process_tree *tree);
 
+/*
+ * Whether there is room for a new member in this pass. A member costs 0.15 ms when it is new, which bounds how many of thousands of new
+ * processes can be taken. The others have to wait for a later pass. Until then, the number of processes and their memory are unknown. The
+ * time of a process that ends meanwhile is in the sum of the parent that waits for it.
+ */
+bool turns_have_room(struct process_tree *tree);
+void turns_take_room(struct process_tree *tree);
+
 /* Whether a member that has run is to be read in this pass. */
 bool turns_has(const struct process_tree *tree, const struct member *member);
 

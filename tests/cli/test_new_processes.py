@@ -113,3 +113,47 @@ def test_lists_of_threads_are_not_read_in_a_wrapped_job(binary, tmp_path, no_lea
     lists = re.findall(r'"[^"]*?(\d+)/task/(\d+)/children"', (tmp_path / "trace").read_text())
     of_threads = [(pid, tid) for pid, tid in lists if pid != tid]
     assert lists and not of_threads, of_threads
+
+
+def test_a_storm_of_processes_is_left_out_of_the_table(binary, tmp_path):
+    """A chain of 20,000 that wait in vfork() once cost 3.2 s: all were read, and each climbed the whole chain as it ended."""
+    record, count = tmp_path / "record.jsonl", 8000
+    chaos = exact.build_workload(binary, tmp_path, "chaos")
+    pid = os.posix_spawn(binary, [binary, "-i", "0.2", "-o", str(record), "--no-summary", "--cgroup=off", "--",
+                                  chaos, str(tmp_path / "truth"), "chain", str(count)], os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    assert status == 0
+    samples = [json.loads(line) for line in record.open()]
+    told = exact.rusage_secs(samples)
+    cost = usage.ru_utime + usage.ru_stime - told
+    assert cost < 0.3, cost
+    assert abs(sum(sample["tracker"]["cpu_secs"] for sample in samples) - cost) < 0.02 + cost * 0.1, cost
+    assert abs(exact.told_secs(samples) - told) < exact.RUSAGE_TOLERANCE_SECS
+    full = [sample for sample in samples if sample["cpu"]["process_child_count"] is None]
+    assert full, children(samples)
+    # A part of the processes is not the memory of the job, nor of a program.
+    for sample in full:
+        assert sample["cpu"]["process_memory_mib"] is None and sample["cpu"]["process_rss_mib"] is None
+        assert all(program["process_count"] is None and program["memory_mib"] is None for program in sample["programs"])
+
+
+MANY = """
+import os, time
+for _ in range(450):
+    if os.fork() == 0:
+        time.sleep(6)
+        os._exit(0)
+time.sleep(6)
+"""
+
+
+@pytest.mark.parametrize("attached", [False, True], ids=["wrapped", "attached"])
+def test_processes_that_were_left_out_are_found_later(record, attached):
+    if attached:
+        with subprocess.Popen([sys.executable, "-c", "import time\ntime.sleep(1)\n" + MANY], stdin=subprocess.DEVNULL) as job:
+            _, samples = record("-i", 0.2, "--pid", job.pid, "--duration", 6, "--no-summary")
+            job.kill()
+    else:
+        _, samples = record("-i", 0.2, "--duration", 5.5, "--no-summary", "--", sys.executable, "-c", MANY)
+    counts = children(samples)
+    assert None in counts and counts[-1] == 450, counts

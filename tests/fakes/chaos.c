@@ -3,6 +3,7 @@
  *
  *   chaos TRUTH SEED COUNT [KINDS]   KINDS: letters of the table below
  *   chaos TRUTH wild SEED            a tree in which each process acts at random, as act_wild() lists
+ *   chaos TRUTH chain COUNT          each process waits in vfork(2) for the next one; all are there for a second
  *   chaos TRUTH burn MS              the program that children call by exec
  *
  * TRUTH is the file of workload.c: CPU ns of all processes, their number, and the part of the first that is
@@ -453,6 +454,26 @@ static void live_wild(void)
 	_exit(0);
 }
 
+/* ---- a chain ------------------------------------------------------------------------------------------------ */
+
+/* The child shares the memory of its parent, so that all count down the same number. */
+static void live_in_a_chain(volatile int *left)
+{
+	pid_t pid;
+
+	while (--*left > 0) {
+		pid = vfork();
+		if (pid < 0)
+			break;
+		if (pid > 0) {
+			(void)waitpid(pid, NULL, 0);
+			_exit(0);
+		}
+	}
+	sleep_ns(1000 * NSEC_PER_MSEC);
+	_exit(0);
+}
+
 static const struct kind {
 	char letter;
 	void (*act)(void);
@@ -513,6 +534,11 @@ int main(int argc, char **argv)
 	if (strcmp(argv[2], "burn") == 0) {
 		burn(number_argument(argv[3]) * NSEC_PER_MSEC);
 		return 0;
+	}
+	if (strcmp(argv[2], "chain") == 0) {
+		int left = number_argument(argv[3]);
+
+		live_in_a_chain(&left);
 	}
 	if (strcmp(argv[2], "wild") == 0) {
 		seed = (uint64_t)number_argument(argv[3]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
