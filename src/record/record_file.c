@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "record/odd_text.h"
 
 enum { PEEK_BYTES = 64 << 10 };
 
@@ -17,6 +18,8 @@ static int refuse_file(const struct record_file *file, struct scan start, struct
 	if (scan_literal(&start, "SQLite format 3"))
 		return problem_set(problem, -EBADMSG,
 				   "%s: an SQLite file; recordings are JSON Lines, CSV or snapshots", path);
+	if (refuse_odd_text(start, path, problem) < 0)
+		return -EBADMSG;
 	if (scan_line(&start, &line) && scan_literal(&line, "ram_unit,"))
 		return problem_set(problem, -EBADMSG,
 				   "%s: a tracking file of gpu_tracker; `regions --tracking-file` reads it",
@@ -59,7 +62,7 @@ static int detect_format(struct record_file *file, struct rt_problem *problem)
 		file->format = RECORD_SNAPSHOT;
 		return snapshot_open(&file->source, &file->snapshot, problem);
 	}
-	if (*start.at == '{' || *start.at == '[') {
+	if ((*start.at == '{' || *start.at == '[') && !(scan_left(&start) > 1 && !start.at[1])) {
 		file->format = RECORD_JSON;
 		return 0;
 	}

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "format/csv_cells.h"
 #include "format/csv_layout.h"
+#include "record/odd_text.h"
 #include "record/source.h"
 #include "table/table.h"
 
@@ -80,8 +81,10 @@ static int add_names(rt_table *table, struct scan line, struct rt_problem *probl
 	CLEANUP_CELLS struct cells cells = CELLS(line);
 	CLEANUP_BUFFER struct buffer name = BUFFER(1 << 20);
 	struct cell_text cell;
-	int result;
+	int result = refuse_odd_text(line, path, problem);
 
+	if (result < 0)
+		return result;
 	while ((result = cells_next(&cells, &cell)) > 0) {
 		ssize_t added;
 

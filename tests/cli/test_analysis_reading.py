@@ -33,11 +33,24 @@ def one_line(result, path):
     (b"ram_unit,gpu_ram_unit\ngigabytes,gigabytes\n", "gpu_tracker"),
     (b"[1, 2, 3]\n", "no line is a sample"),
     (b"\x1f\x8b\x08\0", "empty"),
+    ("timestamp;processes;utime\n1,5;2;0,25\n".encode(), "separated by semicolons"),
+    ("timestamp\tprocesses\n1.5\t2\n".encode(), "separated by tabs"),
+    ('{"timestamp":1}\n'.encode("utf-16"), "UTF-16 text; convert it first: iconv -f UTF-16 -t"),
+    ('{"timestamp":1}\n'.encode("utf-16-le"), "iconv -f UTF-16LE -t"),
+    ('[{"timestamp":1}]\n'.encode("utf-16-be"), "iconv -f UTF-16BE -t"),
+    ("timestamp,processes\n".encode("utf-16"), "UTF-16 text"),
 ])
 def test_a_file_that_is_not_a_recording_is_named_in_one_line(run, tmp_path, command, content, words):
     path = tmp_path / "input"
     path.write_bytes(content)
     assert words in one_line(run(command, path), path)
+
+
+@pytest.mark.parametrize("content, words", [(b"name;size\na;1,5\n", "semicolons"), ("name,size\n".encode("utf-16"), "UTF-16")])
+def test_any_csv_in_another_form_names_the_cause(run, tmp_path, content, words):
+    path = tmp_path / "input"
+    path.write_bytes(content)
+    assert words in one_line(run("stats", "--any-csv", path), path)
 
 
 def test_a_torn_first_sample_is_none(run, tmp_path):
