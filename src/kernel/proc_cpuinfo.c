@@ -76,11 +76,18 @@ static const struct arm_part ARM_PARTS[] = {
 	{0xc0, 0xac4, "Ampere-1a"},
 };
 
+/* A machine may have cores of several types: big and little ones. */
+enum { ARM_TYPES_MOST = 8 };
+
 struct cpuinfo_scan {
 	struct proc_cpuinfo cpuinfo;
 	uint64_t implementer;
-	uint64_t part;
-	bool has_part;
+	struct {
+		uint64_t implementer;
+		uint64_t part;
+		int cores;
+	} types[ARM_TYPES_MOST];
+	int type_count;
 	int known;
 };
 
@@ -108,6 +115,24 @@ static void count_cpu(struct scan value, struct cpuinfo_scan *found)
 	found->known++;
 }
 
+static void count_arm_core(struct scan value, struct cpuinfo_scan *found)
+{
+	uint64_t part;
+	int i = 0;
+
+	if (!scan_prefixed_hex(value, &part))
+		return;
+	while (i < found->type_count &&
+	       (found->types[i].part != part || found->types[i].implementer != found->implementer))
+		i++;
+	if (i == ARM_TYPES_MOST)
+		return;
+	found->type_count += i == found->type_count;
+	found->types[i].implementer = found->implementer;
+	found->types[i].part = part;
+	found->types[i].cores++;
+}
+
 static void take_line(const struct scan *key, struct scan value, struct cpuinfo_scan *found)
 {
 	struct proc_cpuinfo *cpuinfo = &found->cpuinfo;
@@ -122,25 +147,36 @@ static void take_line(const struct scan *key, struct scan value, struct cpuinfo_
 	else if (scan_is(key, "CPU implementer"))
 		found->known += scan_prefixed_hex(value, &found->implementer);
 	else if (scan_is(key, "CPU part"))
-		found->has_part = scan_prefixed_hex(value, &found->part) || found->has_part;
+		count_arm_core(value, found);
 	else if (scan_is(key, "# processors") && scan_u64(&value, &number) && number <= INT32_MAX)
 		cpuinfo->cpu_count = (int64_t)number;
 }
 
-static void name_arm_part(struct cpuinfo_scan *found)
+static int name_arm_type(uint64_t implementer, uint64_t part, char *ret_text, size_t size)
 {
-	struct proc_cpuinfo *cpuinfo = &found->cpuinfo;
+	for (size_t i = 0; i < ARRAY_SIZE(ARM_PARTS); i++)
+		if (ARM_PARTS[i].implementer == implementer && ARM_PARTS[i].part == part)
+			return snprintf(ret_text, size, "%s", ARM_PARTS[i].name);
+	return snprintf(ret_text, size, "ARM implementer 0x%02llx part 0x%03llx",
+			(unsigned long long)implementer, (unsigned long long)part);
+}
 
-	if (*cpuinfo->model || !found->has_part)
+/* "ARM Neoverse-N1", or "4 ARM Cortex-A55 + 2 ARM Cortex-A78" of a machine with several types. */
+static void name_arm_types(struct cpuinfo_scan *found)
+{
+	char *model = found->cpuinfo.model;
+	size_t size = sizeof found->cpuinfo.model, length = 0;
+
+	if (*model)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(ARM_PARTS); i++) {
-		if (ARM_PARTS[i].implementer != found->implementer || ARM_PARTS[i].part != found->part)
-			continue;
-		snprintf(cpuinfo->model, sizeof cpuinfo->model, "%s", ARM_PARTS[i].name);
-		return;
+	for (int i = 0; i < found->type_count && length < size; i++) {
+		if (found->type_count > 1)
+			length += (size_t)snprintf(model + length, size - length, "%s%d ", i ? " + " : "",
+						   found->types[i].cores);
+		if (length < size)
+			length += (size_t)name_arm_type(found->types[i].implementer, found->types[i].part,
+							model + length, size - length);
 	}
-	snprintf(cpuinfo->model, sizeof cpuinfo->model, "ARM implementer 0x%02llx part 0x%03llx",
-		 (unsigned long long)found->implementer, (unsigned long long)found->part);
 }
 
 int parse_proc_cpuinfo(const char *bytes, size_t length, struct proc_cpuinfo *ret_cpuinfo)
@@ -156,7 +192,7 @@ int parse_proc_cpuinfo(const char *bytes, size_t length, struct proc_cpuinfo *re
 	}
 	if (!found.known && found.cpuinfo.cpu_count < 0)
 		return -EBADMSG;
-	name_arm_part(&found);
+	name_arm_types(&found);
 	*ret_cpuinfo = found.cpuinfo;
 	return 0;
 }

@@ -1,4 +1,6 @@
 /* Tests of src/kernel/proc_cpuinfo.c. */
+#include <stdio.h>
+
 #include "kernel.h"
 
 #include "kernel/proc_cpuinfo.h"
@@ -33,6 +35,30 @@ static void arm_numbers_become_names(void **state)
 	assert_string_equal(cpuinfo.model, "ARM implementer 0x99 part 0x007");
 	cpuinfo = cpuinfo_of("processor\t: 0\nCPU implementer\t: 0x99\nCPU part\t: seven\n");
 	assert_string_equal(cpuinfo.model, "");
+}
+
+static void all_types_of_cores_are_named(void **state)
+{
+	static const char *const PARTS[] = {"0xd46", "0xd46", "0xd46", "0xd47",
+					    "0xd47", "0xd4d", "0xd4d", "0xd4e"};
+	char text[1024], *end = text;
+	struct proc_cpuinfo cpuinfo;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		end += sprintf(end, "processor\t: %d\nCPU implementer\t: 0x41\nCPU part\t: %s\n\n", i,
+			       PARTS[i]);
+	cpuinfo = cpuinfo_of(text);
+	assert_int_equal(cpuinfo.cpu_count, 8);
+	assert_string_equal(cpuinfo.model,
+			    "3 ARM Cortex-A510 + 2 ARM Cortex-A710 + 2 ARM Cortex-A715 + 1 ARM Cortex-X3");
+	/* More types than have room, and names longer than it, are cut. */
+	end = text;
+	for (int i = 0; i < 10; i++)
+		end += sprintf(end, "processor\t: %d\nCPU implementer\t: 0x77\nCPU part\t: 0xf0%d\n", i, i);
+	cpuinfo = cpuinfo_of(text);
+	assert_int_equal(cpuinfo.cpu_count, 10);
+	assert_int_equal(strncmp(cpuinfo.model, "1 ARM implementer 0x77 part 0xf00 + 1 ARM", 41), 0);
 }
 
 static void old_arm_has_one_text_for_all(void **state)
@@ -97,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(x86_has_a_model_name),
 		cmocka_unit_test(arm_numbers_become_names),
+		cmocka_unit_test(all_types_of_cores_are_named),
 		cmocka_unit_test(old_arm_has_one_text_for_all),
 		cmocka_unit_test(other_architectures_are_counted),
 		cmocka_unit_test(long_models_are_cut),
