@@ -164,6 +164,18 @@ void tree_account_publish(struct tree_account *account, const struct usages *mem
 			published->of[i] = total.of[i];
 }
 
+void tree_account_raise(struct tree_account *account, int64_t cpu_ns)
+{
+	struct usages *published = &account->published;
+	int64_t before_ns = published->of[USAGE_CPU_NS];
+
+	if (cpu_ns <= before_ns)
+		return;
+	published->of[USAGE_CPU_NS] = cpu_ns;
+	published->of[USAGE_UTIME_NS] = (int64_t)((double)cpu_ns * (double)published->of[USAGE_UTIME_NS] /
+						  (double)max_i64(before_ns, 1));
+}
+
 static int64_t timeval_ns(const struct timeval *time)
 {
 	return (int64_t)time->tv_sec * NSEC_PER_SEC + (int64_t)time->tv_usec * NSEC_PER_USEC;

@@ -143,6 +143,9 @@ void account_forgive(struct account *account);
 /* Takes the sum over all members and raises the published totals to it. */
 void tree_account_publish(struct tree_account *account, const struct usages *members);
 
+/* Raises the published CPU time to an amount that is certain. The user part grows in proportion. */
+void tree_account_raise(struct tree_account *account, int64_t cpu_ns);
+
 /* CPU time and faults of wait4(2). It does not report I/O, which stays 0. */
 struct usages usages_of_rusage(const struct rusage *usage);
 

@@ -163,8 +163,10 @@ void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
 
 static void credit_time(struct program *program, int64_t ns)
 {
-	if (ns > 0)
-		program->unpublished_ns += ns;
+	if (ns <= 0)
+		return;
+	program->credited_ns += ns;
+	program->unpublished_ns += ns;
 }
 
 static int64_t io_of(const struct member *member, int usage)
@@ -579,6 +581,19 @@ int64_t programs_exits(struct programs *programs)
 	return programs->listener ? program_listener_exits(programs->listener) : -1;
 }
 
+/*
+ * A process outside an attached tree may wait for a daemon of it, whose last time is then in the figures of no member. What the clocks
+ * and the exit records show is in the total in any case.
+ */
+static void tell_credited(const struct programs *programs, struct tree_account *account)
+{
+	int64_t credited_ns = 0;
+
+	for (size_t i = 0; i < programs->count; i++)
+		credited_ns += programs->at[i].credited_ns;
+	tree_account_raise(account, credited_ns);
+}
+
 void programs_update(struct programs *programs, struct process_tree *tree)
 {
 	int64_t now_ns = root_monotonic_ns(tree->root);
@@ -594,6 +609,8 @@ void programs_update(struct programs *programs, struct process_tree *tree)
 		look_at_member(programs, tree, &tree->members[i], now_ns);
 	drop_ended(programs, now_ns);
 	programs->pass_ns = now_ns - programs->last_ns;
+	if (!tree->started_by_caller)
+		tell_credited(programs, &tree->account);
 	programs_share(programs, &tree->account.published, process_tree_running(tree));
 	programs->last_ns = now_ns;
 }

@@ -57,6 +57,7 @@ struct program {
 	bool is_unseen; /* some of its processes came and went without an event: exited_count lacks these */
 
 	/* Within the account. */
+	int64_t credited_ns;    /* known to be its: by clocks and exit records */
 	int64_t unpublished_ns; /* known to be its, but not published; negative: published too early */
 	int64_t grown_ns;       /* of its living processes in this pass */
 	int64_t io_grown[PROGRAM_IO_COUNT];  /* known to be its since the last pass */

@@ -137,3 +137,46 @@ def test_the_largest_that_a_process_was_between_two_samples(spawn, tmp_path, hel
     # The interpreter has some 10 MiB beside. Below the earlier mark, only samples show the memory.
     assert (during if during > before else 1) <= end["largest_process_peak_mib"] <= during + 40, end
     assert during * 0.98 * (during > before) <= end["memory_peak_mib"] <= during + 40, end
+
+
+# Each daemon forks the next one and ends; a process outside the job waits for it.
+DAEMONS = """
+import os, sys, time
+
+def burn(secs):
+    end = time.process_time() + secs
+    while time.process_time() < end:
+        pass
+
+print("ready", flush=True)
+sys.stdin.readline()
+if os.fork() == 0:
+    for _ in range(20):
+        burn(0.04)
+        pid = os.fork()
+        if pid:
+            os.write(1, b"%f\\n" % time.process_time())
+            os._exit(0)
+    os._exit(0)
+os.wait()
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(not exact.is_root(), reason="the kernel tells ends of processes to root")
+def test_the_time_of_daemons_that_others_wait_for(spawn, tmp_path, helpers):
+    """3.9 s were told as 0.15: the last time of each daemon went to init, and one that ended between two samples was lost."""
+    record = tmp_path / "record.jsonl"
+    with subprocess.Popen([sys.executable, "-c", DAEMONS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
+        assert job.stdout.readline() == "ready\n"
+        tracker = spawn("-i", 0.3, "-o", record, "--no-summary", "--pid", job.pid)
+        helpers.wait_until(lambda: record.exists() and record.stat().st_size)
+        job.stdin.write("\n")
+        job.stdin.flush()
+        used = [float(job.stdout.readline()) for _ in range(20)]
+        job.stdin.close()
+        assert tracker.wait() == 0
+    samples = helpers.json_lines(record)
+    told = exact.told_secs(samples)
+    assert sum(used) - 0.02 <= told <= sum(used) + 0.1, used
+    assert abs(sum(program["cpu_secs"] for program in samples[-1]["run_end"]["programs"]) - told) < 0.002
