@@ -238,10 +238,13 @@ static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, s
 	tree->in_nobody_ns = cpu_ns - known_ns;
 	right_ns = cpu_ns > certain_ns ? cpu_ns : certain_ns;
 	members->of[USAGE_CPU_NS] += right_ns - known_ns;
-	if (right_ns == cpu_ns && stat.user_usec >= 0)
-		members->of[USAGE_UTIME_NS] = stat.user_usec * NSEC_PER_USEC -
-					      account->reaped.of[USAGE_UTIME_NS] -
-					      account->retired.of[USAGE_UTIME_NS];
+	/*
+	 * The kernel estimates the user part of a cgroup and those of processes apart from each other: 0.07 and 0.14 s of the
+	 * same 0.17 s. Those of processes end as wait4(2) tells them, so the cgroup divides only what they lack.
+	 */
+	if (right_ns > known_ns && stat.user_usec >= 0 && stat.usage_usec > 0)
+		members->of[USAGE_UTIME_NS] += (int64_t)((double)(right_ns - known_ns) *
+							 (double)stat.user_usec / (double)stat.usage_usec);
 }
 
 /* Fewer faults than any forked process has: one that only exits takes 4. */

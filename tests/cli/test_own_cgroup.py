@@ -31,6 +31,16 @@ def test_its_counters_begin_with_the_job(run):
     assert sum(used) == pytest.approx(end["utime_secs"] + end["stime_secs"], abs=exact.EXITS_SECS)
 
 
+def test_user_and_system_time_of_the_samples_are_those_of_the_end(run):
+    """The kernel estimates the parts of a cgroup apart from those of processes, which wait4(2) tells: half of them was elsewhere."""
+    result = run("-i", "0.1", "--", "sh", "-c", "for i in $(seq 300); do /bin/true; done")
+    samples = [json.loads(line) for line in result.err.splitlines() if line.startswith("{")]
+    end = samples[-1]["run_end"]
+    user, system = (sum(sample["cpu"][name] or 0 for sample in samples) for name in ("process_utime_secs", "process_stime_secs"))
+    assert user + system == pytest.approx(end["utime_secs"] + end["stime_secs"], abs=exact.EXITS_SECS)
+    assert user == pytest.approx(end["utime_secs"], abs=0.02)
+
+
 def test_without_it_the_source_is_the_clock(run):
     assert recorded(run, "--cgroup", "off")[0]["cpu"]["process_cpu_source"] == "clock"
 
