@@ -323,7 +323,7 @@ void advice_doubt(struct rt_advice *advice)
 			    "of the %s this advice would have killed %zu, and each kill costs a run; "
 			    "--policy max reserves more and kills fewer",
 			    backtest_runs(backtest).text, backtest->killed);
-	if (advice->runs - advice->runs_left_out == 1)
+	if (advice->runs - advice->runs_left_out == 1 && advice->memory_mib >= 0)
 		advice_note(advice, "one_run",
 			    "one run says little: the next may need more, and would be killed above %s. Add "
 			    "earlier runs: resource-tracker recommend FILE --history EARLIER",

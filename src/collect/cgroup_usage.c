@@ -425,6 +425,8 @@ static uint64_t fill_pressure(struct cgroup_usage *state, struct collect_context
 	bool of_a_job = context->tree || context->facts->argc > 0;
 	struct proc_pressure found;
 
+	/* Stalls are parts of the time, however many CPUs there are. */
+	row->row.cpus = 1;
 	if (of_a_job && folder >= 0 && !cgroup_place_is_root(&state->place, CGROUP_UNIFIED) &&
 	    fill_pressure_of_cgroup(folder, context->root, row) == 0) {
 		row->source = "cgroup";

@@ -33,6 +33,13 @@ static double mib_of_kib(int64_t kib)
 	return kib < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)kib / 1024;
 }
 
+/* No part is larger than the whole. lxcfs mixes figures of the machine with those of a container. */
+static double part_mib(const struct proc_meminfo *meminfo, int64_t kib)
+{
+	return meminfo->total_kib >= 0 && kib > meminfo->total_kib ? no_real(ABSENT_IMPOSSIBLE)
+								  : mib_of_kib(kib);
+}
+
 /* Linux before 3.14 has no MemAvailable. Fall back to free + buffers + cached. */
 static int64_t available_kib(const struct proc_meminfo *meminfo)
 {
@@ -84,9 +91,9 @@ static void fill_huge(struct memory_row *row, const struct proc_meminfo *meminfo
 	    __builtin_mul_overflow(meminfo->huge_pages_free, meminfo->huge_page_kib, &free_kib))
 		return;
 	row->hugetlb_total_mib =
-		mib_of_kib(meminfo->hugetlb_kib > usual_kib ? meminfo->hugetlb_kib : usual_kib);
+		part_mib(meminfo, meminfo->hugetlb_kib > usual_kib ? meminfo->hugetlb_kib : usual_kib);
 	row->hugetlb_used_mib = meminfo->hugetlb_kib > usual_kib ? no_real(ABSENT_NO_SUCH_COUNTER)
-								 : mib_of_kib(usual_kib - free_kib);
+								 : part_mib(meminfo, usual_kib - free_kib);
 }
 
 static void host_memory_collect(void *state_, struct collect_context *context, struct frame *frame)
@@ -108,15 +115,14 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	}
 	available = available_with_arc_kib(state, context->root, &meminfo);
 	row->total_mib = mib_of_kib(meminfo.total_kib);
-	row->free_mib = mib_of_kib(meminfo.free_kib);
-	row->available_mib = mib_of_kib(available);
-	row->buffers_mib = mib_of_kib(meminfo.buffers_kib);
-	row->active_mib = mib_of_kib(meminfo.active_kib);
-	row->inactive_mib = mib_of_kib(meminfo.inactive_kib);
-	if (meminfo.cached_kib >= 0)
-		row->cached_mib =
-			mib_of_kib(meminfo.cached_kib +
-				   (meminfo.slab_reclaimable_kib > 0 ? meminfo.slab_reclaimable_kib : 0));
+	row->free_mib = part_mib(&meminfo, meminfo.free_kib);
+	row->available_mib = part_mib(&meminfo, available);
+	row->buffers_mib = part_mib(&meminfo, meminfo.buffers_kib);
+	row->active_mib = part_mib(&meminfo, meminfo.active_kib);
+	row->inactive_mib = part_mib(&meminfo, meminfo.inactive_kib);
+	row->cached_mib = part_mib(&meminfo, meminfo.cached_kib);
+	if (!real_absent(row->cached_mib) && meminfo.slab_reclaimable_kib > 0)
+		row->cached_mib += mib_of_kib(meminfo.slab_reclaimable_kib);
 	fill_used(meminfo.total_kib > 0 ? meminfo.total_kib : -1, available, &row->used_mib, &row->used_pct);
 	row->active_anon_mib = mib_of_kib(meminfo.active_anon_kib);
 	row->inactive_anon_mib = mib_of_kib(meminfo.inactive_anon_kib);
@@ -127,6 +133,9 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	row->swap_total_mib = mib_of_kib(meminfo.swap_total_kib);
 	fill_used(meminfo.swap_total_kib, meminfo.swap_free_kib, &row->swap_used_mib, &row->swap_used_pct);
 	fill_huge(row, &meminfo);
+	frame->memory_mib = real_absent(row->total_mib) ? 0 : row->total_mib;
+	if (!real_absent(row->swap_total_mib))
+		frame->memory_mib += row->swap_total_mib;
 }
 
 static void host_memory_close(void *state_)

@@ -51,9 +51,11 @@ static double span_secs(const struct row *now, const struct span *span)
 /* ---- what a machine can do ---------------------------------------------------------------------------------- */
 
 /* More than any device, bus or processor does in a second. */
-#define BYTES_MOST 1e13
+#define CHARS_MOST 1e13
+#define BYTES_MOST 1e12
 #define JOULES_MOST 1e4
 #define EVENTS_MOST 1e10
+#define ANY 1e300
 #define THREADS_MOST 4194304.0 /* PID_MAX_LIMIT of the kernel */
 
 static bool is_seconds(const struct metric *metric)
@@ -73,7 +75,9 @@ static double most_per_sec(const struct metric *metric, const struct row *row, c
 		/* Any number of threads may wait at once. */
 		return strstr(metric->name, "cpu_wait_secs") || !cpus ? THREADS_MOST : cpus;
 	case 'b':
-		return row->most_bytes > 0 ? row->most_bytes : BYTES_MOST;
+		return row->most_bytes > 0             ? row->most_bytes
+		       : strstr(metric->name, "chars") ? CHARS_MOST
+						       : BYTES_MOST;
 	case 'J':
 	case 'W':
 		return JOULES_MOST;
@@ -320,18 +324,38 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 	return any_counted && !any_known ? no_count(ABSENT_FIRST_SAMPLE) : sum;
 }
 
+/* The most memory that a part of the machine's can be. Shared pages count in the resident set of each process. */
+static double most_mib(const struct row *row, const struct metric *metric, const struct frame *frame)
+{
+	const struct tree_row *tree = (const void *)frame->first[ROW_tree];
+	bool in_each = strstr(metric->name, "rss_mib") || strstr(metric->name, "shared_mib");
+	bool is_part = row->kind == ROW_tree || row->kind == ROW_program || row->kind == ROW_run_end ||
+		       row->kind == ROW_run_end_program || row->kind == ROW_cgroup || row->kind == ROW_numa;
+
+	if (!is_part || frame->memory_mib <= 0 || strstr(metric->name, "gpu") ||
+	    strstr(metric->name, "limit"))
+		return ANY;
+	return frame->memory_mib * (in_each && tree && !count_absent(tree->process_child_count)
+					    ? 1 + (double)tree->process_child_count
+					    : 1);
+}
+
 /* Judges a value that its collector assigned. */
 static void judge_value(struct row *row, const struct metric *metric, size_t offset,
 			const struct frame *frame)
 {
 	bool is_cpu_time = is_seconds(metric) && row->kind != ROW_cgroup && metric->nature != GAUGE &&
 			   (strstr(metric->name, "cpu_") || strstr(metric->name, "time_"));
-	double value, most = metric->unit[0] == '%' ? 100 : 1e300;
+	double value, most = ANY;
 
 	if (metric->type > TYPE_COUNT || field_absent(row, metric->type, offset))
 		return;
 	value = metric->type == TYPE_REAL ? *row_real(row, offset) : (double)*row_count(row, offset);
-	if (is_cpu_time)
+	if (metric->unit[0] == '%')
+		most = 100;
+	else if (strcmp(metric->unit, "MiB") == 0)
+		most = most_mib(row, metric, frame);
+	else if (is_cpu_time)
 		most = most_per_sec(metric, row, frame) * (1.25 * frame->sample->elapsed_secs + 1);
 	if (value > most)
 		field_set_absent(row, metric->type, offset, ABSENT_IMPOSSIBLE);
@@ -390,6 +414,17 @@ static bool has_derived_metrics(enum row_kind kind)
 	return any;
 }
 
+/* The parts of a total that is too large mean nothing either. */
+static void judge_tree(struct frame *frame)
+{
+	struct tree_row *tree = (void *)frame->first[ROW_tree];
+	double most = frame->cpus * (1.25 * frame->sample->elapsed_secs + 1);
+
+	if (tree && frame->cpus && tree->cpu_total_secs > most)
+		tree->cpu_total_secs = tree->utime_total_secs = tree->stime_total_secs =
+			no_real(ABSENT_IMPOSSIBLE);
+}
+
 void derive(struct frame *frame, const struct earlier_frames *earlier)
 {
 	struct spans since = {
@@ -398,9 +433,12 @@ void derive(struct frame *frame, const struct earlier_frames *earlier)
 		.window = {.earlier = earlier->window, .now = frame},
 	};
 
-	/* CPUs that have gone had done their part of the run. */
+	/* CPUs and memory that have gone had done their part of the run. */
 	if (earlier->deltas && earlier->deltas->cpus > frame->cpus)
 		frame->cpus = earlier->deltas->cpus;
+	if (earlier->deltas && earlier->deltas->memory_mib > frame->memory_mib)
+		frame->memory_mib = earlier->deltas->memory_mib;
+	judge_tree(frame);
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		bool changes = has_derived_metrics(kind);
 		struct companion deltas = companion_of(changes ? earlier->deltas : NULL, kind),

@@ -20,6 +20,7 @@ struct frame {
 	struct row *last[ROW_KINDS];
 	int missing[ROW_KINDS];    /* why the rows of a kind are unknown (absent.h); 0: they are known */
 	int cpus;                  /* that programs can run on; 0: unknown */
+	double memory_mib;         /* all memory and swap space that programs can have; 0: unknown */
 	struct sample_row *sample; /* the root row; frame_begin() adds it */
 	struct frame_chunk *chunks;
 	struct frame_chunk *chunk; /* the chunk that is being filled */

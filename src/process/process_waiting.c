@@ -49,13 +49,20 @@ void waiting_begin_pass(struct process_tree *tree, int64_t now_ns)
 		waiting->asked_last = 0;
 	}
 	waiting->asked = 0;
+	waiting->began_ns = waiting->began_ns ? waiting->began_ns : now_ns;
 	waiting->pass_ns = now_ns;
 }
 
-/* Adds the growth of a counter. One that went back belongs to another thread with the same number. */
-static void add_growth(int64_t *total, int64_t *last, int64_t now, bool counts)
+/* More than a thread switches in a run. */
+#define SWITCHES_MOST INT64_C(1000000000000)
+
+/*
+ * Adds the growth of a counter. One that went back belongs to another thread with the same number, and one that grew by more than
+ * `most` tells nothing.
+ */
+static void add_growth(int64_t *total, int64_t *last, int64_t now, int64_t most)
 {
-	if (counts && now > *last)
+	if (now > *last && now - *last <= most)
 		*total += now - *last;
 	*last = now;
 }
@@ -66,6 +73,7 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 	bool counts = thread->has_times || !thread->is_older;
 	struct proc_pid_schedstat now;
 	int error = parse_proc_pid_schedstat(tree->root->text.data, length, &now);
+	int64_t most_ns = -1;
 
 	if (error < 0) {
 		waiting->error = -error;
@@ -73,9 +81,13 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 	}
 	if (!thread->has_times || now.turns != thread->turns || now.run_ns != thread->last.run_ns)
 		thread->ran_ns = waiting->pass_ns;
+	/* A thread runs or waits no longer than the time that has passed. */
+	if (counts)
+		most_ns = waiting->pass_ns - (thread->has_times ? thread->read_ns : waiting->began_ns) +
+			  NSEC_PER_SEC;
 	thread->read_ns = waiting->pass_ns;
-	add_growth(&waiting->total.run_ns, &thread->last.run_ns, now.run_ns, counts);
-	add_growth(&waiting->total.wait_ns, &thread->last.wait_ns, now.wait_ns, counts);
+	add_growth(&waiting->total.run_ns, &thread->last.run_ns, now.run_ns, most_ns);
+	add_growth(&waiting->total.wait_ns, &thread->last.wait_ns, now.wait_ns, most_ns);
 	thread->turns = now.turns;
 	thread->has_times = waiting->has_times = true;
 }
@@ -83,12 +95,12 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 static void count_switches(struct tree_waiting *waiting, struct followed_thread *thread, int64_t voluntary,
 			   int64_t involuntary)
 {
-	bool counts = thread->has_switches || !thread->is_older;
+	int64_t most = thread->has_switches || !thread->is_older ? SWITCHES_MOST : -1;
 
 	if (voluntary < 0 || involuntary < 0)
 		return;
-	add_growth(&waiting->total.voluntary, &thread->last.voluntary, voluntary, counts);
-	add_growth(&waiting->total.involuntary, &thread->last.involuntary, involuntary, counts);
+	add_growth(&waiting->total.voluntary, &thread->last.voluntary, voluntary, most);
+	add_growth(&waiting->total.involuntary, &thread->last.involuntary, involuntary, most);
 	thread->has_switches = waiting->has_switches = true;
 	thread->switch_turns = thread->turns;
 	thread->switch_run_ns = thread->last.run_ns;

@@ -78,6 +78,7 @@ struct tree_waiting {
 	pid_t offered_pid; /* its main thread's switches were read with other figures just now; 0: none */
 	int64_t offered_voluntary, offered_involuntary;
 	int64_t pass_ns;
+	int64_t began_ns; /* the first pass */
 };
 
 /* Call at the begin of each pass over the members. */
