@@ -427,6 +427,7 @@ static uint64_t fill_pressure(struct cgroup_usage *state, struct collect_context
 
 	/* Stalls are parts of the time, however many CPUs there are. */
 	row->row.cpus = 1;
+	row_set_absent(&row->row, ABSENT_NO_SUCH_COUNTER);
 	if (of_a_job && folder >= 0 && !cgroup_place_is_root(&state->place, CGROUP_UNIFIED) &&
 	    fill_pressure_of_cgroup(folder, context->root, row) == 0) {
 		row->source = "cgroup";
@@ -439,9 +440,9 @@ static uint64_t fill_pressure(struct cgroup_usage *state, struct collect_context
 			set_stall(row, (int)i, &found, true);
 		error = i == 0 ? one : error;
 	}
-	if (error < 0)
-		row_set_absent(&row->row, error == -ENOENT ? ABSENT_NO_SUCH_COUNTER : error);
-	else
+	if (error < 0 && error != -ENOENT)
+		row_set_absent(&row->row, error);
+	else if (!error)
 		row->source = "host";
 	return MACHINE_PRESSURE;
 }

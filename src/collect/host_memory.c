@@ -109,10 +109,9 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	else
 		error = read_proc_meminfo(context->root, &state->meminfo, &meminfo);
 
-	if (error < 0) {
-		row_set_absent(&row->row, error);
+	row_set_absent(&row->row, error < 0 ? error : ABSENT_NO_SUCH_COUNTER);
+	if (error < 0)
 		return;
-	}
 	available = available_with_arc_kib(state, context->root, &meminfo);
 	row->total_mib = mib_of_kib(meminfo.total_kib);
 	row->free_mib = part_mib(&meminfo, meminfo.free_kib);

@@ -66,6 +66,27 @@ def gpus_without_sys(record, folder, _nvml):
     return record("--root", folder, "-i", 1, "--duration", 0.3)
 
 
+def files_without_lines(record, folder, _nvml):
+    """All files are there, and lack what is read in them."""
+    files = {
+        "proc/meminfo": "MemTotal: 1000 kB", "proc/stat": "cpu0 1 2 3 4", "proc/diskstats": "8 0 sda 1 2 3 4 5 6 7 8 9 10 11",
+        "proc/net/dev": " eth0: 1", "proc/self/mountinfo": "22 1 0:21 / /sys/fs/cgroup rw - cgroup2 cgroup rw",
+        "proc/100/stat": STAT_ALONE, "proc/100/cgroup": "0::/j", "sys/class/powercap/intel-rapl:0/name": "package-0",
+        "dev/dri/renderD128": "", "sys/class/drm/renderD128/device/uevent": "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0",
+        "sys/class/block/sda/device/model": "",
+    }
+    empty = [*(f"proc/{name}" for name in ("loadavg", "cpuinfo", "pressure/cpu", "pressure/io", "pressure/memory")),
+             *(f"proc/100/{name}" for name in ("statm", "io", "status", "schedstat", "smaps_rollup")),
+             *(f"sys/fs/cgroup/j/{name}" for name in ("memory.current", "memory.peak", "memory.stat", "memory.events", "memory.numa_stat",
+                                                      "cpu.stat", "cpu.pressure", "memory.pressure", "io.pressure", "io.stat")),
+             "sys/class/block/sda/size", "sys/devices/system/node/node0/meminfo", "sys/devices/system/node/node1/meminfo",
+             "sys/class/powercap/intel-rapl:0/energy_uj", "sys/class/net/eth0/mtu"]
+    for path, text in {**dict.fromkeys(empty, ""), **files}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text + "\n")
+    return record("--root", folder, "--pid", 100, "-i", 0.5, "--duration", 1.2)
+
+
 def process_without_files(record, folder, _nvml):
     """Of the job's files, only stat can be read."""
     (folder / "proc" / "100").mkdir(parents=True)
@@ -104,6 +125,11 @@ GPU_READINGS = ("gpu.*_pct", "gpu.vram_*", "gpu.temperature_celsius", "gpu.power
 CASES = {
     nothing: ["*", "!gpu.*", "!totals.gpu_*", "!run_start.gpu_names", *(f"!{name}" for name in ALWAYS)],
     gpus_without_sys: ["gpu.*", "totals.gpu_*", "run_start.gpu_names"],
+    files_without_lines: ["memory.*", "!memory.total_mib", "cpu.*", "!cpu.process_*", "numa.*", "!numa.node", "energy.*", "!energy.zone",
+                          "network.*", "!network.interface", "!network.rx_*", "disk.model", "disk.vendor", "disk.serial", "disk.device_type",
+                          "disk.capacity_bytes", "cgroup.*", "!cgroup.oom_kills", "pressure.*_secs", "totals.net_sent_bytes", "totals.gpu_*",
+                          "gpu.*_pct", "!gpu.process*", "gpu.vram_*", "gpu.power_*", "gpu.temperature_celsius",
+                          "cpu.process_disk_*", "cpu.process_*_chars", "cpu.process_cpu_wait*", "cpu.process_*_switches"],
     process_without_files: ["cpu.process_*_mib", "cpu.process_disk_*", "cpu.process_*_chars", "cpu.process_cpu_wait*", "cpu.process_*_switches",
                             "cpu.process_cpu_energy_joules", "cpu.process_memory_source", "!cpu.process_*gpu*", "programs.memory_mib",
                             "programs.disk_*", "programs.*_chars", "job_disk.*", "run_end.tree_cpu_wait*", "run_end.programs.disk_*"],
