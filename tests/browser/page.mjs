@@ -129,8 +129,8 @@ const SCENARIOS = {
 	async tables(page) {
 		for (const summary of await page.locator('details > summary').all())
 			await summary.click();
-		await page.waitForFunction(() => [...document.querySelectorAll('details:not(.forms)')].every((one) => one.querySelector('table')));
-		return {rows: await page.$$eval('.numbers:not(#chart-phases *)', (tables) => tables.map((table) => ({
+		await page.waitForFunction(() => [...document.querySelectorAll('details:not(.forms):not(.notes)')].every((one) => one.querySelector('table')));
+		return {rows: await page.$$eval('.numbers:not(#table-phases *)', (tables) => tables.map((table) => ({
 			caption: table.caption.textContent, rows: [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('\u00a0', ' ')))})))};
 	},
 	async looks(page) {
@@ -158,6 +158,17 @@ const SCENARIOS = {
 		seen.pdf = (await page.pdf({format: 'A4', printBackground: true, ...(shots ? {path: `${shots}/print.pdf`} : {})})).length;
 		seen.afterPrint = await paper();
 		return seen;
+	},
+	/* Where the first chart begins on a page that nothing has scrolled, and what a narrow page hides to the right. */
+	async fit(page) {
+		const seen = {chart: await page.evaluate(() => document.querySelector('#chart-cpu .u-over').getBoundingClientRect().top)};
+		const hidden = () => page.$$eval('.scroll', (all) => all.filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1).map((one) => one.getAttribute('aria-label')));
+
+		seen.wide = await hidden();
+		await page.setViewportSize({width: 500, height: 900});
+		await settle(page);
+		await settle(page);
+		return {...seen, narrow: await hidden(), labels: await page.$$eval('#table-phases tbody tr:first-child td', (all) => all.map((one) => getComputedStyle(one, '::before').content))};
 	},
 	/* Every rule of axe that applies, at both widths and in both themes, with all sections open. */
 	async axe(page, {axe}) {
@@ -286,8 +297,8 @@ const SCENARIOS = {
 		}, [chart, colour]);
 	},
 	async phases(page) {
-		const heads = await page.$$eval('#chart-phases thead th', (all) => all.map((one) => one.textContent));
-		const rows = await page.$$eval('#chart-phases tbody tr', (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll('\u00a0', ' '))));
+		const heads = await page.$$eval('#table-phases thead th', (all) => all.map((one) => one.textContent));
+		const rows = await page.$$eval('#table-phases tbody tr', (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll('\u00a0', ' '))));
 		const bar = await page.evaluate(() => {
 			const canvas = document.querySelector('.bar canvas'), ratio = canvas.width / canvas.clientWidth, copy = document.createElement('canvas');
 			/* A copy, because the browser warns of reading a canvas again and again. */
@@ -299,7 +310,7 @@ const SCENARIOS = {
 			const at = (part) => [...ctx.getImageData(Math.round((box.left - own.left + part * box.width) * ratio), 8, 1, 1).data].slice(0, 3);
 			return [1.5, 3.5, 5.5, 7.5].map((secs) => at(secs / 8).join());
 		});
-		await page.locator('#chart-phases tbody button').first().click();
+		await page.locator('#table-phases tbody button').first().click();
 		await settle(page);
 		return {heads, rows, bar, where: await where(page)};
 	},

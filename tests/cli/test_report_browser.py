@@ -1,6 +1,7 @@
 """The page of `report`: its charts and controls, in Chromium and Firefox (tests/browser/page.mjs drives them)."""
 import base64
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 import recordings
+import report_pages
 from report_pages import WHOLE, both_browsers, data_of, drive, driver, make, npm_package, unpack  # noqa: E402, F401
 
 # The browsers look at pages, which are the same from every build.
@@ -53,6 +55,68 @@ def test_phases_have_a_bar_and_a_table(marked, drive, browser):
 def test_the_caption_of_a_wide_table_stays_within_a_narrow_page(marked, drive):
     seen = drive(marked, "looks")
     assert seen["captions"] and max(seen["captions"]) <= 390
+
+
+def everything_marked(run, tmp_path):
+    """A page with phases, programs and long advice. The first program did nearly all, and the kernel cut a name."""
+    samples = recordings.eight_samples()
+    names = ["python3 train.py", "bash", "readlink", "basename", "resource-tracke", "env"]
+    for one in samples:
+        one["programs"] = [{"name": name, "cpu_secs": 1.0 if i == 0 else 0.001, "memory_mib": 64.0} for i, name in enumerate(names)]
+    samples[-1]["run_end"] = dict(recordings.END, programs=[
+        {"name": name, "cpu_secs": 8.0 if i == 0 else 0.0014, "cpu_estimated_secs": 0.0001, "memory_peak_mib": 64.0, "disk_read_bytes": 4096,
+         "disk_read_estimated_bytes": 2, "disk_write_bytes": 0, "disk_write_estimated_bytes": 0, "process_count": 3} for i, name in enumerate(names)])
+    path = recordings.write(tmp_path / "run0.jsonl", samples)
+    recordings.write_marks(path, samples[0]["timestamp"] - samples[0]["elapsed_secs"], [
+        ("start", "load", 0.5), ("stop", "load", 2.5), ("start", "epoch", 3.0), ("stop", "epoch", 7.0)])
+    assert run("report", "-o", tmp_path / "page.html", path).returncode == 0
+    return tmp_path / "page.html"
+
+
+def test_charts_begin_in_the_first_screen_and_no_table_is_cut(run, tmp_path, drive):
+    """The first chart once began at 1,730 pixels, and tables lost columns on a page of 500 pixels."""
+    seen = drive(everything_marked(run, tmp_path), "fit")
+    assert seen["chart"] < 780 and seen["wide"] == [] and seen["narrow"] == [], seen
+    assert seen["labels"][0].startswith('"Calls') or "Calls" in seen["labels"][0], seen["labels"]
+
+
+def test_small_programs_are_folded_and_a_cut_name_says_so(run, tmp_path, drive):
+    page = everything_marked(run, tmp_path)
+    large, small = [one["rows"] for one in drive(page, "tables")["rows"] if one["rows"][0][0] == "Program"]
+    assert [row[0] for row in large[1:]] == ["python3 train.py"] and len(small) == 6
+    assert "resource-tracke\u2026" in [row[0] for row in small]
+    # An estimate of less than 1 % of its figure has no line.
+    assert "estimated" not in "".join(large[1] + [cell for row in small for cell in row[3:]])
+
+
+def test_a_page_takes_few_sheets(run, tmp_path, drive):
+    if not shutil.which("pdfinfo"):
+        pytest.skip("needs pdfinfo")
+    (tmp_path / "page.pdf").write_bytes(base64.b64decode(drive(everything_marked(run, tmp_path), "paper")["pdf"]))
+    info = subprocess.run(["pdfinfo", tmp_path / "page.pdf"], capture_output=True, text=True, check=True).stdout
+    assert int(re.search(r"Pages:\s+(\d+)", info)[1]) <= 3
+    text = subprocess.run(["pdftotext", "-l", "1", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True).stdout
+    assert "CPU by program" in text, "the charts begin on the first sheet"
+
+
+def test_colours_of_programs_are_far_apart():
+    """Two programs once shared one blue."""
+    css = (report_pages.TOP / "src" / "report" / "page" / "page.css").read_text()
+    themes = re.findall(r"--c0: .*--c7: #\w{6}", css)
+    assert len(themes) == 3
+    for theme in themes:
+        colours = [tuple(int(text[i:i + 2], 16) for i in (0, 2, 4)) for text in re.findall(r"--c\d: #(\w{6})", theme)]
+        assert len(colours) == 8
+        for i, one in enumerate(colours):
+            for other in colours[:i]:
+                assert distance(one, other) > 95, (one, other)
+
+
+def distance(one, other):
+    """The "redmean" distance, which follows the eye better than that of plain numbers."""
+    mean = (one[0] + other[0]) / 2
+    red, green, blue = ((a - b) ** 2 for a, b in zip(one, other))
+    return ((2 + mean / 256) * red + 4 * green + (2 + (255 - mean) / 256) * blue) ** 0.5
 
 
 def test_a_page_without_phases_has_no_bar(make, drive):
@@ -113,7 +177,7 @@ def test_programs_are_areas_and_a_table(make, drive):
          "disk_read_estimated_bytes": 1024, "disk_write_bytes": 0, "disk_write_estimated_bytes": 0, "process_count": 3}
         for name, cpu, peak in (("cc1", 3.0, 64.0), ("<b>sh</b>", 1.0, 1.0))])
     page = make(samples)
-    assert {"chart-programs", "chart-programs-cpu", "chart-programs-memory"} <= set(drive(page, "look")["charts"])
+    assert {"table-programs", "chart-programs-cpu", "chart-programs-memory"} <= set(drive(page, "look")["charts"])
     programs, statistics = drive(page, "tables")["rows"][:2]
     assert programs["rows"][0][4:6] == ["Read from storage", "Written to storage"]
     assert programs["rows"][1] == ["cc1", "3.00 s0.30 s estimated", "75.0 %", "64.0 MiB", "4.00 KiB1.00 KiB estimated", "0", "3"]
@@ -197,8 +261,8 @@ def test_the_tree_of_a_screen_reader(marked, drive):
 
 def test_the_tab_key_reaches_everything(marked, drive):
     seen = drive(marked, "tab")
-    order = [seen["stops"].index(name) for name in ("Dark: switch the colours", "Zoom out", "Reset: show the whole run", "load",
-                                                    "PNG: save a picture of the chart CPU")]
+    order = [seen["stops"].index(name) for name in ("Dark: switch the colours", "Zoom out", "Reset: show the whole run",
+                                                    "PNG: save a picture of the chart CPU", "load")]
     assert order == sorted(order) and seen["where"] == "0:00.5 \u2013 0:02.5"
 
 

@@ -215,8 +215,14 @@ const adviceCard = (run, report) => {
 		/metaflow/i.test(report.integration || '') ?
 			note(element('code', {}, '@resources(cpu=', told(run.raw, 'advice.cpu'), ', memory=', told(run.raw, 'advice.memory'), advice.gpu ? [', gpu=', told(run.raw, 'advice.gpu')] : '', ')')) : null,
 		advice.runs > 1 ? note('From ', told(run.raw, 'advice.runs'), ' runs: ', told(run.raw, 'advice.evidence.cpu.mean_cores', figure), ' cores on average, a peak of ', told(run.raw, 'advice.evidence.memory.peak_mib', mib), '.') : null,
-		serverNotes(run),
-		advice.notes.slice(0, 3).map((one, i) => note(told(run.raw, `advice.notes.${i}.text`, sentence))));
+		serverNotes(run), adviceNotes(run));
+};
+
+/* One note is in the first screen. The others would make all cards of the row as tall. */
+const adviceNotes = (run) => {
+	const notes = run.raw.advice.notes.map((one, i) => note(told(run.raw, `advice.notes.${i}.text`, sentence))), more = notes.slice(1);
+
+	return [notes.slice(0, 1), more.length ? element('details', {class: 'more notes'}, element('summary', {}, 'More notes'), more) : null];
 };
 
 /* Writes a JSON list of words as a shell would take it. */
@@ -265,7 +271,7 @@ const recordFacts = (run) => {
 
 /* The page of one run: cards. */
 const answersOfOne = (run, report) => element('div', {class: 'answers'},
-	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report), formsOf(run),
+	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report),
 	card('How much did it use?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), gpuTable(run), traffic(run)));
 
 /* ---- several runs ---- */

@@ -3,7 +3,7 @@
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
 	3600, 7200, 10800, 21600, 43200, 86400, 172800, 432800, 864000];
 const BINARY = Array.from({length: 80}, (_, i) => 2 ** (i - 20));
-const PLOT_HEIGHT = 176, AXIS_WIDTH = 74, RIGHT_ROOM = 24;
+const PLOT_HEIGHT = 176, PRINT_PLOT_HEIGHT = 120, AXIS_WIDTH = 74, RIGHT_ROOM = 24;
 const FONT = 'system-ui, sans-serif';
 /* A peak up to this part of the largest sample is that sample, rounded. */
 const SAMPLED_PEAK = 1.005;

@@ -179,7 +179,7 @@ class Run {
 	naming(chart, name) {
 		const gpu = chart.rows === 'gpu' && (this.raw.summary.gpus || []).find(({uuid}) => uuid === name);
 
-		return gpu && gpu.index !== null ? {label: `GPU ${gpu.index}` + (gpu.mig_parent ? ` (${name.slice(-6)})` : ''), title: [gpu.name, name].filter(Boolean).join(', ')} : {label: name, title: name};
+		return gpu && gpu.index !== null ? {label: `GPU ${gpu.index}` + (gpu.mig_parent ? ` (${name.slice(-6)})` : ''), title: [gpu.name, name].filter(Boolean).join(', ')} : {label: chart.rows === 'programs' ? fullName(name) : name, title: name};
 	}
 
 	/* Returns the median of the first intervals. */

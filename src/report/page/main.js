@@ -116,9 +116,9 @@ const section = (layout) => {
 		element('div', {class: row.length > 1 ? 'panes beside' : 'panes'}, panes.map(({pane}) => pane)))};
 };
 
-const chartList = element('div', {class: 'chart-list'});
+const chartList = element('div', {class: 'chart-list' + (several ? ' whole-width' : '')});
 const charts = element('section', {class: 'charts', tabindex: '0', 'aria-label': 'Charts. Arrow keys pan and zoom, comma and full stop go from sample to sample, 0 shows all.',
-	onkeydown: (event) => view.key(event)}, toolbar, phaseSection(view), programSection(view), chartList);
+	onkeydown: (event) => view.key(event)}, toolbar, phaseSection(view), chartList, phaseTableSection(view), programSection(view));
 
 charts.addEventListener('wheel', (event) => view.wheel(event), {passive: false});
 
@@ -148,7 +148,7 @@ const about = runs.map((run) => element('section', {class: 'card'}, element('h2'
 const foot = element('footer', {}, `resource-tracker ${report.version}` + (report.integration ? ` from ${report.integration}` : '') +
 	`, page made ${localMoment(report.made)}`);
 
-document.getElementById('report').append(head, element('main', {}, answers, charts, tables, element('div', {class: 'about'}, about)), foot);
+document.getElementById('report').append(head, element('main', {}, answers, charts, several ? null : formsOf(runs[0]), tables, element('div', {class: 'about'}, about)), foot);
 
 /* The time at the pointer, or the shown range: since the start, and of the reader's clock. */
 const tellWhere = (at, indices) => {
@@ -185,7 +185,7 @@ build();
 view.onChange(remember);
 addEventListener('hashchange', recall);
 
-/* For printing, switch to the light theme, open all sections, and use the width of the paper. */
+/* For printing, switch to the light theme, and use the width of the paper. */
 let before = null;
 /* The width of A4 and Letter within usual margins, in CSS pixels. */
 const PRINT_WIDTH = 660;
@@ -199,12 +199,11 @@ new ResizeObserver(() => {
 }).observe(charts);
 
 addEventListener('beforeprint', () => {
-	before = {theme: document.documentElement.dataset.theme, open: tables[0].open};
+	before = {theme: document.documentElement.dataset.theme};
 	document.documentElement.dataset.theme = 'light';
 	document.documentElement.classList.add('printing');
-	tables[0].open = true;
-	numbers.fill();
-	view.resize(several && !overlaid ? PRINT_WIDTH / 2 - 12 : PRINT_WIDTH);
+	/* Two charts stand side by side on paper: two runs, or two subjects of one. */
+	view.resize(several && overlaid ? PRINT_WIDTH : PRINT_WIDTH / 2 - 26);
 });
 addEventListener('afterprint', () => {
 	if (!before)
@@ -214,7 +213,6 @@ addEventListener('afterprint', () => {
 		document.documentElement.dataset.theme = before.theme;
 	else
 		delete document.documentElement.dataset.theme;
-	tables[0].open = before.open;
 	before = null;
 	view.resize();
 	view.repaint();

@@ -35,10 +35,19 @@ const phaseTable = (view, runs) => {
 	const gpu = runs.some((run) => run.figure('gpu', 'count') > 0);
 	const heads = ['Phase', ...(view.runs.length > 1 ? ['Run'] : []), 'Calls', 'Time', 'CPU time', 'Cores', 'Memory, largest sample', 'Read from storage', 'Written to storage', ...(gpu ? ['GPUs'] : [])];
 
-	return element('div', {class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of the phases'}, element('table', {class: 'numbers phases'},
+	return labelled(element('table', {class: 'numbers phases'},
 		element('caption', {}, 'Each phase, as regions tells it. A sample that lies in several phases counts in each by its share of time.'),
 		element('thead', {}, element('tr', {}, heads.map((name) => element('th', {scope: 'col'}, name)))),
 		element('tbody', {}, runs.flatMap((run) => run.phaseList.map((phase) => ({run, phase}))).sort((a, b) => a.phase.kind - b.phase.kind).map(({run, phase}) => phaseRow(view, run, phase, gpu)))));
+};
+
+/* Stands below the charts, so that these are in the first screen. */
+const phaseTableSection = (view) => {
+	const marked = view.runs.filter((run) => run.phases.length);
+
+	return marked.length ? element('section', {class: 'chart card', id: 'table-phases', 'aria-labelledby': 'title-table-phases'},
+		element('div', {class: 'chart-head'}, element('h2', {id: 'title-table-phases'}, 'Use in each phase')),
+		element('div', {class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of the phases'}, phaseTable(view, marked))) : null;
 };
 
 /* A canvas with the calls of one run in lanes, below the same axis as the charts. */
@@ -108,7 +117,7 @@ const phaseSection = (view) => {
 	if (!marked.length)
 		return null;
 	view.bars = marked.map((run) => new PhaseBar(view, run));
-	return element('section', {class: 'chart card', id: 'chart-phases', 'aria-labelledby': 'title-phases'},
-		element('div', {class: 'chart-head'}, element('h2', {id: 'title-phases'}, 'Phases')),
-		view.bars.map((bar) => element('div', {class: 'bar'}, view.runs.length > 1 ? element('h3', {}, bar.run.label) : null, bar.canvas)), phaseTable(view, marked));
+	return element('section', {class: 'chart card' + (view.runs.length > 1 ? '' : ' slim'), id: 'chart-phases', 'aria-labelledby': 'title-phases'},
+		element('h2', {id: 'title-phases'}, 'Phases'),
+		view.bars.map((bar) => element('div', {class: 'bar'}, view.runs.length > 1 ? element('h3', {}, bar.run.label) : null, bar.canvas)));
 };

@@ -35,6 +35,15 @@ const inside = (run, view) => {
 	return [first, end];
 };
 
+/* On a narrow page a row becomes a list, in which each cell shows the head of its column. */
+const labelled = (table) => {
+	const heads = [...table.querySelectorAll('thead th')].map((one) => one.textContent);
+
+	table.classList.add('stacks');
+	table.querySelectorAll('tbody tr').forEach((row) => [...row.cells].forEach((cell, i) => cell.dataset.label = heads[i]));
+	return table;
+};
+
 const statisticsTable = (view) => {
 	const body = element('tbody', {});
 	const caption = element('caption', {});

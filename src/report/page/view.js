@@ -152,7 +152,7 @@ class View {
 
 	/* After the charts: all else that shows the same time. */
 	drawn() {
-		this.bars.forEach((bar) => bar.draw(this.fixed));
+		this.bars.forEach((bar) => bar.draw(this.fixed && PRINT_WIDTH));
 		this.tell();
 		for (const listener of this.listeners)
 			listener(this);
@@ -208,9 +208,9 @@ class View {
 	resize(fixed) {
 		this.fixed = fixed;
 		for (const chart of this.charts.filter((one) => one.plot)) {
-			const width = fixed || Math.max(200, chart.place.clientWidth);
-			if (width !== chart.plot.width)
-				chart.plot.setSize({width, height: PLOT_HEIGHT});
+			const width = fixed || Math.max(200, chart.place.clientWidth), height = fixed ? PRINT_PLOT_HEIGHT : PLOT_HEIGHT;
+			if (width !== chart.plot.width || height !== chart.plot.height)
+				chart.plot.setSize({width, height});
 		}
 		this.draw(this.charts);
 	}
