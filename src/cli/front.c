@@ -297,7 +297,7 @@ bool front_writes_csv(const struct front *front, const char *path)
 
 	if (format && *format->text)
 		return strcmp(format->text, "csv") == 0;
-	return ends_with(path, ".csv");
+	return ends_with(path, ".csv") || ends_with(path, ".csv.gz");
 }
 
 /* Returns the first output that is a file, of JSON if `json`, or NULL. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/ends_with.h"
 
 static const struct {
 	const char *extension;
@@ -25,7 +26,14 @@ const struct sample_format *sample_format_find(const char *name)
 
 const struct sample_format *sample_format_for_path(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+	size_t length = strlen(path) - (ends_with(path, ".gz") ? strlen(".gz") : 0);
 
-	return dot ? sample_format_find(dot + 1) : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(FORMATS); i++) {
+		size_t extra = strlen(FORMATS[i].extension);
+
+		if (length > extra && path[length - extra - 1] == '.' &&
+		    memcmp(path + length - extra, FORMATS[i].extension, extra) == 0)
+			return FORMATS[i].format;
+	}
+	return NULL;
 }

@@ -79,7 +79,8 @@ static ssize_t inflate_some(struct source *source, void *bytes, size_t size)
 		if (got < 0)
 			return got;
 		if (got == 0) {
-			source->cut_off |= reader->in_member;
+			/* The rest of a member that is being written may come. */
+			source->cut_off |= reader->in_member && !source->follows;
 			return 0;
 		}
 		length = gunzip_read(reader, bytes, size);

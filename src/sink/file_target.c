@@ -48,6 +48,7 @@ struct target {
 	size_t unfinished_written;
 	int64_t unfinished_size; /* file size after that part */
 	bool newline_due;        /* the file ends in the middle of a line: write a newline first */
+	bool has_members;        /* instead of lines */
 
 	bool no_reader_yet;
 	bool gone;
@@ -221,7 +222,7 @@ static enum outcome write_record(struct target *target, const char *bytes, size_
 /* Writes a pending newline. Returns true if it is written or was not needed. */
 static bool end_line(struct target *target)
 {
-	if (target->newline_due && put_bytes(target, "\n", 1) == 1)
+	if (target->newline_due && (target->has_members || put_bytes(target, "\n", 1) == 1))
 		target->newline_due = false;
 	return !target->newline_due;
 }
@@ -386,6 +387,7 @@ static struct target *new_target(const char *name, const struct target_options *
 	target->ring =
 		RECORD_RING(options->ring_ceiling_bytes ? options->ring_ceiling_bytes : DEFAULT_RING_BYTES);
 	target->unfinished = BUFFER(UNFINISHED_CEILING_BYTES);
+	target->has_members = options->text >= MEMBERS_JSON;
 	target->name = strdup(name);
 	if (!target->name) {
 		free(target);

@@ -21,6 +21,7 @@
 #include "base/printable.h"
 #include "base/runs_once.h"
 #include "base/scan.h"
+#include "format/gzip_member.h"
 #include "format/is_recording.h"
 #include "sink/rename_aside.h"
 
@@ -181,6 +182,40 @@ static bool fits_layout(const char *csv_head, struct scan line)
 	return scan_left(&line) == scan_left(&head) && memcmp(line.at, head.at, scan_left(&line)) == 0;
 }
 
+static bool is_compressed(const struct output_place *place)
+{
+	return place->options->text >= MEMBERS_JSON;
+}
+
+/* Whether the file begins with a member of ours. */
+static bool holds_members(int fd, bool *ret_csv)
+{
+	char head[MEMBER_HEAD_BYTES];
+	int64_t length;
+
+	return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+	       gzip_member_begins(head, ret_csv, &length);
+}
+
+/* Nothing can be appended to half a file of gzip; the file of another program may hold anything. */
+static int check_compressed(const struct output_place *place, int fd)
+{
+	char begins[2];
+	ssize_t length = pread(fd, begins, sizeof begins, 0);
+	bool is_gzip = length == 2 && memcmp(begins, "\x1f\x8b", 2) == 0, csv;
+
+	if (length > 0 && is_gzip != is_compressed(place))
+		return refuse_output(
+			place, -EINVAL,
+			is_gzip ? "it is compressed, and text cannot be appended to it; choose another output"
+				: "it holds text, and compressed samples cannot be appended to it; "
+				  "choose another output");
+	if (is_gzip && holds_members(fd, &csv) && csv != (place->options->text == MEMBERS_CSV))
+		return refuse_output(place, -EINVAL,
+				     "its samples have the other format; choose another output");
+	return 0;
+}
+
 /*
  * No program reads a file with two kinds of lines. Other text is allowed: a log may have our lines among its own.
  */
@@ -216,8 +251,10 @@ static int check_format(const struct output_place *place, int fd)
 static int append_to(const struct output_place *place, int *fd, struct opened_output *output)
 {
 	struct stat status;
-	int r = check_format(place, *fd);
+	int r = check_compressed(place, *fd);
 
+	if (r == 0 && !is_compressed(place))
+		r = check_format(place, *fd);
 	if (r < 0)
 		return r;
 	r = repair_tail(*fd, place->options->text, &output->repair);
@@ -267,6 +304,7 @@ static int open_regular(const struct output_place *place, const struct stat *fou
 {
 	bool use_it = found->st_size == 0 || place->options->append;
 	CLEANUP_CLOSE int fd = -1;
+	bool csv;
 	int r;
 
 	if (place->options->fresh && !place->options->append)
@@ -286,7 +324,7 @@ static int open_regular(const struct output_place *place, const struct stat *fou
 		return r;
 	if (use_it)
 		return append_to(place, &fd, output);
-	if (!place->link && !is_recording(fd))
+	if (!place->link && !is_recording(fd) && !holds_members(fd, &csv))
 		return refuse_output(place, -EEXIST,
 				     "it has content that is not a recording, so it is neither renamed nor "
 				     "overwritten; choose another name");

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/gzip_member.h"
+
 enum { BLOCK_BYTES = 16384 };
 
 static int read_exactly(int fd, char *bytes, size_t length, int64_t offset)
@@ -156,6 +158,43 @@ static int add_newline(int fd)
 	return n < 0 ? -errno : n == 1 ? 0 : -ENOSPC;
 }
 
+/* Returns where the last member of ours ends, or begins if it is torn; `end` if the file has none; or a negative errno. */
+static int64_t end_of_members(int fd, int64_t end)
+{
+	char block[BLOCK_BYTES + MEMBER_HEAD_BYTES];
+	bool csv;
+
+	for (int64_t until = end; until > 0; until -= BLOCK_BYTES) {
+		int64_t start = until > BLOCK_BYTES ? until - BLOCK_BYTES : 0, length;
+		/* A head may begin in this block and end in the next. */
+		int64_t there = (end < until + MEMBER_HEAD_BYTES ? end : until + MEMBER_HEAD_BYTES) - start;
+		int r = read_exactly(fd, block, (size_t)there, start);
+
+		if (r < 0)
+			return r;
+		for (int64_t at = there - MEMBER_HEAD_BYTES; at >= 0; at--)
+			if (gzip_member_begins(block + at, &csv, &length))
+				return start + at + (start + at + length > end ? 0 : length);
+	}
+	return end;
+}
+
+static int repair_members(int fd, struct tail_repair *ret_repair)
+{
+	struct stat status;
+	int64_t end;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	end = end_of_members(fd, status.st_size);
+	if (end < 0)
+		return (int)end;
+	if (end < status.st_size && ftruncate(fd, (off_t)end) < 0)
+		return -errno;
+	*ret_repair = (struct tail_repair){.cut_bytes = status.st_size - end};
+	return 0;
+}
+
 int repair_tail(int fd, enum line_format text, struct tail_repair *ret_repair)
 {
 	struct tail_repair repair = {0};
@@ -164,6 +203,8 @@ int repair_tail(int fd, enum line_format text, struct tail_repair *ret_repair)
 	bool terminate;
 	int r = 0;
 
+	if (text >= MEMBERS_JSON)
+		return repair_members(fd, ret_repair);
 	if (fstat(fd, &status) < 0)
 		return -errno;
 	end = end_without_nuls(fd, status.st_size);

@@ -10,6 +10,8 @@
 enum line_format {
 	LINES_JSON,
 	LINES_CSV,
+	MEMBERS_JSON, /* each line compressed (format/gzip_member.h) */
+	MEMBERS_CSV,
 };
 
 struct tail_repair {
@@ -24,6 +26,8 @@ struct tail_repair {
  * NULs at the end are cut. A last line without a newline is cut if it is the beginning of a record. It gets a
  * newline if it is a complete JSON object, if it is not a record at all (other text must not be destroyed), or if
  * the file cannot be truncated (append-only attribute).
+ *
+ * In a compressed file, what is behind the last whole member of ours is cut. Another program's file stays as it is.
  *
  * Returns 0 or a negative errno: -EIO if the file shrank meanwhile, -ENOSPC if there was no room even for the
  * newline.

@@ -8,8 +8,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/ends_with.h"
 #include "base/file_place.h"
 #include "base/runs_once.h"
+#include "format/gzip_member.h"
 #include "launch/in_time.h"
 #include "sink/output_path.h"
 #include "tracker/apart.h"
@@ -72,7 +74,8 @@ static struct target_options target_options(struct rt_tracker *tracker, const st
 		output->format->begin(csv_head, &with_header);
 	return (struct target_options){
 		.append = tracker->config->append,
-		.text = output->format == &CSV_FORMAT ? LINES_CSV : LINES_JSON,
+		.text = (output->format == &CSV_FORMAT ? LINES_CSV : LINES_JSON) +
+			(output->is_compressed ? MEMBERS_JSON : LINES_JSON),
 		.csv_head = csv_head->data,
 		.beside = tracker->config->own_process,
 	};
@@ -125,14 +128,31 @@ static void tell_of_repair(struct rt_tracker *tracker, const struct tracker_outp
 	tracker_warn(tracker, message);
 }
 
+/* Returns the record as it is written: tracker->line, or the same compressed; NULL: memory is exhausted. */
+static const struct buffer *record_of_line(struct rt_tracker *tracker, const struct tracker_output *output)
+{
+	const struct buffer *record = &tracker->line;
+
+	if (output->is_compressed && !buffer_error(record)) {
+		buffer_clear(&tracker->packed);
+		gzip_member_add(&tracker->packed, record->data, record->length,
+				output->format == &CSV_FORMAT);
+		record = &tracker->packed;
+	}
+	return buffer_error(record) ? NULL : record;
+}
+
 static void write_head(struct rt_tracker *tracker, struct tracker_output *output)
 {
+	const struct buffer *head;
+
 	if (target_had_content(output->target))
 		return;
 	buffer_clear(&tracker->line);
 	output->format->begin(&tracker->line, &output->options);
-	if (tracker->line.length)
-		(void)target_write_head(output->target, tracker->line.data, tracker->line.length);
+	head = tracker->line.length ? record_of_line(tracker, output) : NULL;
+	if (head)
+		(void)target_write_head(output->target, head->data, head->length);
 }
 
 /* The process that keeps the file does not belong to the job. */
@@ -147,7 +167,7 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 	const struct rt_config *settings = tracker->config;
 	char message[MESSAGE_SIZE] = "";
 
-	tracker->line = BUFFER(LINE_CEILING);
+	tracker->line = tracker->packed = BUFFER(LINE_CEILING);
 	tracker->warnings = BUFFER(WARNINGS_CEILING);
 	tracker->outputs =
 		calloc(settings->output_count + 1, sizeof *tracker->outputs); /* one more for a spool */
@@ -160,6 +180,7 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 
 		output->format = choose_format(settings, given);
 		output->is_stderr = given->fd == STDERR_FILENO;
+		output->is_compressed = given->fd < 0 && ends_with(given->path, ".gz");
 		output->options = (struct format_options){
 			.header = !settings->no_header,
 			.static_once = settings->static_once,
@@ -251,6 +272,7 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		struct tracker_output *output = &tracker->outputs[i];
+		const struct buffer *record;
 
 		/* A mistyped command gets a message there, which a sample would bury. */
 		if (tracker->ending.exec_errno && output->is_stderr)
@@ -258,8 +280,9 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 		renew_target(tracker, output);
 		buffer_clear(&tracker->line);
 		output->format->sample(&tracker->line, frame, &output->options, &output->state);
-		if (!buffer_error(&tracker->line))
-			(void)target_write(output->target, tracker->line.data, tracker->line.length);
+		record = record_of_line(tracker, output);
+		if (record)
+			(void)target_write(output->target, record->data, record->length);
 		collect_warning(tracker, output);
 		dropped += (int64_t)target_status(output->target).dropped_records;
 	}

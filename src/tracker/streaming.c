@@ -47,7 +47,8 @@ static const struct tracker_output *find_recording(const struct rt_tracker *trac
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		const struct tracker_output *output = &tracker->outputs[i];
 
-		if (output->path && output->format == &JSONL_FORMAT && target_is_file(output->target))
+		if (output->path && output->format == &JSONL_FORMAT && !output->is_compressed &&
+		    target_is_file(output->target))
 			return output;
 	}
 	return NULL;

@@ -72,6 +72,7 @@ static void tracker_free(struct rt_tracker *tracker)
 	streaming_close(tracker);
 	apart_close(tracker);
 	buffer_done(&tracker->line);
+	buffer_done(&tracker->packed);
 	buffer_done(&tracker->warnings);
 	texts_done(&tracker->texts);
 	free(tracker->command_json);

@@ -30,7 +30,8 @@ struct tracker_output {
 	struct format_options options;
 	struct format_state state;
 	struct target *target;
-	char *path;    /* NULL: a stream */
+	char *path; /* NULL: a stream */
+	bool is_compressed;
 	bool is_spool; /* for the program that streams, not named by the user */
 	bool is_stderr;
 };
@@ -79,6 +80,7 @@ struct rt_tracker {
 	struct tracker_output *outputs;
 	size_t output_count;
 	struct buffer line;
+	struct buffer packed; /* the line, for a compressed output */
 	struct streaming streaming;
 
 	/* the grid */

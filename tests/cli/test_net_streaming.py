@@ -1,5 +1,6 @@
 """Streaming through the recorder itself: SENTINEL_API_TOKEN=x resource-tracker -- COMMAND."""
 import contextlib
+import gzip
 import json
 import os
 import pathlib
@@ -47,6 +48,15 @@ def test_outputs_of_the_users_own(world, run, helpers, output, tmp_path):
     else:
         assert [list(row.values()) for row in rows] == [list(row.values()) for row in helpers.csv_rows(tmp_path / output)]
         assert not list(world.spool.iterdir())
+
+
+def test_a_compressed_recording_is_streamed_from_the_spool(world, run, helpers, tmp_path):
+    world.serve()
+    packed, plain = tmp_path / "run.jsonl.gz", tmp_path / "run.jsonl"
+    assert stream(world, run, "-i", 0.1, "-o", packed, "--", "sleep", "0.4").returncode == 0
+    plain.write_bytes(gzip.decompress(packed.read_bytes()))
+    compare_rows(sent_rows(world.sentinel.run), helpers.json_lines(plain))
+    assert not list(world.spool.iterdir())
 
 
 def test_csv_on_stderr(world, run):

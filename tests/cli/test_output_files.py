@@ -1,6 +1,7 @@
 """Samples in files: earlier content is kept, records are whole, and a job never pays for a file that fails."""
 import errno
 import fcntl
+import gzip
 import os
 import re
 import resource
@@ -49,6 +50,80 @@ def test_an_earlier_recording_becomes_file_1_2_3(run, tmp_path, helpers):
     names = {sample["job_name"]: name for name in ("run.jsonl", "run.jsonl.1", "run.jsonl.2", "run.jsonl.3")
              for sample in helpers.json_lines(tmp_path / name)}
     assert names == {"run-0": "run.jsonl.1", "run-1": "run.jsonl.2", "run-2": "run.jsonl.3", "run-3": "run.jsonl"}
+
+
+def members(path):
+    """The lines of a compressed file, which is whole at any moment."""
+    return gzip.decompress(path.read_bytes()).decode().splitlines()
+
+
+@pytest.mark.parametrize("name", ["run.jsonl.gz", "run.csv.gz"])
+def test_an_output_with_gz_is_gzip_also_while_it_is_written(spawn, run, tmp_path, helpers, name):
+    path = tmp_path / name
+    process = spawn("-q", "-i", 0.05, "-o", path, "-o", tmp_path / name[:-3], "--", "sleep", "30")
+    helpers.wait_until(lambda: path.exists() and path.stat().st_size and len(members(path)) > 3, what="some samples")
+    process.send_signal(signal.SIGTERM)
+    process.wait(20)
+    lines = members(path)
+    assert "\n".join(lines) + "\n" == (tmp_path / name[:-3]).read_text()
+    assert name.endswith(".csv.gz") or path.stat().st_size < 0.6 * len("\n".join(lines))
+    assert run("stats" if name.endswith(".csv.gz") else "summary", path).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["run.jsonl.gz", "run.csv.gz"])
+def test_a_killed_recorder_leaves_whole_samples_to_which_the_next_appends(spawn, run, tmp_path, helpers, name):
+    path = tmp_path / name
+    process = spawn("-q", "-i", 0.05, "-o", path, "--", "sleep", "2")
+    helpers.wait_until(lambda: path.exists() and path.stat().st_size and len(members(path)) > 3, what="some samples")
+    process.kill()
+    process.wait()
+    before = members(path)
+    torn = path.read_bytes()
+    for cut in (1, 7, 100):
+        path.write_bytes(torn[:-cut])
+        done = run("-q", "--append", "-i", 10, "-o", path, "--", "true")
+        assert done.returncode == 0 and " bytes of a torn last line were removed from " in done.err
+        lines = members(path)
+        assert lines[:len(before) - 1] == before[:-1] and len(lines) == len(before)
+    assert run("-q", "--append", "-i", 10, "-o", path, "--", "true").err == ""
+    assert len(members(path)) == len(before) + 1
+    assert run("stats" if name.endswith(".csv.gz") else "summary", path).returncode == 0
+
+
+def test_compressed_recordings_are_renamed_and_mixed_with_nothing_else(run, tmp_path, job):
+    path, plain, other = (tmp_path / name for name in ("run.jsonl.gz", "run.jsonl", "other.jsonl.gz"))
+    for _ in range(2):
+        assert run("-q", "-o", path, "-o", plain, "--", "true").returncode == 0
+    assert len(members(path)) == len(members(tmp_path / "run.jsonl.gz.1"))
+    other.write_bytes(gzip.compress(b"the thesis"))
+    assert_refused(run("-o", other, "--", *job.command), "it has content that is not a recording")
+    plain.rename(tmp_path / "text.jsonl.gz")
+    for name, form, reason in (("text.jsonl.gz", "json", "it holds text, and compressed samples cannot be appended"),
+                               ("run.jsonl.gz", "csv", "its samples have the other format")):
+        assert_refused(run("--append", "-f", form, "-o", tmp_path / name, "--", *job.command), reason)
+    path.rename(tmp_path / "packed.jsonl")
+    assert_refused(run("--append", "-o", tmp_path / "packed.jsonl", "--", *job.command), "it is compressed, and text cannot be appended")
+    assert not job.ran()
+    # Ours can follow whole members of another program.
+    assert run("-q", "--append", "-o", other, "--", "true").returncode == 0
+    assert gzip.decompress(other.read_bytes()).startswith(b'the thesis{"timestamp')
+
+
+@AS_ROOT
+def test_a_full_disk_leaves_whole_compressed_samples(binary, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "disk", disk], check=False).returncode:
+        pytest.skip("no mount here")
+    try:
+        (disk / "filler").write_bytes(bytes(32 << 10))
+        done = subprocess.run([binary, "-q", "-i", "0.01", "--no-summary", "-o", disk / "run.jsonl.gz", "--", "sh", "-c",
+                               f"sleep 1; rm {disk}/filler; sleep 0.3"], capture_output=True, text=True, timeout=50, check=False)
+        assert done.returncode == 0 and done.stderr.count("No space left on device") == 1
+        lines = members(disk / "run.jsonl.gz")
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+    assert len(lines) > 5 and all(line.startswith('{"timestamp') and line.endswith("}") for line in lines)
 
 
 def test_an_empty_file_is_used(run, tmp_path, helpers):

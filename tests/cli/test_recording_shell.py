@@ -134,7 +134,9 @@ def test_a_step_runs_with_six_descriptors(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n6\n", "")
     done = subprocess.run([BASH, "-c", "echo out; exit 3"], cwd=tmp_path, env=environment(), capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
-    assert_runs_alone(done, "Too many open files")
+    # The process that would keep the file may be the one that finds no descriptor, while the step runs below the recorder.
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "out\n", 1)
+    assert done.stderr.startswith("resource-tracker: ") and "Too many open files" in done.stderr
 
 
 def test_the_shell_alone_inherits_the_same_as_without_a_recorder(step):

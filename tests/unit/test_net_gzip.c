@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/gzip.h"
+#include "format/gzip_member.h"
 
 static void compress_text(const char *text, size_t length, struct buffer *out)
 {
@@ -54,6 +55,37 @@ static void damage_is_seen(void **state)
 	assert_int_equal(gunzip(packed.data, packed.length, &plain), -EBADMSG);
 }
 
+/* The recorder's own compression, read by zlib. */
+static void members_of_records_are_gzip(void **state)
+{
+	static char text[100000];
+	uint32_t random = 1;
+
+	(void)state;
+	for (size_t length = 0; length < sizeof text; length = length < 600 ? length + 1 : length * 2) {
+		CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20), plain = BUFFER(1 << 20);
+		int64_t told;
+		bool csv;
+
+		for (size_t i = 0; i < length; i++) {
+			random = random * 1103515245 + 12345;
+			/* Runs, copies from far away, and bytes above 143. */
+			text[i] = (char)(random >> 24);
+			if (i > 300 && random >> 30)
+				text[i] = text[i - 1 - (random >> 16) % 300];
+		}
+		gzip_member_add(&packed, text, length, true);
+		gzip_member_add(&packed, text, length, false);
+		assert_true(gzip_member_begins(packed.data, &csv, &told) && csv);
+		assert_true(gzip_member_begins(packed.data + told, &csv, &told) && !csv);
+		assert_int_equal((size_t)told * 2, packed.length);
+		assert_int_equal(gunzip(packed.data, packed.length, &plain), 0);
+		assert_int_equal(plain.length, 2 * length);
+		assert_memory_equal(plain.data, text, length);
+		assert_memory_equal(plain.data + length, text, length);
+	}
+}
+
 static void members_that_follow_each_other_are_one_text(void **state)
 {
 	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20), plain = BUFFER(1 << 20);
@@ -83,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gzip_round_trip_restores_the_bytes),
+		cmocka_unit_test(members_of_records_are_gzip),
 		cmocka_unit_test(damage_is_seen),
 		cmocka_unit_test(members_that_follow_each_other_are_one_text),
 		cmocka_unit_test(a_ceiling_is_an_error),

@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 
+#include "format/gzip_member.h"
 #include "sink/tail_repair.h"
 
 static struct tail_repair repair_bytes(enum line_format text, const void *bytes, size_t length)
@@ -29,6 +30,33 @@ static void assert_repaired(enum line_format text, const char *before, const cha
 	newline = repair.terminated ? 1 : 0;
 	assert_int_equal(length + (size_t)repair.cut_bytes, strlen(before) + newline);
 	free(found);
+}
+
+static void compressed_files_end_with_a_whole_member(void **state)
+{
+	enum { MEMBERS = 900 };
+	CLEANUP_BUFFER struct buffer members = BUFFER(1 << 20);
+	size_t first, each, whole;
+
+	(void)state;
+	gzip_member_add(&members, "{}\n", 3, false);
+	first = members.length;
+	for (int i = 0; i < MEMBERS; i++)
+		gzip_member_add(&members, "{\"a\":1}\n", 8, false);
+	whole = members.length;
+	each = (whole - first) / MEMBERS;
+	assert_int_equal(repair_bytes(MEMBERS_JSON, members.data, 0).cut_bytes, 0);
+	assert_int_equal(repair_bytes(MEMBERS_JSON, "another program's", 17).cut_bytes, 0);
+	/* The torn member begins in the last block of the file, and then in the one before. */
+	for (size_t length = whole - 2 * each; length <= whole; length++)
+		assert_int_equal(repair_bytes(MEMBERS_JSON, members.data, length).cut_bytes,
+				 (length - first) % each);
+	for (int i = 0; i < 40000; i++)
+		buffer_add_char(&members, '\0');
+	assert_int_equal(repair_bytes(MEMBERS_JSON, members.data, members.length).cut_bytes, 40000);
+	/* Each place of a head beside the border of a block. */
+	for (size_t more = 16300; more < 16400; more++)
+		assert_int_equal(repair_bytes(MEMBERS_JSON, members.data, whole + more).cut_bytes, more);
 }
 
 static void whole_files_stay_as_they_are(void **state)
@@ -193,6 +221,7 @@ static void errors_leave_the_answer_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(compressed_files_end_with_a_whole_member),
 		unit_test_in_scratch(whole_files_stay_as_they_are),
 		unit_test_in_scratch(a_torn_record_is_cut),
 		unit_test_in_scratch(a_complete_object_only_gets_its_newline),
