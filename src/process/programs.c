@@ -582,8 +582,8 @@ int64_t programs_exits(struct programs *programs)
 }
 
 /*
- * A process outside an attached tree may wait for a daemon of it, whose last time is then in the figures of no member. What the clocks
- * and the exit records show is in the total in any case.
+ * A process outside an attached tree may wait for a daemon of it, whose last time is then in the figures of no member. The clocks and the
+ * exit records show it.
  */
 static void tell_credited(const struct programs *programs, struct tree_account *account)
 {
