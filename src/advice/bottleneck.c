@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "advice/launcher.h"
@@ -412,13 +413,35 @@ static void sort_bottlenecks(struct bottleneck *list, size_t count)
 	}
 }
 
+/* A shell tells the signal that killed its command by its own status. */
+static bool was_killed_by(const struct run_end_row *end, int signal)
+{
+	return end->signal == signal || end->exit_code == 128 + signal;
+}
+
+/* A limit that was near, or whose signal killed the job, is the cause. Another one is named if nothing else stands out. */
+static bool search_process_limit(struct search *search, bool is_certain)
+{
+	const struct run_end_row *end = FIRST(record_identity(search->summary->record), run_end);
+	const char *limit = end && !text_absent(end->process_limit) ? end->process_limit : NULL;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!limit || (is_certain && !strstr(limit, ", near ") && !strstr(limit, "CPU time") &&
+		       !was_killed_by(end, SIGXFSZ)))
+		return false;
+	buffer_printf(&text, "It failed, limited to %s: raise this limit if it is the reason.", limit);
+	add_bottleneck(search, "process_limit", "Limit", is_certain ? 9 : 0, &text);
+	return true;
+}
+
 static void search_all(struct search *search)
 {
+	(void)search_process_limit(search, true);
 	search_memory(search);
 	search_cpu(search);
 	search_gpu(search);
 	search_pressure(search);
-	if (!search->count && !search_launcher(search))
+	if (!search->count && !search_process_limit(search, false) && !search_launcher(search))
 		search_nothing(search);
 }
 

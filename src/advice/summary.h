@@ -73,7 +73,7 @@ void measured_memory_clear(struct measured_memory *memory);
 
 enum { GPUS_CHOSEN = 64 };
 
-enum { BOTTLENECKS_MOST = 10, BOTTLENECK_BYTES = 200 };
+enum { BOTTLENECKS_MOST = 12, BOTTLENECK_BYTES = 200 };
 
 /* A bottleneck of the run, see bottleneck.h. */
 struct bottleneck {

@@ -60,6 +60,7 @@ struct run_ending {
 	struct rusage reaped; /* ru_utime, ru_stime, ru_n*csw: sums over wait4(); ru_maxrss: the largest */
 	bool has_reaped;
 	int64_t address_space_bytes; /* limits of the root (setrlimit); 0: none or unknown */
+	int64_t data_bytes, file_bytes;
 	int64_t cpu_limit_secs;
 	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t job_ended_ns;

@@ -322,6 +322,9 @@ static void fill_status(const struct run_ending *ending, struct run_end_row *row
 	}
 }
 
+/* This part of a limit is near it. */
+#define NEAR_LIMIT 0.75
+
 /* The signal that ended the job, or a process of it whose shell told so by its own status. */
 static int signal_of(int wait_status)
 {
@@ -341,16 +344,12 @@ static bool has_reached(double used_secs, int64_t limit_secs)
 	return used_secs >= limit - (limit < 5 ? 0.5 : limit / 10);
 }
 
-static const char *process_limit(const struct run_ending *ending, struct frame *frame)
+static int write_cpu_limit(const struct run_ending *ending, char *text, size_t size)
 {
 	double used_secs = timeval_secs(&ending->reaped.ru_utime) + timeval_secs(&ending->reaped.ru_stime);
-	int number = ending->has_status ? signal_of(ending->wait_status) : 0;
+	int number = signal_of(ending->wait_status);
 	int64_t cpu_secs = ending->cpu_limit_secs;
-	char text[80];
-	int length;
 
-	if (!ending->has_status || !ending->wait_status)
-		return no_text(ABSENT_NOT_THIS_END);
 	/*
 	 * The kernel sends SIGXCPU at the soft limit, which it then raises by a second, and SIGKILL at the hard one; ulimit -t
 	 * sets both.
@@ -358,13 +357,48 @@ static const char *process_limit(const struct run_ending *ending, struct frame *
 	if (cpu_secs && WIFSIGNALED(ending->wait_status) && number == SIGXCPU)
 		cpu_secs--;
 	if (cpu_secs && (number == SIGXCPU || (number == SIGKILL && has_reached(used_secs, cpu_secs))))
-		length = snprintf(text, sizeof text, "%lld s of CPU time (ulimit -t)", (long long)cpu_secs);
-	else if (ending->address_space_bytes)
-		length = snprintf(text, sizeof text, "an address space of %lld MiB (ulimit -v)",
-				  (long long)(ending->address_space_bytes >> 20));
-	else
-		return no_text(ABSENT_NOT_GIVEN);
-	return frame_text(frame, text, (size_t)length);
+		return snprintf(text, size, "%lld s of CPU time (ulimit -t)", (long long)cpu_secs);
+	return 0;
+}
+
+static int write_file_limit(const struct run_ending *ending, char *text, size_t size)
+{
+	return snprintf(text, size, "files of %.6g KiB (ulimit -f)", (double)ending->file_bytes / 1024);
+}
+
+/* Pages in memory are a part of the address space, so most of them near the limit show that it was near. */
+static int write_memory_limit(const char *of, char letter, int64_t bytes, double peak_mib, char *text,
+			      size_t size)
+{
+	double limit_mib = (double)bytes / 1048576;
+	int length =
+		snprintf(text, size, "%s of %lld MiB (ulimit -%c)", of, (long long)(bytes >> 20), letter);
+
+	if (!real_absent(peak_mib) && peak_mib >= limit_mib * NEAR_LIMIT)
+		length += snprintf(text + length, size - (size_t)length, ", near its peak of %.0f MiB",
+				   peak_mib);
+	return length;
+}
+
+/* A program that fails because of its size or of a file may tell so by its status alone. */
+static const char *process_limit(const struct run_ending *ending, double peak_mib, struct frame *frame)
+{
+	char text[96];
+	int length;
+
+	if (!ending->has_status || !ending->wait_status)
+		return no_text(ABSENT_NOT_THIS_END);
+	length = write_cpu_limit(ending, text, sizeof text);
+	if (!length && ending->file_bytes && signal_of(ending->wait_status) == SIGXFSZ)
+		length = write_file_limit(ending, text, sizeof text);
+	if (!length && ending->address_space_bytes)
+		length = write_memory_limit("an address space", 'v', ending->address_space_bytes, peak_mib,
+					    text, sizeof text);
+	if (!length && ending->data_bytes)
+		length = write_memory_limit("data", 'd', ending->data_bytes, peak_mib, text, sizeof text);
+	if (!length && ending->file_bytes)
+		length = write_file_limit(ending, text, sizeof text);
+	return length ? frame_text(frame, text, (size_t)length) : no_text(ABSENT_NOT_GIVEN);
 }
 
 static int64_t started_ns(const struct collect_context *context)
@@ -452,9 +486,9 @@ RUNS_ONCE void run_end_fill(struct run_end_state *state, struct collect_context 
 	row->reason = frame_text(frame, reason, strlen(reason));
 	row->evidence = end_evidence(ending, &oom, frame);
 	fill_status(ending, row);
-	row->process_limit = process_limit(ending, frame);
 	row->wall_secs = ns_to_secs(ended_ns - started_ns(context));
 	fill_peaks(state, context, row);
+	row->process_limit = process_limit(ending, row->largest_process_peak_mib, frame);
 	fill_oom(state, &oom, row);
 	row->samples = context->progress.number + 1;
 	row->missed_ticks = context->progress.missed_total;

@@ -361,6 +361,8 @@ void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 		process_tree_before_reap(tracker->tree, pid);
 	if (tracker->context.tree && pid == tracker->tree->root_pid) {
 		tracker->ending.address_space_bytes = limit_of(prlimit(pid, RLIMIT_AS, NULL, &limit), &limit);
+		tracker->ending.data_bytes = limit_of(prlimit(pid, RLIMIT_DATA, NULL, &limit), &limit);
+		tracker->ending.file_bytes = limit_of(prlimit(pid, RLIMIT_FSIZE, NULL, &limit), &limit);
 		tracker->ending.cpu_limit_secs = limit_of(prlimit(pid, RLIMIT_CPU, NULL, &limit), &limit);
 	}
 	tracker_unlock(tracker);

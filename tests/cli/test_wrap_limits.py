@@ -211,6 +211,11 @@ def test_stopped_and_continued_at_random(wrap, log):
 
 @pytest.mark.parametrize("limits, command, limit", [
     ("ulimit -v 200000", "import sys; sys.stderr = None; bytearray(400 << 20)", "an address space of 195 MiB (ulimit -v)"),
+    ("ulimit -d 100000", "import sys; sys.stderr = None; bytearray(400 << 20)", "data of 97 MiB (ulimit -d)"),
+    ("ulimit -f 40", "import signal; signal.signal(signal.SIGXFSZ, 0); open(\"file\", \"wb\").write(bytes(50000))",
+     "files of 20 KiB (ulimit -f)"),
+    ("ulimit -f 40", "open(\"file\", \"wb\").write(bytes(50000))", "files of 20 KiB (ulimit -f)"),
+    ("ulimit -f 40", "pass", None),
     ("ulimit -t 1", "while True: pass", "1 s of CPU time (ulimit -t)"),
     ("ulimit -S -t 1", "while True: pass", "1 s of CPU time (ulimit -t)"),
     ("ulimit -S -t 1", "raise SystemExit(1)", None),
@@ -227,3 +232,18 @@ def test_a_limit_of_a_process_that_failed_is_named(run, tmp_path, limits, comman
     assert end["process_limit"] == limit
     assert (f"limited to {limit}" in run("summary", path).out) == (limit is not None)
     assert (f"limited to {limit}" in " ".join(run("recommend", path).out.split())) == (limit is not None)
+
+
+GROW = "import sys; sys.stderr = None; kept = []\\nwhile True: kept.append(bytearray(2 << 20))"
+
+
+def test_a_job_that_ran_into_its_address_space_limit(run, tmp_path):
+    """MemoryError and exit 1: the headline was "Idle"."""
+    path = tmp_path / "run.jsonl"
+    run("-q", "--no-summary", "-i", 0.05, "-o", path, "--", "sh", "-c",
+        f"ulimit -v 200000; exec /usr/bin/python3 -c \"$(printf '{GROW}')\"", stderr=subprocess.DEVNULL)
+    end = json_lines(path)[-1]["run_end"]
+    assert end["exit_code"] == 1
+    assert end["process_limit"].startswith("an address space of 195 MiB (ulimit -v), near its peak of 1"), end["process_limit"]
+    text = " ".join(run("summary", path).out.split())
+    assert f"Bottleneck Limit: It failed, limited to {end['process_limit']}: raise this limit if it is the reason." in text, text
