@@ -69,8 +69,10 @@ static const struct proc_meminfo *read_machine(struct process_memory *memory, st
 	int error = read_proc_meminfo(root, &memory->meminfo_file, machine);
 
 	if (error < 0)
-		*machine = (struct proc_meminfo){.anon_pages_kib = -1, .shmem_kib = -1};
-	memory->reader.swap_in_use = machine->swap_total_kib > machine->swap_free_kib;
+		*machine = (struct proc_meminfo){.anon_pages_kib = -1, .shmem_kib = -1, .swap_total_kib = -1};
+	/* lxcfs may tell a total that is absurd, or below what is free: processes may have swapped memory all the same. */
+	memory->reader.swap_in_use =
+		machine->swap_total_kib < 0 || machine->swap_total_kib != machine->swap_free_kib;
 	memory->reader.huge_in_use = huge_used_kib(machine) > 0;
 	return error < 0 ? NULL : machine;
 }

@@ -151,6 +151,41 @@ static void test_a_cgroup_without_that_counter(void **state)
 /* Readings may take a 2,000th of the time: a busy machine, where they take longer, gets 20 s for them. */
 enum { ROUNDS = 3000, ROUND_US = 1000, LATE_ROUND_US = 7000, EARLY_ROUNDS = 300 };
 
+static void test_absurd_sizes_of_swap_leave_processes_with_swap(void **state)
+{
+	static const struct {
+		const char *text;
+		bool in_use;
+	} CASES[] = {
+		{"MemTotal: 9 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n", false},
+		{"MemTotal: 9 kB\nSwapTotal: 8 kB\nSwapFree: 8 kB\n", false},
+		{"MemTotal: 9 kB\nSwapTotal: 8 kB\nSwapFree: 7 kB\n", true},
+		{"MemTotal: 9 kB\nSwapTotal: 8 kB\nSwapFree: 9 kB\n", true},
+		{"MemTotal: 9 kB\nSwapTotal: 18014398509481983 kB\nSwapFree: 8 kB\n", true},
+		{"nothing\n", true},
+	};
+	char file[64];
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	snprintf(file, sizeof file, "%s/meminfo", folder);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		struct process_memory memory;
+		struct tree_memory found;
+		FILE *out = fopen(file, "we");
+
+		assert_non_null(out);
+		fputs(CASES[i].text, out);
+		assert_int_equal(fclose(out), 0);
+		process_memory_open(&memory, &root);
+		memory.meminfo_file = KEPT_FILE(file + 1);
+		process_memory_measure(&memory, tree, PSS_MODE_AUTO, &found);
+		assert_int_equal(memory.reader.swap_in_use, CASES[i].in_use);
+		process_memory_close(&memory);
+	}
+	unlink(file);
+}
+
 static void pause_round(int round)
 {
 	usleep(round < EARLY_ROUNDS ? ROUND_US : LATE_ROUND_US);
@@ -543,6 +578,7 @@ int main(void)
 		TEST(test_a_cgroup_of_the_trees_own),
 		TEST(test_shares_that_were_read_are_better),
 		TEST(test_a_cgroup_without_that_counter),
+		TEST(test_absurd_sizes_of_swap_leave_processes_with_swap),
 		TEST(test_a_tree_that_sleeps_is_not_read_again),
 		TEST(test_a_fork_that_grows_is_not_read_again),
 		TEST(test_every_ten_seconds_it_is_read_again),
