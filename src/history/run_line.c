@@ -215,7 +215,8 @@ static const struct {
 	  "GITHUB_RUN_ID", "CI_JOB_ID"}},
 	{"array_task", {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX", "SGE_TASK_ID"}},
 	{"attempt",
-	 {"SLURM_RESTART_COUNT", "AWS_BATCH_JOB_ATTEMPT", "AIRFLOW_CTX_TRY_NUMBER", "GITHUB_RUN_ATTEMPT"}},
+	 {"TRACKER_ATTEMPT", "SLURM_RESTART_COUNT", "AWS_BATCH_JOB_ATTEMPT", "AIRFLOW_CTX_TRY_NUMBER",
+	  "GITHUB_RUN_ATTEMPT"}},
 	{"commit", {"GITHUB_SHA", "CI_COMMIT_SHA"}},
 };
 
@@ -272,11 +273,15 @@ static void add_asked(struct json_writer *json, const struct frame *identity)
 	double on_node = scheduled_number(identity, "SLURM_CPUS_ON_NODE");
 	double memory = scheduled_number(identity, "SLURM_MEM_PER_NODE");
 	double per_cpu = scheduled_number(identity, "SLURM_MEM_PER_CPU");
+	double engine_cores = scheduled_number(identity, "TRACKER_CORES_ASKED");
+	double engine_memory = scheduled_number(identity, "TRACKER_MEMORY_ASKED_MIB");
 
 	if (!record_scheduler_value(identity, "SLURM_STEP_ID") && !isnan(on_node))
 		cores = on_node;
-	add_real(json, "cores_asked", cores, 3);
-	add_real(json, "memory_asked_mib", isnan(memory) ? per_cpu * cores : memory, 3);
+	memory = isnan(memory) ? per_cpu * cores : memory;
+	/* An engine's step has its own request, inside a job of the scheduler too. */
+	add_real(json, "cores_asked", isnan(engine_cores) ? cores : engine_cores, 3);
+	add_real(json, "memory_asked_mib", isnan(engine_memory) ? memory : engine_memory, 3);
 	add_real(json, "tasks", scheduled_number(identity, "SLURM_NTASKS"), 0);
 	add_real(json, "nodes", scheduled_number(identity, "SLURM_JOB_NUM_NODES"), 0);
 }

@@ -271,6 +271,7 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 	words[count++] = separator;
 	words[count++] = real;
 	memcpy(words + count, argv + 1, (given - 1) * sizeof(*words));
+	step_export(step);
 	snprintf(alone, sizeof alone, "%zu", count - 1);
 	if (setenv("RESOURCE_TRACKER_ALONE", alone, 1) == 0)
 		execv(recorder, words);

@@ -14,6 +14,27 @@ os.environ.setdefault("TRACKER_SHELL_OUTPUT", os.path.join(os.getcwd().replace("
 shell.executable(os.path.join(os.path.dirname(os.path.realpath(inspect.currentframe().f_code.co_filename)), "bash"))
 
 
+def _attempt():
+    """The attempt of the job that is running, which only Snakemake's own functions know."""
+    frame = inspect.currentframe()
+    while frame:
+        attempt = getattr(frame.f_locals.get("job"), "attempt", None)
+        if isinstance(attempt, int):
+            return attempt
+        frame = frame.f_back
+    return None
+
+
+def _request(context):
+    resources = context.get("resources") or {}
+    memory = resources.get("mem_mib")
+    if not isinstance(memory, int):
+        memory = resources.get("mem_mb")
+        memory = memory * 10**6 / 2**20 if isinstance(memory, int) else None
+    asked = {"cores": context.get("threads"), "memory_mib": memory, "attempt": _attempt()}
+    return "".join(f" {key}={value:g}" if key != "attempt" else f" {key}={value}" for key, value in asked.items() if isinstance(value, (int, float)))
+
+
 def _name_the_step():
     # Snakemake asks for the prefix of a command once for each command. Its own prefix ("set -euo pipefail; ") stays behind ours.
     original = shell._get_process_prefix
@@ -22,8 +43,9 @@ def _name_the_step():
         context = inspect.currentframe().f_back.f_locals.get("context") or {}
         job, wildcards = context.get("rule"), context.get("wildcards")
         task = ",".join(f"{key}={value}" for key, value in wildcards.items()) if wildcards else ""
-        mark = f": resource-tracker-step {quote(str(job), safe='')} {quote(task, safe='')}; " if job else ""
-        return mark + original(*args, **kwargs)
+        if not job:
+            return original(*args, **kwargs)
+        return f": resource-tracker-step {quote(str(job), safe='')} {quote(task, safe='')}{_request(context)}; " + original(*args, **kwargs)
 
     shell._get_process_prefix = classmethod(prefix)
 

@@ -41,6 +41,24 @@ static void decode_word(struct scan word, char *ret_name)
 	ret_name[length] = '\0';
 }
 
+/* "cores=4". A name has its "=" encoded. */
+static bool take_request(struct step *step, struct scan word)
+{
+	static const struct {
+		const char *key;
+		size_t place;
+	} KEYS[] = {{"cores=", offsetof(struct step, cores)},
+		    {"memory_mib=", offsetof(struct step, memory_mib)},
+		    {"attempt=", offsetof(struct step, attempt)}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(KEYS); i++)
+		if (scan_literal(&word, KEYS[i].key)) {
+			scan_copy(&word, (char *)step + KEYS[i].place, STEP_NUMBER_BYTES);
+			return true;
+		}
+	return false;
+}
+
 bool step_of_command(const char *text, struct step *ret_step)
 {
 	const char *mark = strstr(text, MARK);
@@ -54,8 +72,9 @@ bool step_of_command(const char *text, struct step *ret_step)
 	if (!scan_word(&words, &word))
 		return false;
 	decode_word(word, step.job);
-	if (scan_word(&words, &word))
-		decode_word(word, step.task);
+	while (scan_word(&words, &word))
+		if (!take_request(&step, word) && !*step.task)
+			decode_word(word, step.task);
 	*ret_step = step;
 	return true;
 }
@@ -123,6 +142,19 @@ void step_find(const char *command, struct step *ret_step)
 	take_variable("TRACKER_JOB_NAME", step.job);
 	take_variable("TRACKER_TASK_NAME", step.task);
 	*ret_step = step;
+}
+
+static void export_number(const char *name, const char *value)
+{
+	if (*value)
+		(void)setenv(name, value, 1);
+}
+
+void step_export(const struct step *step)
+{
+	export_number("TRACKER_CORES_ASKED", step->cores);
+	export_number("TRACKER_MEMORY_ASKED_MIB", step->memory_mib);
+	export_number("TRACKER_ATTEMPT", step->attempt);
 }
 
 /* Adds a name with the characters that are safe in a file name; all others become "_". */

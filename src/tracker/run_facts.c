@@ -67,6 +67,9 @@ enum { JOB_NAME_COUNT = 7 };
 	ONE("CI_PROJECT_PATH") \
 	ONE("CI_COMMIT_SHA") \
 	ONE("NXF_TASK_NAME") \
+	ONE("TRACKER_CORES_ASKED") \
+	ONE("TRACKER_MEMORY_ASKED_MIB") \
+	ONE("TRACKER_ATTEMPT") \
 	ONE("FLUX_JOB_ID") \
 	ONE("TRACEPARENT")
 /* One text with a NUL behind each name: an array of pointers would be half as large again. */

@@ -251,6 +251,27 @@ def test_a_command_names_its_step(step, tmp_path, text, names):
     assert names_of(only(tmp_path / ".resource-tracker")[1]) == (names or ("count", None, "snakemake"))
 
 
+@pytest.mark.parametrize("words, asked", [
+    ("align s%3D1 cores=4 memory_mib=2048.5 attempt=2", (4.0, 2048.5, "2")), ("align  cores=8", (8.0, None, None)), ("align a=b", (None, None, None)),
+    ("align x cores=many memory_mib=", (None, None, None))])
+def test_the_request_of_a_step_is_in_its_line(step, run, tmp_path, words, asked):
+    """The engine tells it beside the name; inside a Slurm job it is the step's, not the job's."""
+    done = step("-c", f": resource-tracker-step {words}; true", TRACKER_RUNS=str(tmp_path / "runs.jsonl"), SLURM_JOB_ID="7", SLURM_CPUS_ON_NODE="64",
+                SLURM_MEM_PER_NODE="99999")
+    assert (done.returncode, done.stderr) == (0, "")
+    line, = json_lines(tmp_path / "runs.jsonl")
+    slurm = (64.0, 99999.0)
+    assert line["name"] == "align" and line.get("attempt") == asked[2]
+    assert (line["cores_asked"], line["memory_asked_mib"]) == tuple(one or other for one, other in zip(asked, slurm))
+
+
+def test_an_engine_tells_the_request_by_variables(step, tmp_path):
+    """As Nextflow's beforeScript does."""
+    step("-c", "true", TRACKER_RUNS=str(tmp_path / "runs.jsonl"), TRACKER_CORES_ASKED="2", TRACKER_MEMORY_ASKED_MIB="512", TRACKER_ATTEMPT="3")
+    line, = json_lines(tmp_path / "runs.jsonl")
+    assert (line["cores_asked"], line["memory_asked_mib"], line["attempt"]) == (2.0, 512.0, "3")
+
+
 def test_nextflow_names_its_task(step, tmp_path):
     (tmp_path / ".command.run").write_text("#!/bin/bash\n# NEXTFLOW TASK: FLOW:ALIGN (sample 3)\nset -e\n")
     (tmp_path / ".command.sh").write_text("exit 2\n")
