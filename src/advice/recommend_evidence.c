@@ -72,8 +72,8 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 	evidence->between_peak_mib = end && !real_absent(end->memory_peak_between_mib)
 					     ? end->memory_peak_between_mib
 					     : (double)NAN;
-	if (evidence->between_peak_mib > summary->memory_limit_mib)
-		evidence->between_peak_mib = summary->memory_limit_mib;
+	if (evidence->between_peak_mib > allowances_highest_limit_mib(&summary->allowances))
+		evidence->between_peak_mib = allowances_highest_limit_mib(&summary->allowances);
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
@@ -257,7 +257,7 @@ void find_evidence(struct advice_run *run)
 	*evidence = UNKNOWN_EVIDENCE;
 	evidence->started = summary->started;
 	evidence->secs = summary->wall_secs;
-	evidence->limit_mib = summary->memory_limit_mib;
+	evidence->limit_mib = allowances_highest_limit_mib(&summary->allowances);
 	find_peaks(evidence, summary);
 	find_cores(evidence, run);
 	find_part(evidence, summary);

@@ -150,7 +150,9 @@ void advice_judge_kills(struct rt_advice *advice)
 
 static void judge_memory(struct rt_advice *advice, const struct rt_summary *summary)
 {
-	double peak = seen_peak(&advice->usage), limit = summary->memory_limit_mib;
+	struct memory_peak moment = summary_memory_peak(summary);
+	double peak = seen_peak(&advice->usage),
+	       limit = allowances_limit_mib(&summary->allowances, moment.elapsed_secs, moment.mib);
 
 	if (advice->usage.oom_floor_mib > 0)
 		advice_judge_kills(advice);

@@ -254,6 +254,7 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame, co
 	const struct limits_row *limits = FIRST(frame, limits);
 	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
 
+	allowances_add(&summary->allowances, frame, moment->elapsed_secs, moment->length_secs);
 	if (limits) {
 		/* A limit that was removed becomes unknown again. */
 		summary->cpu_limit_cores = limits->cpu_limit_cores;
@@ -387,6 +388,7 @@ static void finish_summary(struct rt_summary *summary)
 	summary->recorded_secs = summary->wall_secs;
 	if (end && end->tree_wall_secs > summary->wall_secs)
 		summary->recorded_secs = end->tree_wall_secs;
+	allowances_finish(&summary->allowances, start);
 	if (!start)
 		return;
 	summary->core_count = start->cpu_count;
@@ -396,7 +398,7 @@ static void finish_summary(struct rt_summary *summary)
 		summary->memory_limit_mib = start->memory_limit_mib;
 	if (count_absent(summary->cpuset_cores))
 		summary->cpuset_cores = start->cpuset_cores;
-	if (!real_absent(start->memory_total_mib))
+	if (isnan(summary->total_memory_mib) && !real_absent(start->memory_total_mib))
 		summary->total_memory_mib = start->memory_total_mib;
 }
 

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "advice/allowances.h"
 #include "advice/cpu_course.h"
 #include "advice/oom.h"
 #include "advice/phases.h"
@@ -133,6 +134,7 @@ struct rt_summary {
 	int64_t missed_ticks, dropped_samples;
 	double cpu_limit_cores, memory_limit_mib, total_memory_mib; /* of the last sample that has them */
 	int64_t cpuset_cores, core_count;
+	struct allowances allowances;
 	int64_t gpu_count;
 	double gpu_memory_mib;
 	struct summary_disks disks;
@@ -148,11 +150,7 @@ struct rt_summary {
 	char run_name[RUN_NAME_SHOWN + 1]; /* see summary_find_name() */
 };
 
-/* The limits that bind, and their source. */
-struct binding {
-	double value;       /* NaN: unknown */
-	const char *source; /* "cgroup limit", "cpuset", "machine" */
-};
+/* The mean over time, and the memory that the job might use at the moment of its peak. */
 struct binding summary_core_limit(const struct rt_summary *summary);
 struct binding summary_memory_limit(const struct rt_summary *summary);
 

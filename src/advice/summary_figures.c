@@ -86,15 +86,9 @@ bool summary_not_started(const struct rt_summary *summary)
 
 struct binding summary_core_limit(const struct rt_summary *summary)
 {
-	struct binding binding = {NAN, NULL};
-
-	if (!count_absent(summary->core_count))
-		binding = (struct binding){(double)summary->core_count, "machine"};
-	if (!count_absent(summary->cpuset_cores) && !((double)summary->cpuset_cores >= binding.value))
-		binding = (struct binding){(double)summary->cpuset_cores, "cpuset"};
-	if (!isnan(summary->cpu_limit_cores) && !(summary->cpu_limit_cores >= binding.value))
-		binding = (struct binding){summary->cpu_limit_cores, "cgroup limit"};
-	return binding;
+	return allowances_cores(&summary->allowances, count_absent(summary->core_count)
+							      ? (double)NAN
+							      : (double)summary->core_count);
 }
 
 double summary_idle_cores(const struct rt_summary *summary)
@@ -110,13 +104,9 @@ double summary_idle_cores(const struct rt_summary *summary)
 
 struct binding summary_memory_limit(const struct rt_summary *summary)
 {
-	struct binding binding = {NAN, NULL};
+	struct memory_peak peak = summary_memory_peak(summary);
 
-	if (!isnan(summary->total_memory_mib))
-		binding = (struct binding){summary->total_memory_mib, "machine"};
-	if (!isnan(summary->memory_limit_mib) && !(summary->memory_limit_mib >= binding.value))
-		binding = (struct binding){summary->memory_limit_mib, "cgroup limit"};
-	return binding;
+	return allowances_memory(&summary->allowances, peak.elapsed_secs, peak.mib);
 }
 
 double summary_carbon_factor(const struct rt_summary *summary)

@@ -21,7 +21,7 @@ struct gpu_figures {
 	bool hidden;             /* invisible to the job */
 	bool divided;            /* its instances have their own entries */
 	struct figure utilization_pct, vram_mib, power_watts, job_utilization_pct, job_vram_mib;
-	double vram_total_mib; /* NaN: unknown */
+	double vram_total_mib; /* when vram_mib was at its most; NaN: unknown */
 	struct total energy_joules;
 	bool tracked; /* a sample had the job's part */
 	bool used;    /* the job used it */
@@ -124,7 +124,9 @@ static void add_row(struct gpu_figures *place, const struct gpu_row *row, const 
 	if (!count_absent(row->mig_gpu_instance))
 		place->instance = row->mig_gpu_instance;
 	place->hidden = !count_absent(row->visible) && !row->visible;
-	if (!count_absent(row->vram_total_bytes))
+	/* A device may be divided anew in the middle: the total is that of its peak. */
+	if (!count_absent(row->vram_total_bytes) &&
+	    (isnan(place->vram_total_mib) || !(mib_of(row->vram_used_bytes) <= place->vram_mib.most)))
 		place->vram_total_mib = mib_of(row->vram_total_bytes);
 	figure_add(&place->utilization_pct, moment, row->utilization_pct);
 	figure_add(&place->vram_mib, moment, mib_of(row->vram_used_bytes));

@@ -98,6 +98,8 @@ int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 	summary_gpus_json(&out, summary);
 	buffer_add_text(&out, ",\n ");
 	summary_programs_json(&out, summary);
+	buffer_add_text(&out, ",\n \"limit_changes\":");
+	allowances_json(&summary->allowances, &out);
 	add_json_bottlenecks(&out, summary);
 	buffer_add_text(&out, "}\n");
 	return buffer_take_text(&out, ret_text);

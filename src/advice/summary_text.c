@@ -14,6 +14,7 @@
 #include "table/table.h"
 
 enum {
+	CHANGES_BYTES = 1024,
 	LINE_COLUMNS = 48, /* of a sparkline: its scale fits on the same line */
 	LABEL_COLUMNS = 11,
 	TEXT_COLUMN = 2 + LABEL_COLUMNS,
@@ -196,6 +197,18 @@ static void add_memory(const struct page *page)
 	add_peak_source(page, &peak);
 	add_memory_caveats(page);
 	add_history(page, &summary->memory_history, memory->most, true);
+}
+
+/* Limits and sizes that changed while it ran. */
+static void add_changes(const struct page *page)
+{
+	CLEANUP_BUFFER struct buffer words = BUFFER(CHANGES_BYTES);
+
+	allowances_words(&page->summary->allowances, &words);
+	if (!words.length || buffer_error(&words))
+		return;
+	add_label(page, "Limits");
+	buffer_add_text(page->out, words.data);
 }
 
 /* "read 4 KiB, written 8 KiB" */
@@ -503,6 +516,7 @@ void summary_add_page(struct buffer *out, const rt_summary *summary, enum rt_siz
 		return;
 	add_cpu(&page);
 	add_memory(&page);
+	add_changes(&page);
 	add_io(&page);
 	add_network(&page);
 	add_gpu(&page);

@@ -47,6 +47,10 @@ void summary_add_waiting(struct rt_summary *summary, const struct frame *frame)
 		if (isnan(bounds.limit_cores))
 			bounds.limit_cores = start->cpu_limit_cores;
 	}
+	/* CPUs have come online since the start. */
+	if (!count_absent(bounds.core_count) && !count_absent(bounds.cpuset_cores) &&
+	    bounds.cpuset_cores > bounds.core_count)
+		bounds.core_count = bounds.cpuset_cores;
 	cpu_course_add(&summary->cpu_course, frame, &bounds, pressure && !is_of_machine(summary, pressure));
 }
 

@@ -5,6 +5,7 @@
  * the one that has them.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -26,6 +27,12 @@
  * shorter than the usual intervals, so that a sample which comes a moment early still looks.
  */
 #define LOOK_FOR_MOVE_NS (180 * NSEC_PER_MSEC)
+/*
+ * `docker update` or a resize in place changes limits of a job that runs. Their files stay open: a look takes one read each, some six in
+ * all. A little less than a second, for samples that come a moment early. The last sample looks as well.
+ */
+#define LOOK_FOR_LIMITS_NS (950 * NSEC_PER_MSEC)
+#define LAST_LOOK_NS (100 * NSEC_PER_MSEC)
 #define MACHINE_PRESSURE 1
 
 struct limits {
@@ -42,6 +49,7 @@ struct cgroup_usage {
 	int64_t kills_when_left; /* see struct memory_cgroup */
 	int64_t next_refresh_ns;
 	int64_t next_look_ns;
+	int64_t limits_ns;      /* when the limits were read */
 	uint64_t last_hash;     /* the place whose counters are in the last frame */
 	uint64_t last_pressure; /* source of the last stalls: such a hash, or MACHINE_PRESSURE; 0: none yet */
 	struct cgroup_throttling throttling;
@@ -49,6 +57,7 @@ struct cgroup_usage {
 	bool kills_are_local;         /* counted in that cgroup only, not below it */
 	struct kept_file pressure[3]; /* of the host: cpu, memory, io */
 	struct kept_files files;      /* in the place's own folders */
+	struct kept_files limit_files;
 };
 
 static int cgroup_usage_open(struct collect_context *context, void **ret_state)
@@ -64,6 +73,7 @@ static int cgroup_usage_open(struct collect_context *context, void **ret_state)
 	state->memory_folder = -1;
 	state->kills_when_left = -1;
 	kept_files_init(&state->files);
+	kept_files_init(&state->limit_files);
 	for (int i = 0; i < 3; i++)
 		state->pressure[i] = KEPT_FILE(HOST_FILES[i]);
 	*ret_state = state;
@@ -104,14 +114,23 @@ static void lower_count(int64_t *count, int64_t found)
 		*count = found;
 }
 
-static int64_t count_cpus(struct root *root, const struct cgroup_place *place, pid_t pid)
+/* The kernel's answer leaves out CPUs that are offline, which the text of a captured process cannot. */
+static int64_t count_allowed_cpus(struct root *root, pid_t pid, bool is_captured)
+{
+	struct proc_pid_status status;
+	cpu_set_t allowed;
+
+	if (!is_captured && sched_getaffinity(pid, sizeof(allowed), &allowed) == 0)
+		return CPU_COUNT(&allowed);
+	return read_proc_pid_status(root, pid, &status) == 0 ? status.allowed_cpu_count : -1;
+}
+
+static int64_t count_cpus(struct root *root, const struct cgroup_place *place, int64_t allowed)
 {
 	int64_t least = no_count(ABSENT_NO_CGROUP), found;
 	int v1 = cgroup_place_own(place, CGROUP_CPUSET), v2 = cgroup_place_own(place, CGROUP_UNIFIED);
-	struct proc_pid_status status;
 
-	if (pid && read_proc_pid_status(root, pid, &status) == 0)
-		lower_count(&least, status.allowed_cpu_count);
+	lower_count(&least, allowed);
 	if (v1 >= 0 && (read_cpu_list(root, v1, "cpuset.effective_cpus", &found) == 0 ||
 			read_cpu_list(root, v1, "cpuset.cpus", &found) == 0))
 		lower_count(&least, found);
@@ -198,6 +217,7 @@ static int find_place(struct cgroup_usage *state, struct collect_context *contex
 	/* The job may have lost processes there until now: remember the count. */
 	state->kills_when_left = read_kills(context->root, &state->place, state->memory_folder, &local);
 	kept_files_close(&state->files);
+	kept_files_close(&state->limit_files);
 	cgroup_place_close(&state->place);
 	state->place = place;
 	state->memory_folder = find_memory_folder(&place);
@@ -212,11 +232,29 @@ static int no_limit_reason(const struct cgroup_place *place, enum cgroup_hierarc
 										     : ABSENT_NO_CGROUP;
 }
 
+/* A process that has gone keeps the CPUs that it had. */
+static void read_limits(struct cgroup_usage *state, struct collect_context *context, pid_t pid)
+{
+	int64_t allowed = pid ? count_allowed_cpus(context->root, pid, context->root_dir) : -1;
+
+	context->root->keep_in = &state->limit_files;
+	state->limits.memory_bytes = no_real(no_limit_reason(&state->place, CGROUP_MEMORY));
+	state->limits.cpu_cores =
+		cgroup_throttling_find_quota(&state->throttling, context->root, &state->place);
+	if (real_absent(state->limits.cpu_cores))
+		state->limits.cpu_cores = no_real(no_limit_reason(&state->place, CGROUP_CPU));
+	lower_memory_limit(context->root, &state->place, &state->limits.memory_bytes);
+	if (allowed > 0 || !context->tree || !state->limits_known)
+		state->limits.cpuset_cores = count_cpus(context->root, &state->place, allowed);
+	context->root->keep_in = NULL;
+	state->limits_known = true;
+	state->limits_ns = root_monotonic_ns(context->root);
+}
+
 static void refresh_groups(struct cgroup_usage *state, struct collect_context *context)
 {
 	pid_t pid = context->tree ? context->tree->root_pid : 0;
 	int error = find_place(state, context);
-	struct limits limits;
 
 	/*
 	 * The process has exited. Keep its place: the folders are open, and other processes may still be
@@ -228,20 +266,13 @@ static void refresh_groups(struct cgroup_usage *state, struct collect_context *c
 		error = 0;
 		pid = 0;
 	}
-	state->limits_known = true;
 	if (error < 0) {
-		limits.cpu_cores = limits.memory_bytes = no_real(error);
-		limits.cpuset_cores = no_count(error);
+		state->limits_known = true;
+		state->limits.cpu_cores = state->limits.memory_bytes = no_real(error);
+		state->limits.cpuset_cores = no_count(error);
 	} else {
-		limits.memory_bytes = no_real(no_limit_reason(&state->place, CGROUP_MEMORY));
-		limits.cpu_cores =
-			cgroup_throttling_find_quota(&state->throttling, context->root, &state->place);
-		if (real_absent(limits.cpu_cores))
-			limits.cpu_cores = no_real(no_limit_reason(&state->place, CGROUP_CPU));
-		lower_memory_limit(context->root, &state->place, &limits.memory_bytes);
-		limits.cpuset_cores = count_cpus(context->root, &state->place, pid);
+		read_limits(state, context, pid);
 	}
-	state->limits = limits;
 }
 
 static double mib_of(double bytes)
@@ -482,6 +513,9 @@ static void refresh_if_due(struct cgroup_usage *state, struct collect_context *c
 	}
 	if (moved || now_ns >= state->next_refresh_ns)
 		cgroup_usage_prepare(state, context);
+	else if (state->place.memberships_hash &&
+		 now_ns - state->limits_ns >= (context->ending->reason ? LAST_LOOK_NS : LOOK_FOR_LIMITS_NS))
+		read_limits(state, context, context->tree ? context->tree->root_pid : 0);
 }
 
 void cgroup_usage_begin(struct frame *frame)
@@ -551,6 +585,7 @@ static void cgroup_usage_close(void *state_)
 	struct cgroup_usage *state = state_;
 
 	kept_files_close(&state->files);
+	kept_files_close(&state->limit_files);
 	cgroup_place_close(&state->place);
 	for (int i = 0; i < 3; i++)
 		kept_file_close(&state->pressure[i]);

@@ -182,7 +182,8 @@ double run_core_limit(const struct run *run, const struct moment *moment, bool m
 
 double run_memory_limit(const struct run *run, const struct moment *moment, bool machine)
 {
-	double total = fmax(run->memory_total_mib, moment->values[SERIES_HOST_MEMORY_TOTAL]);
+	double now = moment->values[SERIES_HOST_MEMORY_TOTAL],
+	       total = isnan(now) ? run->memory_total_mib : now;
 
 	return machine ? total : fmin(total, moment->values[SERIES_LIMIT_MEMORY]);
 }

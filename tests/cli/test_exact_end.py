@@ -270,3 +270,31 @@ def test_closed_descriptors(binary, tmp_path, closed):
                           preexec_fn=close, cwd=tmp_path)
     assert done.returncode == 9
     assert record.read_bytes().count(b"\n") >= 2
+
+
+# ---- limits that change ----------------------------------------------------------------------------------------
+
+@needs_memory
+@pytest.mark.parametrize("interval", ["0.3", "11"])
+def test_a_limit_that_is_raised_is_seen_within_a_second_and_at_the_end(spawn, tmp_path, helpers, interval):
+    """`docker update --memory` writes to the group of a job that runs."""
+    with group(MEMORY, "raised") as folder:
+        (folder / "memory.limit_in_bytes").write_text(str(200 << 20))
+        tracker = spawn("--cgroup=off", "-i", interval, "-q", "-o", "run.jsonl", "--", "sleep", "3.5", preexec_fn=exact.enter(folder))
+        helpers.wait_until(lambda: (tmp_path / "run.jsonl").exists() and (tmp_path / "run.jsonl").read_text().endswith("\n"))
+        (folder / "memory.limit_in_bytes").write_text(str(800 << 20))
+        assert tracker.wait() == 0
+    told = [(one["elapsed_secs"], one["limits"]["memory_limit_mib"]) for one in helpers.json_lines(tmp_path / "run.jsonl")]
+    assert told[0][1] == 200.0 and told[-1][1] == 800.0
+    # A second, and an interval until the next sample looks.
+    assert all(limit == 800.0 for secs, limit in told if secs > told[0][0] + 1.6)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
+def test_cpus_that_are_taken_away_are_seen_within_a_second(spawn, tmp_path, helpers):
+    tracker = spawn("-i", "0.3", "-q", "-o", "run.jsonl", "--", "sh", "-c", "echo $$ >pid; exec sleep 3.5")
+    helpers.wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+    os.sched_setaffinity(int((tmp_path / "pid").read_text()), {min(os.sched_getaffinity(0))})
+    assert tracker.wait() == 0
+    told = [(one["elapsed_secs"], one["limits"]["cpuset_cores"]) for one in helpers.json_lines(tmp_path / "run.jsonl")]
+    assert all(count == 1 for secs, count in told if secs > 2.5) and told[-1][1] == 1

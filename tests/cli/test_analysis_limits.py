@@ -1,0 +1,134 @@
+"""Limits and sizes that change during a run: each percentage, sentence and advice uses what was in force at its moment."""
+import json
+
+import pytest
+
+import recordings
+
+KNOWN = {"cpu_limit_cores": None, "memory_limit_mib": None, "cpuset_cores": 8}
+
+
+SUCCESS = {"exit_code": 0, "evidence": "wait status: exit code 0", "memory_peak_mib": None, "largest_process_peak_mib": None,
+           "cgroup_memory_peak_mib": None}
+
+
+def course(path, limits, *, memory=100.0, total=None, cores=1.0, end=None, start=None):
+    """A run of one sample a second with these limits, memory, total memory and cores: a list, or one value for all."""
+    at = lambda values, i: values[i] if isinstance(values, list) else values
+    made = [recordings.sample(i, cores=at(cores, i), memory=at(memory, i), limits={**KNOWN, **at(limits, i)},
+                              start=(start or recordings.START) if i == 0 else None) for i in range(8)]
+    for i, one in enumerate(made):
+        if total:
+            one["memory"]["total_mib"] = at(total, i)
+    if end:
+        made[-1]["run_end"] = {**recordings.END, **end}
+    return recordings.write(path, made)
+
+
+def summary(run, path):
+    return json.loads(run("summary", "--json", path).out)
+
+
+def steps(before, after, at=4):
+    return [before] * at + [after] * (8 - at)
+
+
+RAISED = steps({"memory_limit_mib": 200.0}, {"memory_limit_mib": 800.0})
+
+
+def test_the_limit_is_that_of_the_moment_of_the_peak(run, tmp_path):
+    path = course(tmp_path / "run.jsonl", RAISED, memory=steps(150.0, 740.0))
+    found = summary(run, path)
+    assert (found["memory"]["limit_mib"], found["memory"]["limit_source"], found["memory"]["peak_of_limit_pct"]) == (800.0, "cgroup limit", 92.5)
+    assert found["limit_changes"] == [{"elapsed_secs": 5.0, "what": "memory_limit_mib", "from": 200.0, "to": 800.0}]
+    assert "Limits     memory limit raised from 200 MiB to 800 MiB after 5.00 s\n" in run("summary", path).out
+
+
+def test_a_peak_before_the_change_has_the_old_limit(run, tmp_path):
+    path = course(tmp_path / "run.jsonl", RAISED, memory=steps(190.0, 100.0), end=SUCCESS)
+    assert summary(run, path)["memory"]["peak_of_limit_pct"] == 95.0
+    assert "the limit of 200 MiB" in run("recommend", path).out
+
+
+def test_a_change_is_noticed_after_it_was_made(run, tmp_path):
+    """The kernel tells a peak of 500 MiB after 4.2 s. The sample after 5 s is the first with the limit that allowed it."""
+    path = course(tmp_path / "run.jsonl", RAISED, memory=100.0, end={"memory_peak_mib": 500.0, "memory_peak_elapsed_secs": 4.2,
+                                                                     "largest_process_peak_mib": 500.0})
+    assert summary(run, path)["memory"]["limit_mib"] == 800.0
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_peak_at_an_unknown_time_has_the_highest_limit(run, tmp_path, order):
+    path = course(tmp_path / "run.jsonl", RAISED[::order], end={"memory_peak_mib": 180.0, "memory_peak_elapsed_secs": None,
+                                                                "largest_process_peak_mib": 180.0, "memory_peak_source": "largest_process"})
+    assert summary(run, path)["memory"]["limit_mib"] == 800.0
+
+
+def test_a_balloon_is_measured_by_the_memory_at_the_peak(run, tmp_path):
+    path = course(tmp_path / "run.jsonl", {}, total=steps(4096.0, 16384.0), memory=steps(1000.0, 8192.0),
+                  start={**recordings.START, "memory_limit_mib": None})
+    found = summary(run, path)
+    assert (found["memory"]["peak_of_limit_pct"], found["memory"]["limit_source"]) == (50.0, "machine")
+    assert found["limit_changes"] == [{"elapsed_secs": 5.0, "what": "memory_total_mib", "from": 4096.0, "to": 16384.0}]
+    assert "memory of the machine raised from 4.00 GiB to 16.0 GiB" in run("summary", path).out
+    assert [one["rule"] for one in found["bottlenecks"] if "memory" in one["rule"]] == []
+
+
+def test_the_memory_of_the_machine_may_move_a_little(run, tmp_path):
+    assert summary(run, course(tmp_path / "run.jsonl", {}, total=steps(16000.0, 16004.0)))["limit_changes"] == []
+
+
+@pytest.mark.parametrize("before, after, words", [
+    ({"memory_limit_mib": 800.0}, {"memory_limit_mib": None}, "memory limit of 800 MiB lifted after 5.00 s"),
+    ({"memory_limit_mib": None}, {"memory_limit_mib": 800.0}, "memory limit of 800 MiB set after 5.00 s"),
+    ({"cpu_limit_cores": 4.0}, {"cpu_limit_cores": 1.5}, "CPU limit lowered from 4 to 1.5 after 5.00 s"),
+    ({"cpuset_cores": 4}, {"cpuset_cores": 2}, "CPUs that it may use lowered from 4 to 2 after 5.00 s"),
+])
+def test_each_change_is_told(run, tmp_path, before, after, words):
+    path = course(tmp_path / "run.jsonl", steps(before, after))
+    assert words in run("summary", path).out
+    assert len(summary(run, path)["limit_changes"]) == 1
+
+
+def test_limits_that_later_samples_leave_out_have_not_changed(run, tmp_path):
+    made = recordings.eight_samples()
+    for one in made[1:]:
+        del one["limits"]
+    found = summary(run, recordings.write(tmp_path / "run.jsonl", made))
+    assert found["limit_changes"] == [] and found["memory"]["limit_mib"] == 512.0 and found["cores"]["limit"] == 2.0
+
+
+def test_a_first_sample_without_limits_has_those_of_the_next(run, tmp_path):
+    made = recordings.eight_samples()
+    made[0]["limits"] = {name: None for name in made[0]["limits"]}
+    assert summary(run, recordings.write(tmp_path / "run.jsonl", made))["limit_changes"] == []
+
+
+def test_use_of_cores_is_held_against_the_mean_of_the_limits(run, tmp_path):
+    """Two cores for 4 s and one for 4 s, all of them busy: 1.5 of 1.5."""
+    path = course(tmp_path / "run.jsonl", steps({"cpu_limit_cores": 2.0}, {"cpu_limit_cores": 1.0}), cores=steps(2.0, 1.0), end=SUCCESS)
+    found = summary(run, path)
+    assert found["cores"]["limit"] == 1.5
+    assert "all of its 1.5 cores" in run("recommend", path).out
+
+
+def test_cpus_that_come_online_count(run, tmp_path):
+    path = course(tmp_path / "run.jsonl", steps({"cpuset_cores": 8}, {"cpuset_cores": 16}), cores=steps(8.0, 16.0),
+                  start={**recordings.START, "cpu_limit_cores": None})
+    found = summary(run, path)["cores"]
+    assert (found["limit"], found["limit_source"]) == (12.0, "machine")
+
+
+def test_many_changes_are_counted(run, tmp_path):
+    path = course(tmp_path / "run.jsonl", [{"memory_limit_mib": 200.0 + 100 * i} for i in range(8)])
+    assert len(summary(run, path)["limit_changes"]) == 7
+    assert "; and 3 more changes" in " ".join(run("summary", path).out.split())
+
+
+def test_a_gpu_that_is_divided_anew_has_the_total_of_its_peak(run, tmp_path):
+    device = lambda used, total: [{"uuid": "GPU-1", "name": "H", "index": 0, "utilization_pct": 50.0, "vram_used_bytes": used << 20,
+                                   "vram_total_bytes": total << 20, "process_count": 1}]
+    made = [recordings.sample(i, gpu=device(900, 1000) if i < 4 else device(100, 250), start=recordings.START if i == 0 else None)
+            for i in range(8)]
+    found = summary(run, recordings.write(tmp_path / "run.jsonl", made))["gpus"][0]
+    assert (found["memory_max_mib"], found["memory_total_mib"]) == (900.0, 1000.0)
