@@ -12,6 +12,8 @@
 
 #include "base/cleanup.h"
 
+enum { ROOM_BYTES = 64 << 10 };
+
 char *absolute_path(const char *path)
 {
 	CLEANUP_FREE char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
@@ -61,4 +63,9 @@ bool is_place_mistake(int error)
 						 ENOTDIR, ENXIO, EPERM,  EROFS};
 
 	return error > -UCHAR_MAX && memchr(MISTAKES, -error, sizeof MISTAKES);
+}
+
+bool has_room_for_recording(int fd)
+{
+	return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, ROOM_BYTES) == 0 || (errno != ENOSPC && errno != EDQUOT);
 }

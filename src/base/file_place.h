@@ -17,3 +17,6 @@ const char *file_place_fault(int error);
  * the file system or of the machine, for which the user's job must not be refused.
  */
 bool is_place_mistake(int error);
+
+/* Whether a short recording fits on the disk of an open file, for which room is reserved. Some file systems cannot tell: true. */
+bool has_room_for_recording(int fd);

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/ends_with.h"
+#include "base/file_place.h"
 #include "base/runs_once.h"
 #include "base/scan.h"
 #include "base/trust.h"
@@ -367,6 +368,10 @@ static int open_temporary(const char *beside)
 	CLEANUP_CLOSE int fd = open_unnamed(beside);
 	int above;
 
+	if (fd == -ENOSPC || fd == -EDQUOT || (fd >= 0 && !has_room_for_recording(fd))) {
+		cleanup_close(&fd);
+		fd = open_in_memory();
+	}
 	if (fd < 0 || fd > STDERR_FILENO)
 		return take_fd(&fd);
 	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -15,10 +15,11 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 #include "base/scan.h"
 #include "base/trust.h"
 
-enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50, ROOM_BYTES = 64 << 10 };
+enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50 };
 
 bool history_is_off(const char *given)
 {
@@ -199,12 +200,6 @@ static void lock_recording(int fd)
 	}
 }
 
-/* Whether a short recording fits on the disk, for which room is reserved. Some file systems cannot tell. */
-static bool has_room(int fd)
-{
-	return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, ROOM_BYTES) == 0 || (errno != ENOSPC && errno != EDQUOT);
-}
-
 int history_create(const char *folder, unsigned *ret_number)
 {
 	__attribute__((cleanup(cleanup_entries))) DIR *entries = opendir(folder);
@@ -231,7 +226,7 @@ int history_create(const char *folder, unsigned *ret_number)
 			unlinkat(dirfd(entries), name, 0);
 			continue;
 		}
-		if (!has_room(fd)) {
+		if (!has_room_for_recording(fd)) {
 			unlinkat(dirfd(entries), name, 0);
 			return -ENOSPC;
 		}

@@ -435,6 +435,12 @@ def test_a_disk_that_fills_up_during_a_run_is_named(terminal, small_disk):
     assert "/dev/fd/" not in screen and "Bottleneck" in screen and "recorded as run 1;" in screen
 
 
+def test_with_a_full_disk_for_temporary_files_as_well_the_summary_is_printed(terminal, small_disk):
+    small_disk()
+    screen = terminal.run("--", "sh", "-c", "exit 3", status=3, env={"TMPDIR": str(terminal.state)})
+    assert "this run is not kept" in screen and "Bottleneck" in screen and "cannot" not in screen
+
+
 def test_runs_are_removed_from_a_full_disk(terminal, small_disk):
     for _ in range(3):
         terminal.run("-q", "--", "true")
