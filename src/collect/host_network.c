@@ -27,7 +27,8 @@ struct known_interface {
 	int error; /* why the description is missing; 0: it was read */
 	bool has_default_route;
 	bool counted;
-	bool seen; /* in this tick */
+	bool unsure; /* it may be a bridge of the others */
+	bool seen;   /* in this tick */
 };
 
 struct host_network {
@@ -103,6 +104,7 @@ static void decide_counted(struct host_network *state)
 	bool any_hardware = false, any_route = false;
 
 	for (size_t i = 0; i < state->count; i++) {
+		state->known[i].unsure = false;
 		state->known[i].counted = is_hardware(state, &state->known[i]);
 		any_hardware |= state->known[i].counted;
 		any_route |= state->known[i].has_default_route;
@@ -113,9 +115,12 @@ static void decide_counted(struct host_network *state)
 	 * A container: its default route names the uplink. Without a route, every interface except a bridge
 	 * counts.
 	 */
-	for (size_t i = 0; i < state->count; i++)
-		state->known[i].counted = any_route ? state->known[i].has_default_route
-						    : state->known[i].identity.kind != NET_BRIDGE;
+	for (size_t i = 0; i < state->count; i++) {
+		struct known_interface *known = &state->known[i];
+
+		known->counted = any_route ? known->has_default_route : known->identity.kind != NET_BRIDGE;
+		known->unsure = !any_route && known->error && state->count > 1;
+	}
 }
 
 static void refresh_interfaces(struct host_network *state, struct root *root)
@@ -162,7 +167,7 @@ static void fill_identity(struct host_network *state, struct frame *frame)
 		row->operstate = text_or_none(frame, known, known->identity.operstate);
 		row->speed_mbps = count_or_none(known, known->identity.speed_mbps);
 		row->mtu = count_or_none(known, known->identity.mtu_bytes);
-		row->counted = known->counted;
+		row->counted = known->unsure ? no_count(known->error) : known->counted;
 	}
 }
 

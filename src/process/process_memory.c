@@ -70,7 +70,7 @@ static const struct proc_meminfo *read_machine(struct process_memory *memory, st
 
 	if (error < 0)
 		*machine = (struct proc_meminfo){.anon_pages_kib = -1, .shmem_kib = -1, .swap_total_kib = -1};
-	/* lxcfs may tell a total that is absurd, or below what is free: processes may have swapped memory all the same. */
+	/* lxcfs may tell an absurd total, or more free than in total: processes may have swapped memory then, too. */
 	memory->reader.swap_in_use =
 		machine->swap_total_kib < 0 || machine->swap_total_kib != machine->swap_free_kib;
 	memory->reader.huge_in_use = huge_used_kib(machine) > 0;

@@ -195,6 +195,24 @@ def test_a_job_writes_and_no_disk_is_described(binary, tmp_path):
     assert sum(one["cpu"]["process_disk_write_bytes"] for one in samples) >= 20 << 20
 
 
+def net_dev(**received):
+    return "a|b\nc|d\n" + "".join(f" {name}: {count} 1 0 0 0 0 0 0 {count} 1 0 0 0 0 0 0\n" for name, count in received.items())
+
+
+ROUTE = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\nbr0\t00000000\t0102A8C0\t0003\t0\t0\t0\t00000000\n"
+
+
+@pytest.mark.parametrize("files, names, total", [
+    ({}, ["br0", "eth0"], None), ({}, ["eth0"], 100), ({"proc/net/route": ROUTE}, ["br0", "eth0"], 100),
+], ids=["two", "one", "two with a route"])
+def test_interfaces_without_description_count_once(record_change, files, names, total):
+    """One may be the bridge that the other is a member of."""
+    samples = record_change({"proc/net/dev": net_dev(**dict.fromkeys(names, 1000)), **files},
+                            {"proc/net/dev": net_dev(**dict.fromkeys(names, 1100))})
+    received = [one["totals"]["net_recv_bytes"] for one in samples]
+    assert set(received) == {None} if total is None else sum(one or 0 for one in received) == total
+
+
 # ---- energy ---------------------------------------------------------------------------------------------------------
 
 def zone(number, name, energy, reach=262143328850):
