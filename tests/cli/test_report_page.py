@@ -100,6 +100,20 @@ def test_open_shows_the_page(run, helpers, tmp_path, name, env):
     assert run("report", "-o", "-", "--open", recording).returncode == 2
 
 
+@pytest.mark.parametrize("job, start, title", [
+    (None, {"program": "train.py", "executable": "python3"}, "train.py"),
+    (None, {"program": "sh (redis)", "executable": "sh"}, "sh (redis)"),
+    (None, {"executable": "make"}, "make"),
+    ("align", {"program": "sh (work)", "executable": "sh", "task_name": "sample=3"}, "align sample=3"),
+    (None, {"executable": None}, "run0.jsonl")])
+def test_a_page_has_the_name_of_its_run(make, drive, job, start, title):
+    samples = recordings.eight_samples()
+    samples[0]["run_start"] = dict(recordings.START, **start)
+    for one in samples:
+        one["job_name"] = job
+    assert drive(make(samples), "look")["title"] == f"{title} \u2013 resource-tracker"
+
+
 def test_first_screen_answers(make, drive):
     seen = drive(make(recordings.eight_samples(), options=["--price", "3.6", "--integration", "Metaflow"]), "look")
     text = seen["text"].replace("\u00a0", " ")
