@@ -58,9 +58,8 @@ const char *file_place_fault(int error)
 
 bool is_place_mistake(int error)
 {
-	static const unsigned char MISTAKES[] = {EACCES,  EBADF, EBUSY,  EEXIST, EINVAL,
-						 EISDIR,  ELOOP, ENOENT, EAGAIN, ENAMETOOLONG,
-						 ENOTDIR, ENXIO, EPERM,  EROFS};
+	static const unsigned char MISTAKES[] = {EACCES, EBADF,        EBUSY,   EEXIST, EINVAL, EISDIR, ELOOP,
+						 ENOENT, ENAMETOOLONG, ENOTDIR, ENXIO,  EROFS,  ESRCH};
 
 	return error > -UCHAR_MAX && memchr(MISTAKES, -error, sizeof MISTAKES);
 }

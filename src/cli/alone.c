@@ -101,3 +101,15 @@ int alone_run(int status)
 	say("%s: %s", *command, strerror(errno));
 	return EXIT_NOT_EXECUTABLE;
 }
+
+int alone_for_lack(char **command, const char *lack)
+{
+	/* The command of a step is not the real shell's whole command line: alone_run() knows that. */
+	if (!command || is_step)
+		return refuse("%s", lack);
+	say("this job is not recorded: %s", lack);
+	wrap_undo();
+	execvp(*command, command);
+	say("%s: %s", *command, errno == ENOENT ? "command not found" : strerror(errno));
+	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}

@@ -17,5 +17,11 @@ bool alone_is_step(void);
 /* The job has started. */
 void alone_forget(void);
 
+/*
+ * The machine lacks what the recorder needs, and the job has not started: the job runs alone in this process, after a line about
+ * it. Returns an exit status if it cannot, or if there is no job (`command` NULL).
+ */
+int alone_for_lack(char **command, const char *lack);
+
 /* Becomes the command if the job of a step has not started. Returns the exit status if there is no such command, or if that fails. */
 int alone_run(int status);

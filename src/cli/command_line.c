@@ -11,7 +11,11 @@
 
 static const char *take_option(void *context, const struct option_row *row, const char *text)
 {
-	return given_add(context, row, ORIGIN_COMMAND_LINE, text, 0) < 0 ? OUT_OF_MEMORY : NULL;
+	struct given_list *list = context;
+
+	/* The command is found nevertheless, so that it can run. */
+	list->is_short |= given_add(list, row, ORIGIN_COMMAND_LINE, text, 0) < 0;
+	return NULL;
 }
 
 int read_arguments(char **argv, struct given_list *list, char ***ret_command, bool *ret_separated)

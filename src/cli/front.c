@@ -18,6 +18,7 @@
 #include "base/runs_once.h"
 #include "base/scan.h"
 #include "base/trust.h"
+#include "cli/alone.h"
 #include "cli/config_file.h"
 #include "cli/help.h"
 #include "cli/keep_run.h"
@@ -25,6 +26,7 @@
 #include "cli/end_places.h"
 #include "kernel/may_hang.h"
 #include "launch/in_time.h"
+#include "options/parse.h"
 
 enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 
@@ -90,6 +92,14 @@ static int complain_of_setting(const struct front *front, const struct given *it
 	default:
 		return refuse("--%s: %s", item->row->name, message);
 	}
+}
+
+int front_refuse(const struct front *front, int error)
+{
+	const char *message = rt_config_message(front->config);
+
+	message = *message ? message : strerror(-error);
+	return is_place_mistake(error) ? refuse("%s", message) : alone_for_lack(front->command, message);
 }
 
 static bool read_flag(const char *text, bool *ret_flag)
@@ -203,6 +213,8 @@ static int apply_all(struct front *front, const char *path)
 			message = set_own(front, item);
 		} else {
 			r = rt_config_set(front->config, item->row->name, item->text);
+			if (r == -ENOMEM)
+				return front_refuse(front, r);
 			if (r < 0)
 				message = without_name(rt_config_message(front->config), item->row->name);
 			else if (is_output(item))
@@ -274,13 +286,13 @@ static void warn_of_useless_options(const struct front *front)
 static int add_default_output(struct front *front)
 {
 	const char *stream = front->mode == MODE_WRAP ? "/dev/stderr" : "-";
+	int r;
 
 	if (front->named_outputs || front->quiet || front->keeps ||
 	    (front->is_ci_log && front->summary != SUMMARY_NONE))
 		return 0;
-	if (rt_config_set(front->config, "output", stream) < 0)
-		return refuse("%s", rt_config_message(front->config));
-	return 0;
+	r = rt_config_set(front->config, "output", stream);
+	return r < 0 ? front_refuse(front, r) : 0;
 }
 
 /* Decides by name alone: an output that does not exist yet will be a regular file. */
@@ -385,6 +397,7 @@ static int open_temporary(const char *beside)
 static int add_temporary_output(struct front *front)
 {
 	char name[32];
+	int r;
 
 	if ((front->summary == SUMMARY_NONE && !front->page && !front->runs) || named_file(front, true) ||
 	    front->kept_path)
@@ -401,9 +414,8 @@ static int add_temporary_output(struct front *front)
 		return 0;
 	}
 	snprintf(name, sizeof(name), "/dev/fd/%d", front->temporary_fd);
-	return rt_config_add_output(front->config, name, "json") < 0
-		       ? refuse("%s", rt_config_message(front->config))
-		       : 0;
+	r = rt_config_add_output(front->config, name, "json");
+	return r < 0 ? front_refuse(front, r) : 0;
 }
 
 /*
@@ -414,13 +426,13 @@ static RUNS_ONCE int configure_from_file(struct front *front, const char *path)
 {
 	const struct given *item = NULL;
 	const char *message;
-	int status;
+	int status, r;
 
 	rt_config_free(front->config);
 	front->config = NULL;
 	/* The command streams if there is a token. A library streams only if its caller asks for it. */
 	if (rt_config_new(&front->config) < 0 || rt_config_set(front->config, "stream", "auto") < 0)
-		return refuse("out of memory");
+		return alone_for_lack(front->command, OUT_OF_MEMORY);
 	find_mode(front);
 	status = apply_all(front, path);
 	if (status)
@@ -433,8 +445,8 @@ static RUNS_ONCE int configure_from_file(struct front *front, const char *path)
 		if (status)
 			return status;
 	}
-	if (front->command && rt_config_set_command(front->config, front->command) < 0)
-		return refuse("%s", rt_config_message(front->config));
+	if (front->command && (r = rt_config_set_command(front->config, front->command)) < 0)
+		return front_refuse(front, r);
 	rt_config_set_own_process(front->config, true);
 	front->configured = true;
 	status = front->keeps ? begin_kept_run(front) : 0;
@@ -492,6 +504,8 @@ int front_read(char **argv, struct front *ret_front)
 	*front = (struct front){.mode = MODE_HOST};
 	if (read_arguments(argv, &front->given, &front->command, &separated) < 0)
 		return EXIT_OWN_ERROR;
+	if (front->given.is_short)
+		return alone_for_lack(front->command, OUT_OF_MEMORY);
 	if (given_by_name(&front->given, "help"))
 		return print_help(given_by_name(&front->given, "help"));
 	if (given_by_name(&front->given, "version"))
@@ -502,11 +516,11 @@ int front_read(char **argv, struct front *ret_front)
 	if (status)
 		return status;
 	if (read_environment(&front->given) < 0)
-		return refuse("out of memory");
+		return alone_for_lack(front->command, OUT_OF_MEMORY);
 	front->no_warnings = flag_of(front, "no-warnings");
 	if (read_config_file(config_path(front), named_config(front) != NULL, !front->no_warnings,
 			     &front->given) < 0)
-		return refuse("out of memory");
+		return alone_for_lack(front->command, OUT_OF_MEMORY);
 	front->no_warnings = flag_of(front, "no-warnings");
 	status = configure_from_file(front, config_path(front));
 	if (status)

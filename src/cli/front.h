@@ -44,6 +44,12 @@ int front_read(char **argv, struct front *ret_front);
 void front_done(struct front *front);
 
 /*
+ * The library has refused a setting or the start. A mistake is an error; for lack of anything else the job runs alone
+ * (alone.h). Returns an exit status.
+ */
+int front_refuse(const struct front *front, int error);
+
+/*
  * Call after rt_open() found that a live recording holds an output. If the outputs were inherited, reports
  * that, forgets them and returns true. Otherwise returns false: the conflict is an error.
  */

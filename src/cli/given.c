@@ -29,7 +29,7 @@ void given_done(struct given_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		free(list->items[i].text);
 	free(list->items);
-	*list = (struct given_list){NULL, 0};
+	*list = (struct given_list){.items = NULL};
 }
 
 const struct given *given_for(const struct given_list *list, const struct option_row *row)

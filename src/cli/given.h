@@ -23,6 +23,7 @@ struct given {
 struct given_list {
 	struct given *items; /* in the order found */
 	size_t count;
+	bool is_short; /* memory was refused: options are missing */
 };
 
 /* Adds a copy of `text`, which may be NULL. Returns 0 or -ENOMEM. */

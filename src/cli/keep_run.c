@@ -123,7 +123,7 @@ int begin_kept_run(struct front *front)
 			return 0;
 	}
 	r = front->kept_fd ? add_by_descriptor(front) : add_by_name(front);
-	return r < 0 ? refuse("%s", rt_config_message(front->config)) : 0;
+	return r < 0 ? front_refuse(front, r) : 0;
 }
 
 void drop_kept_run(struct front *front)

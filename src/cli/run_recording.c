@@ -168,7 +168,6 @@ static bool recording_is_done(void *context)
 static int open_tracker(struct recording_run *run)
 {
 	struct front *front = run->front;
-	const char *message;
 	int r;
 
 	r = rt_open(front->config, &run->tracker);
@@ -176,8 +175,8 @@ static int open_tracker(struct recording_run *run)
 		r = rt_open(front->config, &run->tracker);
 	if (r >= 0)
 		return 0;
-	message = rt_config_message(front->config);
-	return refuse("%s", *message ? message : strerror(-r));
+	drop_kept_run(front);
+	return front_refuse(front, r);
 }
 
 /* Waits at most for the upload deadline, which the library keeps. */
@@ -353,7 +352,7 @@ static int start_job(struct recording_run *run, const struct wrap_job *job)
 	int r = wrap_spawn(run->wrap, job, &started);
 
 	if (r < 0)
-		return refuse("%s cannot be started: %s", run->front->command[0], strerror(-r));
+		return r;
 	alone_forget();
 	if (started.in_cgroup)
 		rt_track_in_cgroup(run->tracker, started.pid);
@@ -383,15 +382,15 @@ static int run_job(struct recording_run *run)
 	const char *const environment[] = {marks, NULL};
 	struct wrap_job job = {.argv = front->command, .environment = environment};
 	struct wrap_end end;
-	int r, status = find_cgroup(run, &job.cgroup_fd);
+	int r = 0, status = find_cgroup(run, &job.cgroup_fd);
 
 	if (!status)
-		status = start_job(run, &job);
-	if (status) {
+		r = start_job(run, &job);
+	if (status || r < 0) {
 		finish_run(run, RT_END_EXEC_FAILED, EAGAIN);
 		rt_close(run->tracker);
 		drop_kept_run(front);
-		return status;
+		return status ? status : alone_for_lack(front->command, strerror(-r));
 	}
 	hooks.context = run;
 	r = wrap_run(run->wrap, &hooks, front->wait_descendants, &end);
@@ -462,11 +461,10 @@ int run_recording(struct front *front, char **argv)
 	int status, r = wrap_prepare(front->mode == MODE_WRAP ? WRAP_JOB : WRAP_WATCH, argv, &run.wrap);
 
 	if (r < 0)
-		return refuse("signals cannot be set up: %s", strerror(-r));
+		return alone_for_lack(front->command, strerror(-r));
 	keep_least_interval(front);
 	status = open_tracker(&run);
 	if (status) {
-		drop_kept_run(front);
 		wrap_finish(run.wrap);
 		return status;
 	}

@@ -396,7 +396,7 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 /* The job was moved since the last frame. The difference to another cgroup's counters has no meaning. */
 static void forget_totals(struct frame *frame)
 {
-	struct cgroup_row *cgroup = (struct cgroup_row *)(void *)frame->first[ROW_cgroup];
+	struct cgroup_row *cgroup = SINGLE_ROW(frame, cgroup);
 	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
 
 	cgroup->throttled_periods_total = no_count(ABSENT_FIRST_SAMPLE);
@@ -571,8 +571,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 		forget_totals(frame);
 	if (first_of_own ? pressure == MACHINE_PRESSURE
 			 : state->last_pressure && state->last_pressure != pressure)
-		set_stalls((struct pressure_row *)(void *)frame->first[ROW_pressure],
-			   no_real(ABSENT_FIRST_SAMPLE));
+		set_stalls(SINGLE_ROW(frame, pressure), no_real(ABSENT_FIRST_SAMPLE));
 	state->last_hash = state->place.memberships_hash;
 	state->last_pressure = pressure;
 	look_who_else(state, context, context->ending->reason);

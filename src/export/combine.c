@@ -444,9 +444,11 @@ static int write_tick(struct combination *combination, double timestamp, bool la
 	if (last)
 		combined_end(combination, &frame, timestamp);
 	result = frame.error;
-	write_frame_json(&combination->line, &frame, false);
-	buffer_add_char(&combination->line, '\n');
-	output_write(&combination->output, &combination->line);
+	if (!result) {
+		write_frame_json(&combination->line, &frame, false);
+		buffer_add_char(&combination->line, '\n');
+		output_write(&combination->output, &combination->line);
+	}
 	frame_done(&frame);
 	combination->samples++;
 	combination->last_timestamp = timestamp;

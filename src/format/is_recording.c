@@ -128,26 +128,20 @@ RUNS_ONCE bool begins_recording(const char *bytes, size_t length, bool whole)
 
 bool is_recording(int fd)
 {
-	CLEANUP_BUFFER struct buffer text = BUFFER(2 * LOOK_BYTES);
-	ssize_t length;
+	char text[LOOK_BYTES];
+	ssize_t length = pread(fd, text, sizeof(text), 0);
 
-	if (buffer_reserve(&text, LOOK_BYTES) < 0)
-		return false;
-	length = pread(fd, text.data, LOOK_BYTES, 0);
-	return length > 0 && begins_recording(text.data, (size_t)length, length < LOOK_BYTES);
+	return length > 0 && begins_recording(text, (size_t)length, length < LOOK_BYTES);
 }
 
 bool holds_run_lines(int fd)
 {
-	CLEANUP_BUFFER struct buffer text = BUFFER(2 * LOOK_BYTES);
+	char text[LOOK_BYTES];
 	struct scan rest, line;
 	bool more = true;
-	ssize_t length;
+	ssize_t length = pread(fd, text, sizeof(text), 0);
 
-	if (buffer_reserve(&text, LOOK_BYTES) < 0)
-		return false;
-	length = pread(fd, text.data, LOOK_BYTES, 0);
-	rest = scan_bytes(text.data, length > 0 ? (size_t)length : 0);
+	rest = scan_bytes(text, length > 0 ? (size_t)length : 0);
 	while (more && scan_left(&rest)) {
 		struct scan start;
 

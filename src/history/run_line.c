@@ -13,9 +13,11 @@
 #include "advice/summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "base/read_file.h"
+#include "base/scan.h"
 #include "resource_tracker_analysis.h"
 
-enum { ACCOUNT_BYTES = 16 << 10 };
+enum { ACCOUNT_BYTES = 16 << 10, ACCOUNTS_BYTES = 16 << 20 };
 
 /* Figures of the summary by their place in its JSON form. */
 static const struct {
@@ -168,14 +170,40 @@ static const char *run_outcome(const struct advice_run *run, bool live)
 	return "stopped";
 }
 
+/* Most users are in this file. glibc's own look-up, which asks other places as well, crashes without memory. */
+static int find_local_user(uid_t user, char *ret_name, size_t size)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(ACCOUNTS_BYTES);
+	int error = read_whole_file("/etc/passwd", &text);
+	struct scan left = scan_bytes(text.data, text.length), line, name, password;
+	uint64_t number;
+
+	if (error < 0)
+		return error == -ENOENT ? -ENOENT : -ENOMEM;
+	while (scan_line(&left, &line)) {
+		if (!scan_until(&line, ':', &name) || !scan_until(&line, ':', &password) ||
+		    !scan_u64(&line, &number) || number != user)
+			continue;
+		scan_copy(&name, ret_name, size);
+		return 0;
+	}
+	return -ENOENT;
+}
+
 static void add_user(struct json_writer *json, const char *recording)
 {
 	char text[ACCOUNT_BYTES];
 	struct passwd account, *found = NULL;
 	struct stat status;
+	int error;
 
 	if (stat(recording, &status) < 0) {
 		add_text(json, "user", no_text(ENOENT));
+		return;
+	}
+	error = find_local_user(status.st_uid, text, sizeof(text));
+	if (error != -ENOENT) {
+		add_text(json, "user", error ? no_text(ENOMEM) : text);
 		return;
 	}
 	if (getpwuid_r(status.st_uid, &account, text, sizeof(text), &found) != 0 || !found) {

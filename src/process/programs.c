@@ -18,15 +18,21 @@
 enum {
 	PATH_SIZE = 48,
 	STRAYS_MOST = 4096,
+	FIRST_PROGRAMS = 16,
 	PASSES_KEPT = 2, /* how long an ended process waits for its exit event */
 };
+
+#define MORE_PROGRAMS "more programs"
 
 RUNS_ONCE int programs_new(bool listens, struct programs **ret_programs)
 {
 	struct programs *programs = calloc(1, sizeof *programs);
 
-	if (!programs)
+	if (!programs || !(programs->at = calloc(FIRST_PROGRAMS, sizeof *programs->at))) {
+		free(programs);
 		return -ENOMEM;
+	}
+	programs->capacity = FIRST_PROGRAMS;
 	if (listens)
 		(void)program_listener_open(&programs->listener);
 	*ret_programs = programs;
@@ -55,17 +61,20 @@ size_t programs_index(struct programs *programs, const char *name)
 	if (programs->count == PROGRAMS_MOST)
 		return PROGRAMS_MOST - 1;
 	if (programs->count == programs->capacity) {
-		size_t capacity = programs->capacity ? programs->capacity * 2 : 16;
+		size_t capacity = programs->capacity * 2;
 
 		at = realloc(programs->at, capacity * sizeof *at);
-		if (!at)
-			return 0;
+		if (!at) {
+			at = &programs->at[programs->count - 1];
+			snprintf(at->name, sizeof at->name, "%s", MORE_PROGRAMS);
+			return programs->count - 1;
+		}
 		programs->at = at;
 		programs->capacity = capacity;
 	}
 	programs->at[programs->count] = (struct program){0};
 	snprintf(programs->at[programs->count].name, sizeof programs->at->name, "%s",
-		 programs->count == PROGRAMS_MOST - 1 ? "more programs" : name);
+		 programs->count == PROGRAMS_MOST - 1 ? MORE_PROGRAMS : name);
 	return programs->count++;
 }
 

@@ -155,6 +155,12 @@ static void write_head(struct rt_tracker *tracker, struct tracker_output *output
 		(void)target_write_head(output->target, head->data, head->length);
 }
 
+/* With another output it would be the same: the job runs without the recorder. */
+static bool is_lack(int error)
+{
+	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+}
+
 /* The process that keeps the file does not belong to the job. */
 static void leave_out_process(struct rt_tracker *tracker, const struct tracker_output *output)
 {
@@ -190,7 +196,7 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 		if (error < 0) {
 			free(output->path);
 			*output = (struct tracker_output){.path = NULL};
-			if (!settings->own_process || is_place_mistake(error))
+			if (!settings->own_process || is_place_mistake(error) || is_lack(error))
 				return config_fail(config, error, "%s",
 						   *message ? message : strerror(-error));
 			tracker_warn(tracker, *message ? message : strerror(-error));

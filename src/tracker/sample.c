@@ -66,7 +66,8 @@ static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
 	for (size_t i = 0; COLLECTORS[i]; i++) {
 		int64_t begun_ns = debug_now_ns();
 
-		if (!tracker->runs[i])
+		/* A sample for which memory was refused is not written. */
+		if (!tracker->runs[i] || frame->error)
 			continue;
 		COLLECTORS[i]->collect(tracker->states[i], &tracker->context, frame);
 		debug_say("collector", begun_ns, "%s has read sample %lld", COLLECTORS[i]->name,

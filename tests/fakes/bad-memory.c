@@ -1,6 +1,6 @@
 /*
  * A preloaded malloc() whose Nth call in the recorder fails (BAD_MEMORY=N), as all later ones do, or crashes (BAD_MEMORY=-N).
- * Other programs keep theirs.
+ * With BAD_MEMORY_ONCE, later ones work. BAD_MEMORY_IN names another program than the recorder. Other programs keep theirs.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,10 +15,12 @@ static long calls;
 
 static int is_refused(void)
 {
-	const char *number = getenv("BAD_MEMORY");
+	const char *number = getenv("BAD_MEMORY"), *program = getenv("BAD_MEMORY_IN");
 	long most = number ? atol(number) : 0;
 
-	if (!most || strcmp(program_invocation_short_name, "resource-tracker") != 0 || ++calls < labs(most))
+	if (!most || strcmp(program_invocation_short_name, program ? program : "resource-tracker") != 0)
+		return 0;
+	if (++calls < labs(most) || (getenv("BAD_MEMORY_ONCE") && calls > labs(most)))
 		return 0;
 	if (most < 0)
 		raise(SIGSEGV);
