@@ -50,7 +50,9 @@ static bool is_other_program(const char *path)
 {
 	struct stat own, file;
 
-	return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0 &&
+	/* If a filter refuses access(2), exec decides. */
+	return stat(path, &file) == 0 && S_ISREG(file.st_mode) &&
+	       (access(path, X_OK) == 0 || errno != EACCES) &&
 	       (stat("/proc/self/exe", &own) < 0 || own.st_ino != file.st_ino || own.st_dev != file.st_dev);
 }
 

@@ -63,6 +63,22 @@ def test_every_call_of_the_list(binary, refuse, tmp_path, error, no_leak_check):
     assert ran >= 49
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("error", (*ERRORS, errno.ENOMEM), ids=lambda number: errno.errorcode[number])
+def test_a_step_of_a_recording_shell_runs_whatever_call_is_refused(binary, refuse, tmp_path, error, no_leak_check):
+    shell = pathlib.Path(binary).parent / "src" / "shell" / "bash"
+    if not shell.exists():
+        pytest.skip("the shells are not built")
+    wrong, ran = [], 0
+    for call in calls(refuse):
+        alone, recorded = (run_job(refuse, call, error, [program, "-c", "echo out; exit 3"], tmp_path) for program in ("/bin/bash", shell))
+        ran += recorded == (3, b"out\n")
+        if alone != recorded:
+            wrong.append((call, alone, recorded))
+    assert not wrong and ran >= 49
+
+
 def record_is_whole(record):
     lines = record.read_text().splitlines() if record.exists() else []
     return bool(lines) and json.loads(lines[-1])["run_end"] is not None
