@@ -573,6 +573,20 @@ RT_API int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, 
 RT_API int rt_combine(const char *const *paths, size_t path_count, const char *output,
 		      struct rt_problem *ret_problem);
 
+/* ---- lines of runs --------------------------------------------------------------------------------- */
+
+/*
+ * Makes the line of the last run in a recording: one JSON object of about 1.3 KB with a newline (docs/FLEET.md), which `history`,
+ * `recommend --history` and DuckDB read. -ENODATA: it has no sample yet.
+ */
+RT_API int rt_run_line(const char *recording, char **ret_text, struct rt_problem *ret_problem);
+
+/*
+ * Appends this line to a file of runs, as the command does with --runs: with one write(2), beside any number of other writers.
+ * Call it when the recording is complete. -EINVAL: the file is something else, or another user may have planted it.
+ */
+RT_API int rt_runs_append(const char *runs, const char *recording, struct rt_problem *ret_problem);
+
 /* ---- outputs --------------------------------------------------------------------------------------- */
 
 /*

@@ -440,6 +440,36 @@ static void a_program_s_locale_changes_no_number(void **state)
 	free(plain);
 }
 
+static void a_run_has_a_line_in_a_file_of_runs(void **state)
+{
+	char runs[] = "/tmp/test_api_runs_XXXXXX", text[8192] = "", *line = NULL;
+	struct rt_problem problem = {""};
+	FILE *file;
+
+	(void)state;
+	close(mkstemp(runs));
+	assert_int_equal(rt_run_line(path, &line, &problem), 0);
+	assert_non_null(strstr(line, "\"schema\":1"));
+	assert_non_null(strstr(line, "\"outcome\":\"ok\""));
+	assert_true(line[strlen(line) - 1] == '\n');
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(rt_runs_append(runs, path, &problem), 0);
+	file = fopen(runs, "r");
+	assert_int_equal(fread(text, 1, sizeof(text) - 1, file), 2 * strlen(line));
+	fclose(file);
+	assert_memory_equal(text, line, strlen(line));
+	assert_string_equal(text + strlen(line), line);
+	free(line);
+	/* A recording is not a file of runs. */
+	assert_int_equal(rt_runs_append(path, path, &problem), -EINVAL);
+	assert_non_null(strstr(problem.text, "no line is appended"));
+	line = NULL;
+	assert_int_equal(rt_run_line("/nonexistent", &line, &problem), -ENOENT);
+	assert_null(line);
+	assert_int_equal(rt_run_line("-", &line, NULL), -ESPIPE);
+	unlink(runs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +488,7 @@ int main(void)
 		cmocka_unit_test(a_page_of_compared_runs_is_made_or_refused),
 		cmocka_unit_test(options_carry_their_size),
 		cmocka_unit_test(results_carry_their_size),
+		cmocka_unit_test(a_run_has_a_line_in_a_file_of_runs),
 		cmocka_unit_test(a_program_s_locale_changes_no_number),
 	};
 

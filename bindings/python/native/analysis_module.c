@@ -224,6 +224,37 @@ static PyObject *combine(PyObject *module, PyObject *arguments, PyObject *keywor
 	Py_RETURN_NONE;
 }
 
+static PyObject *run_line(PyObject *module, PyObject *arguments)
+{
+	CLEANUP_TEXTS struct texts recording = {NULL};
+	struct rt_problem problem = {""};
+	char *text = NULL;
+	int error;
+
+	if (!PyArg_ParseTuple(arguments, "O&", texts_of, &recording))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_run_line(recording.items[0], &text, &problem);
+	Py_END_ALLOW_THREADS;
+	return error < 0 ? fail(error, problem.text) : take_text(text);
+}
+
+static PyObject *append_run(PyObject *module, PyObject *arguments)
+{
+	CLEANUP_TEXTS struct texts runs = {NULL}, recording = {NULL};
+	struct rt_problem problem = {""};
+	int error;
+
+	if (!PyArg_ParseTuple(arguments, "O&O&", texts_of, &runs, texts_of, &recording))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_runs_append(runs.items[0], recording.items[0], &problem);
+	Py_END_ALLOW_THREADS;
+	if (error < 0)
+		return fail(error, problem.text);
+	Py_RETURN_NONE;
+}
+
 #define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function)), METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef FUNCTIONS[] = {
@@ -256,6 +287,8 @@ static PyMethodDef FUNCTIONS[] = {
 	 "calls_gpu_tracker(sub_tracking_file) -> [(name, [(start, stop), ...]), ...]"},
 	{"compare", WITH_KEYWORDS(compare), "compare(runs, form='json') -> text; runs: (side, path) pairs"},
 	{"combine", WITH_KEYWORDS(combine), "combine(paths, output)"},
+	{"run_line", run_line, METH_VARARGS, "run_line(recording) -> JSON of the run's line"},
+	{"append_run", append_run, METH_VARARGS, "append_run(runs, recording)"},
 	{NULL},
 };
 

@@ -582,3 +582,28 @@ def test_its_fork_is_refused():
         os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
     tracker.wait_for_samples(tracker.n_samples + 1, timeout=60)
+
+
+def test_the_line_of_a_run_is_appended_to_a_file_of_runs(tmp_path, monkeypatch):
+    runs = tmp_path / "runs.jsonl"
+    monkeypatch.delenv("TRACKER_RUNS", raising=False)
+    for name in ("first", "second"):
+        tracker = ResourceTracker(interval=0.05, output_file=str(tmp_path / f"{name}.jsonl"), settings={"job_name": name})
+        tracker.wait_for_samples(n=2, timeout=30)
+        with pytest.raises(RuntimeError, match="stop it first"):
+            tracker.append_run(str(runs))
+        tracker.stop()
+        line = tracker.append_run(str(runs))
+        assert line["name"] == name and line["mode"] == "attach" and line["samples"] >= 2
+    assert [json.loads(text)["name"] for text in runs.read_text().splitlines()] == ["first", "second"]
+    with pytest.raises(ValueError, match="TRACKER_RUNS"):
+        tracker.append_run()
+    monkeypatch.setenv("TRACKER_RUNS", str(tmp_path / "others.jsonl"))
+    tracker.append_run()
+    assert len((tmp_path / "others.jsonl").read_text().splitlines()) == 1
+    with pytest.raises(ValueError, match="no line is appended"):
+        tracker.append_run(str(tmp_path / "first.jsonl"))
+    with ResourceTracker(interval=0.05) as tracker:
+        pass
+    with pytest.raises(RuntimeError, match="output_file"):
+        tracker.append_run(str(runs))

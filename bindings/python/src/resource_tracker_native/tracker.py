@@ -498,6 +498,30 @@ class ResourceTracker:
         prices = {"usd_per_hour": usd_per_hour, "catalogue": catalogue, "instance": instance}
         return report_of(self, integration, historical_stats, status_failed, integration_version, title, prices)
 
+    def append_run(self, runs: Optional[str] = None) -> Dict[str, Any]:
+        """Appends the line of this run to a file of runs, as the command does with `--runs`, and returns it.
+
+        The tracker must have been stopped and have an `output_file`, from which the line is made. `resource-tracker history` and
+        DuckDB read the file (docs/FLEET.md).
+
+        Args:
+            runs: the file; default: `$TRACKER_RUNS`.
+        """
+        from json import loads
+        from os import environ
+
+        from . import _analysis
+        from ._recordings import output_of
+
+        runs = runs or environ.get("TRACKER_RUNS")
+        if not runs:
+            raise ValueError("Name a file of runs, or set TRACKER_RUNS")
+        if not self.output_file or self.stop_time is None:
+            raise RuntimeError("A line is made of a recording: give the tracker an output_file, and stop it first")
+        recording = output_of(self)
+        _analysis.append_run(runs, recording)
+        return dict(loads(_analysis.run_line(recording)))
+
     # ---- where it ran ----
 
     @property
