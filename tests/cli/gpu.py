@@ -25,6 +25,11 @@ class Nvml:
         return {"TRACKER_NVML_LIBRARY": str(self.library), "NVML_FAKE_SCRIPT": str(self.path), **more}
 
 
+def stay_until(recording, words):
+    """A line of shell that waits for words in the recording, 20 s at most: a busy helper answers late."""
+    return f"for i in $(seq 200); do grep -qF '{words}' '{recording}' && break; sleep 0.1; done; sleep 0.4"
+
+
 def adopt_orphans():
     """Orphans of our children are reparented to us, not to a PID 1 that may not reap."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from conftest import ROOTS, clean_environment, csv_rows, json_lines, wait_until
+from gpu import stay_until
 from namespaces import needs_private_mounts
 
 MEMORY = """\
@@ -28,15 +29,28 @@ def lay(folder, files):
 
 
 @pytest.fixture
-def record_root(run, tmp_path):
+def record_until(spawn):
+    """record_until(path, words, ...) records until the recording has the words; returns stderr. A busy helper answers late."""
+
+    def record(path, words, *options):
+        path.unlink(missing_ok=True)
+        process = spawn("-i", 0.3, "-q", "--no-summary", "--why", "-o", path, *options, stderr=subprocess.PIPE)
+        wait_until(lambda: path.exists() and words in path.read_text(), secs=30, what=words)
+        process.send_signal(signal.SIGINT)
+        return process.communicate(timeout=20)[1].decode()
+
+    return record
+
+
+@pytest.fixture
+def record_root(run, record_until, tmp_path):
     """record_root({path: text}) records such a machine; returns the last sample, the last CSV row, the reasons and the summary."""
 
-    def record(files, *options):
+    def record(files, until='"sample":1,'):
         root = lay(tmp_path / "root", files)
         outputs = tmp_path / "root.jsonl", tmp_path / "root.csv"
-        done = run("--root", root, "-i", 0.3, "--duration", 0.7, "-q", "--why", "-o", outputs[0], "-o", outputs[1], *options)
-        assert done.returncode == 0, done.err
-        reasons = dict(line.split(": ", 3)[2:] for line in done.err.splitlines() if ": null: " in line)
+        said = record_until(outputs[0], until, "--root", root, "-o", outputs[1])
+        reasons = dict(line.split(": ", 3)[2:] for line in said.splitlines() if ": null: " in line)
         summary = run("summary", outputs[0]).out
         return json_lines(outputs[0])[-1], csv_rows(outputs[1])[-1], reasons, summary
 
@@ -310,10 +324,13 @@ READINGS = ("utilization_pct memory_utilization_pct encoder_utilization_pct deco
             " nvlink_tx_bytes_per_sec ecc_corrected_errors ecc_uncorrected_errors core_count").split()
 
 
+PROCESSES = '"processes":[{'
+
+
 @pytest.mark.parametrize("bits", [32, 64])
 def test_numbers_with_all_bits_set_are_null_readings_of_nvml(run, nvml, tmp_path, bits):
     nvml.say("gpus 1", f"all_bits {bits}")
-    job = ["sh", "-c", f"printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path}; sleep 1.2"]
+    job = ["sh", "-c", f"printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path}; {stay_until(tmp_path / 'g.jsonl', PROCESSES)}"]
     done = run("-i", 0.3, "-q", "--why", "-o", tmp_path / "g.jsonl", "--", *job, env=nvml.env())
     samples = json_lines(tmp_path / "g.jsonl")
     gpu = samples[-1]["gpu"][0]
@@ -329,7 +346,8 @@ def test_numbers_with_all_bits_set_are_null_readings_of_nvml(run, nvml, tmp_path
 
 def test_memory_above_that_of_the_device_is_null(run, nvml, tmp_path):
     nvml.say("gpus 1", "memory 0 1000 0 2000", "utilization 0 101 100")
-    run("-i", 0.3, "-q", "-o", tmp_path / "g.jsonl", "--", "sleep", 0.7, env=nvml.env())
+    job = ["sh", "-c", stay_until(tmp_path / "g.jsonl", '"gpu":[{')]
+    run("-i", 0.3, "-q", "-o", tmp_path / "g.jsonl", "--", *job, env=nvml.env())
     gpu = json_lines(tmp_path / "g.jsonl")[-1]["gpu"][0]
     assert gpu["vram_total_bytes"] == 1000 << 20
     assert gpu["vram_used_bytes"] is None and gpu["vram_used_pct"] is None and gpu["utilization_pct"] is None
@@ -338,7 +356,7 @@ def test_memory_above_that_of_the_device_is_null(run, nvml, tmp_path):
 
 def test_a_memory_of_0_is_unknown_and_never_full(run, nvml, tmp_path):
     nvml.say("gpus 1", "memory 0 0 0 0", "utilization 0 50 0")
-    job = ["sh", "-c", f"printf 'process 0 %d c 0 50\\n' $$ >>{nvml.path}; sleep 1.2"]
+    job = ["sh", "-c", f"printf 'process 0 %d c 0 50\\n' $$ >>{nvml.path}; {stay_until(tmp_path / 'g.jsonl', PROCESSES)}"]
     run("-i", 0.3, "-q", "-o", tmp_path / "g.jsonl", "--", *job, env=nvml.env())
     assert json_lines(tmp_path / "g.jsonl")[-1]["gpu"][0]["vram_total_bytes"] is None
     # A recording of an earlier version says 0.
@@ -366,7 +384,7 @@ SENSORS = {
 def test_impossible_files_of_a_gpu_are_null(record_root, number):
     device = "sys/class/drm/renderD128/device/"
     sample, _, reasons, _ = record_root({**AMD, device + "hwmon/hwmon0/fan1_max": "3000\n",
-                                         **{device + name: f"{number}\n" for name in SENSORS}})
+                                         **{device + name: f"{number}\n" for name in SENSORS}}, until='"gpu":[{')
     gpu = sample["gpu"][0]
     assert {name: gpu[name] for name in SENSORS.values() if gpu[name] is not None} == {}
     assert reasons[f"gpu.fan_pct ({gpu['uuid']})"] == "Input/output error"
@@ -375,7 +393,8 @@ def test_impossible_files_of_a_gpu_are_null(record_root, number):
 
 def test_good_files_of_a_gpu_are_read(record_root):
     device = "sys/class/drm/renderD128/device/"
-    sample, _, _, _ = record_root({**AMD, device + "hwmon/hwmon0/fan1_max": "3000\n", **{device + name: "50\n" for name in SENSORS}})
+    sample, _, _, _ = record_root({**AMD, device + "hwmon/hwmon0/fan1_max": "3000\n", **{device + name: "50\n" for name in SENSORS}},
+                                   until='"gpu":[{')
     assert sample["gpu"][0]["fan_pct"] == 1.7 and sample["gpu"][0]["utilization_pct"] == 50
 
 
@@ -390,7 +409,7 @@ gfx0:	70.59%
 
 
 @pytest.fixture
-def record_clients(run, tmp_path):
+def record_clients(run, record_until, tmp_path):
     """record_clients(text) records the job of a machine whose descriptors of a GPU have this fdinfo; returns the last sample."""
 
     def record(text, target=None):
@@ -402,7 +421,7 @@ def record_clients(run, tmp_path):
             if target:
                 (root / "proc" / file.replace("fdinfo", "fd")).unlink()
                 (root / "proc" / file.replace("fdinfo", "fd")).symlink_to(target)
-        run("--root", root, "--pid", 100, "-i", 0.3, "--duration", 1, "-q", "-o", tmp_path / "g.jsonl")
+        record_until(tmp_path / "g.jsonl", '"attribution":"fdinfo"', "--root", root, "--pid", 100)
         return json_lines(tmp_path / "g.jsonl")[-1], run("summary", tmp_path / "g.jsonl").out
 
     return record

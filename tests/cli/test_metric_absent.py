@@ -11,6 +11,7 @@ import pytest
 
 import exact
 from conftest import json_lines
+from gpu import stay_until
 
 # Metrics that can never be null.
 ALWAYS = {
@@ -97,7 +98,8 @@ def process_without_files(record, folder, _nvml):
 def driver_without_readings(record, _folder, nvml):
     """NVML lists a device and the job on it, and knows nothing of them."""
     nvml.say("gpus 1", "all_bits 32")
-    job = f"printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path}; sleep 1"
+    recording = nvml.path.with_name("run.jsonl")
+    job = f"printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path}; " + stay_until(recording, '"processes":[{')
     return record("-i", 0.3, "--", "sh", "-c", job, env=nvml.env())
 
 
