@@ -231,6 +231,7 @@ struct family_sums {
 	double leaf_exclusive_kib;
 	double leaf_bound_kib;
 	double leaf_share_kib;
+	double leaf_squares[3]; /* exclusive, exclusive * bound, bound */
 	size_t leaves;
 	double variance;
 };
@@ -240,6 +241,8 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 {
 	const struct memory_reading *reading = member->reading;
 	int64_t exclusive_kib = member_exclusive_kib(tree, family, member);
+	double leaf_kib = (double)min_i64(exclusive_kib, member_bound_kib(tree, member));
+	double bound_kib = (double)member_bound_kib(tree, member);
 	/* The rollup divided common pages by the users at that time: divide by the present users. */
 	double share_kib =
 		(double)reading->common_share_kib * (double)reading->family_size / (double)family->count;
@@ -254,8 +257,11 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 		return;
 	sums->leaves++;
 	/* More than it can have faulted in, it has inherited alone, which tells nothing about its siblings. */
-	sums->leaf_exclusive_kib += (double)min_i64(exclusive_kib, member_bound_kib(tree, member));
-	sums->leaf_bound_kib += (double)member_bound_kib(tree, member);
+	sums->leaf_exclusive_kib += leaf_kib;
+	sums->leaf_bound_kib += bound_kib;
+	sums->leaf_squares[0] += leaf_kib * leaf_kib;
+	sums->leaf_squares[1] += leaf_kib * bound_kib;
+	sums->leaf_squares[2] += bound_kib * bound_kib;
 	sums->leaf_share_kib += share_kib;
 }
 
@@ -336,11 +342,14 @@ static void limit_fork(const struct process_tree *tree, const struct memory_fami
 		       const struct member *member, int64_t now_ns, struct family_limit *limit)
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
-	int64_t anon_kib = member_anon_kib(tree, member), rest_kib;
-	int64_t own_kib = max_i64(memory_pages_to_kib(tree, member->faults),
-				  anon_kib - member_inherited_kib(tree, member));
+	int64_t anon_kib = member_anon_kib(tree, member), own_kib = memory_pages_to_kib(tree, member->faults);
+	bool is_read = tree->huge_kib && member_is_read(family, member, now_ns);
+	int64_t rest_kib;
 
-	if (tree->huge_kib && member_is_read(family, member, now_ns))
+	/* Pages that it did not inherit are its own, if no forks share them. Its parent may have freed what it inherited. */
+	if (!is_read || member->fork_count)
+		own_kib = max_i64(own_kib, anon_kib - member_inherited_kib(tree, member));
+	if (is_read)
 		own_kib = max_i64(own_kib, member_exclusive_kib(tree, family, member));
 	else if (member_may_have_huge_pages(member))
 		own_kib = anon_kib;
@@ -407,6 +416,17 @@ static void apply_limit(struct family_memory *found, const struct memory_familie
 	found->doubt_kib += found->over_kib;
 }
 
+/* How far the siblings that were read are from their common part, which the others are assumed to have. */
+static double variance_of_unread(const struct family_sums *sums, double own_part, double unread)
+{
+	double squares = sums->leaf_squares[0] - 2 * own_part * sums->leaf_squares[1] +
+			 own_part * own_part * sums->leaf_squares[2];
+
+	if (sums->leaves < 2 || squares <= 0)
+		return 0;
+	return squares / (double)(sums->leaves - 1) * (unread + unread * unread / (double)sums->leaves);
+}
+
 /* Unread members: one that called exec has its memory minus the common pages, others resemble siblings. */
 static void add_unread(struct family_memory *found, const struct family_sums *sums, int64_t common_kib,
 		       const struct process_tree *tree, const struct memory_family *family,
@@ -461,7 +481,8 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 	}
 	found.anon_kib = sums.exclusive_kib + common_kib;
 	found.private_kib = sums.private_kib;
-	found.variance = sums.variance;
+	found.variance = sums.variance +
+			 variance_of_unread(&sums, family->own_part, (double)(family->count - family->read));
 	for (size_t i = 0; family->read < family->count && i < family->count; i++) {
 		const struct member *member = memory_family_member(families, family, tree, i);
 

@@ -20,6 +20,8 @@ enum {
 	PATH_SIZE = 4096,
 	NAME_SIZE = 96,
 	OBJECTS_MOST = 8192,
+	REFRESHED_MOST = 512, /* so many sizes are asked for in a tick: 8 us each */
+	CUT_DOUBT_PART = 4,   /* this part of an estimate for objects beyond the table may be wrong */
 	MOUNTS_MOST = 256,
 	DESCRIPTORS_MOST = 4096, /* for each process */
 	STAT_BLOCK_BYTES = 512,
@@ -48,6 +50,7 @@ void memory_objects_done(struct memory_objects *objects)
 	for (size_t i = 0; i < objects->count; i++)
 		object_done(&objects->objects[i]);
 	free(objects->objects);
+	free(objects->slots);
 	forget_mounts(objects);
 	*objects = (struct memory_objects){0};
 }
@@ -165,55 +168,65 @@ bool memory_objects_has(const struct memory_objects *objects, const struct memor
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-static size_t object_position(const struct memory_objects *objects, uint64_t device, uint64_t inode)
+static uint32_t *slot_of(const struct memory_objects *objects, uint64_t device, uint64_t inode)
 {
-	size_t low = 0, high = objects->count;
+	size_t at = (size_t)((inode ^ device << 32) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct memory_object *object = &objects->objects[middle];
+	for (;; at++) {
+		uint32_t *slot = &objects->slots[at & (2 * objects->capacity - 1)];
 
-		if (object->device < device || (object->device == device && object->inode < inode))
-			low = middle + 1;
-		else
-			high = middle;
+		if (!*slot || (objects->objects[*slot - 1].device == device &&
+			       objects->objects[*slot - 1].inode == inode))
+			return slot;
 	}
-	return low;
+}
+
+static void index_objects(struct memory_objects *objects)
+{
+	memset(objects->slots, 0, 2 * objects->capacity * sizeof *objects->slots);
+	for (size_t i = 0; i < objects->count; i++)
+		*slot_of(objects, objects->objects[i].device, objects->objects[i].inode) = (uint32_t)i + 1;
 }
 
 struct memory_object *memory_objects_find(const struct memory_objects *objects, uint64_t device,
 					  uint64_t inode)
 {
-	size_t at = object_position(objects, device, inode);
+	uint32_t slot = objects->count ? *slot_of(objects, device, inode) : 0;
 
-	return at < objects->count && objects->objects[at].device == device &&
-			       objects->objects[at].inode == inode
-		       ? &objects->objects[at]
-		       : NULL;
+	return slot ? &objects->objects[slot - 1] : NULL;
+}
+
+static bool reserve_objects(struct memory_objects *objects)
+{
+	size_t capacity = objects->capacity ? objects->capacity * 2 : 8;
+	struct memory_object *grown;
+	uint32_t *slots;
+
+	if (objects->count < objects->capacity)
+		return true;
+	grown = realloc(objects->objects, capacity * sizeof *grown);
+	if (!grown)
+		return false;
+	objects->objects = grown;
+	slots = realloc(objects->slots, 2 * capacity * sizeof *slots);
+	if (!slots)
+		return false;
+	objects->slots = slots;
+	objects->capacity = capacity;
+	index_objects(objects);
+	return true;
 }
 
 static struct memory_object *find_or_add(struct memory_objects *objects, uint64_t device, uint64_t inode)
 {
-	struct memory_object *found = memory_objects_find(objects, device, inode);
-	size_t at = object_position(objects, device, inode);
+	struct memory_object *object = memory_objects_find(objects, device, inode);
 
-	if (found || objects->count >= OBJECTS_MOST)
-		return found;
-	if (objects->count == objects->capacity) {
-		size_t capacity = objects->capacity ? objects->capacity * 2 : 8;
-		struct memory_object *grown = realloc(objects->objects, capacity * sizeof *grown);
-
-		if (!grown)
-			return NULL;
-		objects->objects = grown;
-		objects->capacity = capacity;
-	}
-	memmove(&objects->objects[at + 1], &objects->objects[at],
-		(objects->count - at) * sizeof *objects->objects);
-	objects->count++;
-	objects->objects[at] =
-		(struct memory_object){.device = device, .inode = inode, .held_fd = -1, .kib = -1};
-	return &objects->objects[at];
+	if (object || objects->count >= OBJECTS_MOST || !reserve_objects(objects))
+		return object;
+	object = &objects->objects[objects->count++];
+	*object = (struct memory_object){.device = device, .inode = inode, .held_fd = -1, .kib = -1};
+	*slot_of(objects, device, inode) = (uint32_t)objects->count;
+	return object;
 }
 
 static void note_path(struct memory_object *object, const struct scan *name)
@@ -266,7 +279,8 @@ struct memory_object *memory_objects_meet(struct memory_objects *objects, const 
 
 /* ---- descriptors ------------------------------------------------------------------------------------------ */
 
-static void meet_descriptor(struct memory_objects *objects, const struct root *root, int folder_fd, pid_t pid,
+/* Returns false if the table is full. */
+static bool meet_descriptor(struct memory_objects *objects, const struct root *root, int folder_fd, pid_t pid,
 			    const char *number, const struct scan *target)
 {
 	struct memory_object *object;
@@ -277,12 +291,12 @@ static void meet_descriptor(struct memory_objects *objects, const struct root *r
 
 	if (!scan_u64(&digits, &fd) || fd > INT32_MAX || fstatat(folder_fd, number, &status, 0) < 0 ||
 	    !S_ISREG(status.st_mode))
-		return;
+		return true;
 	object = memory_objects_find(objects, status.st_dev, status.st_ino);
 	if (!object) {
 		object = find_or_add(objects, status.st_dev, status.st_ino);
 		if (!object)
-			return;
+			return false;
 		snprintf(name, sizeof name, "%d/fd/%s", (int)pid, number);
 		object->is_huge = is_on_hugetlbfs(root, name);
 	}
@@ -295,10 +309,12 @@ static void meet_descriptor(struct memory_objects *objects, const struct root *r
 	/* The mode of the link in /proc/PID/fd shows how the file was opened. */
 	if (!object->was_written && fstatat(folder_fd, number, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		object->was_written = status.st_mode & S_IWUSR;
+	return true;
 }
 
 void memory_objects_begin_search(struct memory_objects *objects)
 {
+	objects->cut_now = (struct objects_cut){0};
 	objects->searches++;
 	objects->lost_one = false;
 	objects->lost_kib = 0;
@@ -306,6 +322,7 @@ void memory_objects_begin_search(struct memory_objects *objects)
 
 void memory_objects_end_search(struct memory_objects *objects)
 {
+	objects->cut = objects->cut_now;
 	for (size_t i = 0; i < objects->count; i++)
 		if (objects->objects[i].lost_before <= objects->searches)
 			objects->objects[i].lost_before = 0;
@@ -316,13 +333,15 @@ void memory_objects_scan_fds(struct memory_objects *objects, const struct root *
 	CLEANUP_ROOT_DIR struct root_dir dir = ROOT_DIR;
 	char path[NAME_SIZE], target[PATH_SIZE];
 	const char *name;
+	int64_t found = 0, cut = 0, unread = 0;
 	int folder_fd;
 
 	snprintf(path, sizeof path, "%d/fd", (int)pid);
 	if (!root->live || root_dir_open_at(root->proc_fd, path, &dir) < 0)
 		return;
 	folder_fd = dirfd(dir.stream);
-	for (int i = 0; i < DESCRIPTORS_MOST && (name = root_dir_next(&dir)); i++) {
+	name = root_dir_next(&dir);
+	for (int i = 0; i < DESCRIPTORS_MOST && name; i++, name = root_dir_next(&dir)) {
 		ssize_t length = readlinkat(folder_fd, name, target, sizeof target - 1);
 		struct scan text;
 
@@ -330,9 +349,17 @@ void memory_objects_scan_fds(struct memory_objects *objects, const struct root *
 			continue; /* sockets, pipes */
 		target[length] = '\0';
 		text = scan_bytes(target, (size_t)length);
-		if (begins_with(&text, "/memfd:") || path_is_memory(objects, target))
-			meet_descriptor(objects, root, folder_fd, pid, name, &text);
+		if (!begins_with(&text, "/memfd:") && !path_is_memory(objects, target))
+			continue;
+		found++;
+		cut += !meet_descriptor(objects, root, folder_fd, pid, name, &text);
 	}
+	/* The rest is assumed to be like those that were read. */
+	for (; name; name = root_dir_next(&dir))
+		unread++;
+	cut += unread * found / DESCRIPTORS_MOST;
+	objects->cut_now.all += cut;
+	objects->cut_now.most = max_i64(objects->cut_now.most, cut);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------ */
@@ -418,15 +445,24 @@ static bool refresh_object(struct memory_objects *objects, struct root *root, st
 	return object->is_used || object->lost_before;
 }
 
+/* If there are very many objects, they take turns; the others keep their sizes. */
+static bool is_turn_of(const struct memory_objects *objects, size_t i)
+{
+	const struct memory_object *object = &objects->objects[i];
+
+	return (object->kib < 0 && !object->seen.count) || (!object->is_used && object->held_fd < 0) ||
+	       (i + objects->refreshes) % (objects->count / REFRESHED_MOST + 1) == 0;
+}
+
 void memory_objects_refresh(struct memory_objects *objects, struct root *root, pid_t root_pid)
 {
-	size_t kept = 0;
+	size_t kept = 0, count = objects->count;
 
-	for (size_t i = 0; i < objects->count; i++) {
+	objects->refreshes++;
+	for (size_t i = 0; i < count; i++) {
 		struct memory_object *object = &objects->objects[i];
-		bool stays = refresh_object(objects, root, object, root_pid);
 
-		if (!stays) {
+		if (is_turn_of(objects, i) && !refresh_object(objects, root, object, root_pid)) {
 			object_done(object);
 			continue;
 		}
@@ -435,11 +471,32 @@ void memory_objects_refresh(struct memory_objects *objects, struct root *root, p
 		kept++;
 	}
 	objects->count = kept;
+	if (kept < count)
+		index_objects(objects);
 }
 
-struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects, int64_t page_bytes)
+/* Objects that the table has no place for are assumed to be like the others. */
+static void add_cut(const struct memory_objects *objects, const struct objects_cut *pages,
+		    double kib_per_page, double kib_per_descriptor, struct memory_objects_sum *sum)
+{
+	/* A search of many descriptors takes several ticks. */
+	double held_most = (double)max_i64(objects->cut.most, objects->cut_now.most);
+	double held_all = (double)max_i64(objects->cut.all, objects->cut_now.all);
+	double kib = (double)pages->most * kib_per_page + held_most * kib_per_descriptor;
+	double all_kib = (double)pages->all * kib_per_page + held_all * kib_per_descriptor;
+
+	if (kib <= 0)
+		return;
+	sum->sampled = true;
+	sum->kib += (int64_t)kib;
+	sum->cut_kib = (int64_t)(all_kib - kib + kib / CUT_DOUBT_PART);
+}
+
+struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects,
+					     const struct objects_cut *cut_pages, int64_t page_bytes)
 {
 	struct memory_objects_sum sum = {0};
+	double mapped_kib = 0, mapped = 0, held_kib = 0, held = 0;
 
 	for (size_t i = 0; i < objects->count; i++) {
 		const struct memory_object *object = &objects->objects[i];
@@ -462,10 +519,21 @@ struct memory_objects_sum memory_objects_sum(const struct memory_objects *object
 					sum.variance += seen * (1 - share) * block_kib * block_kib;
 			}
 		}
-		if (object->is_huge)
+		if (object->is_huge) {
 			sum.huge_kib += kib;
-		else
-			sum.kib += kib;
+			continue;
+		}
+		sum.kib += kib;
+		if (object->pages) {
+			mapped_kib += (double)kib;
+			mapped += (double)object->pages;
+		}
+		if (object->held_fd >= 0) {
+			held_kib += (double)kib;
+			held++;
+		}
 	}
+	add_cut(objects, cut_pages, mapped > 0 ? mapped_kib / mapped : 0, held > 0 ? held_kib / held : 0,
+		&sum);
 	return sum;
 }

@@ -43,10 +43,19 @@ struct tmpfs_mount {
 	uint64_t device;
 };
 
+/* What the table has no place for: pages of mappings, or descriptors. Several processes may have the same ones. */
+struct objects_cut {
+	int64_t most; /* of one process, or the sum over families of forks */
+	int64_t all;  /* the sum over all processes */
+};
+
 struct memory_objects {
-	struct memory_object *objects; /* by device and inode */
+	struct memory_object *objects;
 	size_t count;
-	size_t capacity;
+	size_t capacity; /* a power of 2 */
+	uint32_t *slots; /* hash of (device, inode) -> index + 1 */
+	size_t refreshes;
+	struct objects_cut cut, cut_now; /* descriptors: by the last search, and by the one in progress */
 	struct tmpfs_mount *mounts;
 	size_t mount_count;
 	int64_t mounts_read_ns; /* 0: never */
@@ -60,6 +69,7 @@ struct memory_objects_sum {
 	int64_t kib;      /* shared memory */
 	int64_t huge_kib; /* on hugetlbfs */
 	int64_t unseen_kib; /* of objects of unknown size: pages in no page table that was sampled, which may have memory */
+	int64_t cut_kib; /* error of the estimate for objects that the table has no place for */
 	bool sampled;
 	double variance; /* of the sampled part, in KiB squared */
 };
@@ -93,4 +103,5 @@ void memory_objects_scan_fds(struct memory_objects *objects, const struct root *
 /* Reads all sizes again. Drops objects that are not mapped, not open and not kept. */
 void memory_objects_refresh(struct memory_objects *objects, struct root *root, pid_t root_pid);
 
-struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects, int64_t page_bytes);
+struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects,
+					     const struct objects_cut *cut_pages, int64_t page_bytes);

@@ -145,8 +145,12 @@ static void sort_area(struct memory_reader *reader, const struct memory_subject 
 		return;
 	}
 	if (memory_objects_has(reader->objects, area)) {
-		if (!memory_objects_meet(reader->objects, reader->root, subject->pid, area) ||
-		    !page_places_add(&reading->objects, area->device, area->inode))
+		if (!memory_objects_meet(reader->objects, reader->root, subject->pid, area)) {
+			reading->cut_pages +=
+				(int64_t)((area->end - area->start) / (uint64_t)reader->root->page_bytes);
+			return;
+		}
+		if (!page_places_add(&reading->objects, area->device, area->inode))
 			return;
 		reading->has_copies |= area->writable && !area->shared;
 		(void)add_area(reader, AREA_OBJECT, area);

@@ -38,7 +38,7 @@ void page_places_done(struct page_places *places)
 bool page_places_add(struct page_places *places, uint64_t space, uint64_t page)
 {
 	if (places->count == places->capacity) {
-		size_t capacity = places->capacity ? places->capacity * 2 : 64;
+		size_t capacity = places->capacity ? places->capacity * 2 : 8;
 		struct page_place *at = realloc(places->at, capacity * sizeof *at);
 
 		if (!at)

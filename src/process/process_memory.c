@@ -17,6 +17,7 @@ enum {
 		64, /* least change of the machine's shared memory before descriptors are searched, and */
 	/* Libraries that programs outside the job map as well: which part of their pages is the job's is unknown. */
 	FILES_IN_DOUBT_KIB = 4096,
+	GROWN_LEAST_KIB = 1024, /* less growth of shared memory may be that of files */
 	MAPPED_STEP_KIB = 4096, /* least rise before mappings are, and before a search is not put off */
 };
 /* A search takes a millisecond of a tick and 0.1 % of the time; some hundred processes at once if it is urgent. */
@@ -384,13 +385,70 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 	}
 }
 
+/*
+ * Shared memory of a member that is not in the table of objects: mappings for which it had no place, and those that the member has
+ * made since its reading, as far as the known objects have not grown by as much.
+ */
+static void add_unknown(const struct process_tree *tree, const struct member *member, int64_t objects_kib,
+			int64_t *pages, int64_t *grown_kib)
+{
+	struct memory_reading *reading = member->reading;
+	int64_t since_kib;
+
+	if (!reading || !reading->objects.count)
+		return;
+	if (!reading->objects_kib)
+		reading->objects_kib = max_i64(objects_kib, 1);
+	since_kib = member_shared_kib(tree, member) - reading->statm_shared_kib;
+	*pages = max_i64(*pages, reading->cut_pages);
+	*grown_kib = max_i64(*grown_kib, since_kib - max_i64(0, objects_kib - reading->objects_kib));
+}
+
+/* While a search of the descriptors goes on: the rise of the machine's shared memory that the last one cannot have seen. */
+static int64_t unsearched_kib(struct process_memory *memory, int64_t objects_kib)
+{
+	int64_t risen_kib = memory->machine.shmem_kib - memory->searched_shmem_kib -
+			    (objects_kib - memory->searched_objects_kib);
+
+	if (memory->scanning && memory->scanned_ns)
+		return risen_kib > GROWN_LEAST_KIB ? risen_kib : 0;
+	memory->searched_shmem_kib = memory->scanned_shmem_kib;
+	memory->searched_objects_kib = objects_kib;
+	return 0;
+}
+
+/* Forks map the same objects, unless one of them has made more. */
 static void add_objects(struct process_memory *memory, const struct process_tree *tree, struct sums *sums)
 {
-	struct memory_objects_sum found = memory_objects_sum(&memory->objects, tree->root->page_bytes);
+	struct objects_cut cut = {0};
+	struct memory_objects_sum found =
+		memory_objects_sum(&memory->objects, &(struct objects_cut){0}, tree->root->page_bytes);
+	int64_t grown_kib = 0;
 
+	for (size_t i = 0; i < memory->families.count; i++) {
+		const struct memory_family *family = &memory->families.at[i];
+		int64_t most = 0, grown_most_kib = 0;
+
+		for (size_t j = 0; j < family->count; j++) {
+			int64_t pages = 0;
+
+			add_unknown(tree, memory_family_member(&memory->families, family, tree, j), found.kib,
+				    &pages, &grown_most_kib);
+			most = max_i64(most, pages);
+			cut.all += pages;
+		}
+		cut.most += most;
+		grown_kib += grown_most_kib > GROWN_LEAST_KIB ? grown_most_kib : 0;
+	}
+	if (cut.all)
+		found = memory_objects_sum(&memory->objects, &cut, tree->root->page_bytes);
+	found.cut_kib += grown_kib + unsearched_kib(memory, found.kib);
+	found.kib += grown_kib;
+	found.sampled |= found.cut_kib > 0;
 	if (memory->machine.shmem_kib >= 0 && found.kib > memory->machine.shmem_kib)
 		found.kib = memory->machine.shmem_kib;
 	sums->objects_kib = found.kib;
+	sums->doubt_kib += found.cut_kib;
 	sums->doubt_kib += max_i64(0, min_i64(found.unseen_kib, memory->machine.shmem_kib - found.kib));
 	sums->huge_kib += found.huge_kib;
 	if (sums->huge_kib > huge_used_kib(&memory->machine))
@@ -459,7 +517,7 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 	ret_memory->best_source = source_of(sums);
 	ret_memory->error_kib = ret_memory->best_source == MEMORY_SAMPLED
 					? two_deviations(sums->variance) + sums->doubt_kib +
-						  min_i64(memory->late_kib, best_kib)
+						  min_i64(memory->late_kib, max_i64(best_kib, rss_kib))
 					: -1;
 	if (ret_memory->best_source > MEMORY_SAMPLED) {
 		ret_memory->pss_reason = memory->ruled_out ? -memory->ruled_out : ABSENT_PSS_TOO_COSTLY;

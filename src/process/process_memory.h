@@ -46,12 +46,14 @@ struct process_memory {
 	struct proc_meminfo machine; /* fields are -1 while unknown */
 
 	struct allowance for_scans;
-	size_t scan_next;          /* the member whose descriptors are searched next */
-	bool scanning;             /* a search of all members is in progress */
-	int64_t scanned_ns;        /* when the last search ended; 0: never */
-	int64_t scanned_shmem_kib; /* the machine's shared memory when it began, and */
-	int64_t mapped_shmem_kib;  /* when the last search began that included mappings */
-	bool scans_mappings;       /* this search does */
+	size_t scan_next;             /* the member whose descriptors are searched next */
+	bool scanning;                /* a search of all members is in progress */
+	int64_t scanned_ns;           /* when the last search ended; 0: never */
+	int64_t scanned_shmem_kib;    /* the machine's shared memory when it began, and */
+	int64_t searched_shmem_kib;   /* the same of the last search that is complete, and */
+	int64_t searched_objects_kib; /* all objects that were known at its end */
+	int64_t mapped_shmem_kib;     /* when the last search began that included mappings */
+	bool scans_mappings;          /* this search does */
 	bool scan_is_urgent; /* the machine's shared memory had risen much before it began, or large files were lost */
 
 	int64_t files_kib; /* union of the sampled pages of files, and the readings behind it */

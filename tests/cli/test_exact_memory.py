@@ -1,9 +1,12 @@
 """Memory of a tree: peaks between samples and shared memory; a missing value is null."""
+import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -52,6 +55,23 @@ def test_peak_of_a_process_that_maps_a_memfd_three_times_counts_it_once(record, 
     end = samples[-1]["run_end"]
     assert end["largest_process_peak_mib"] > 180  # the kernel counts each mapping
     assert 60 <= end["memory_peak_mib"] <= end["memory_peak_between_mib"] < 66, end
+
+
+@pytest.mark.parametrize("words, mib", [("many 20000", 78), ("many 14000 fork 1 { read sleep 2500 }", 55), ("private 2 open-many 6000", 377),
+                                        ("private 2 open-many 6000 fork 2 { sleep 2500 }", 377)])
+@pytest.mark.parametrize("user", ["root", "ordinary"] if exact.is_root() and exact.installed("setpriv") else ["own"])
+def test_more_shared_objects_than_the_table_holds_are_estimated(binary, tmp_path_factory, words, mib, user):
+    """8,192 objects, and 4,096 descriptors of a process, are read one by one. The rest is in the figure, or at least in its error."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        programs = [shutil.copy(one, folder) for one in (binary, memory_truth.build_job(binary, tmp_path_factory.mktemp("job")))]
+        as_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if user == "ordinary" else []
+        subprocess.run([*as_user, programs[0], "-i", "0.5", "-q", "--no-summary", "-o", "run.jsonl", "--", programs[1], *words.split(), "sleep", "2500"],
+                       check=True, cwd=folder, timeout=60)
+        samples = list(map(json.loads, pathlib.Path(folder, "run.jsonl").open()))
+    told = [(one["cpu"]["process_memory_mib"], one["cpu"]["process_memory_error_mib"]) for one in samples]
+    full = [one for one in told if one[0]][-3:]
+    assert len(full) == 3 and all(error and one <= 1.05 * mib + 4 and one + error >= 0.95 * mib - 1 for one, error in full), told
 
 
 def test_peak_between_is_the_peak_of_one_process_alone(record, workload):

@@ -463,6 +463,39 @@ static void huge_pages_that_forks_moved_count_once_and_are_in_doubt(void **unuse
 	assert_int_equal(found.over_kib, found.doubt_kib);
 }
 
+/* A fork freed what it inherited and forked at the same moment: its fork seems to have inherited little. */
+static void huge_pages_inherited_from_a_parent_that_freed_them_count_once(void **unused)
+{
+	struct member *parent = add_parent_with_huge_pages(), *middle, *last;
+
+	(void)unused;
+	middle = add_fork(parent, 10, 0);
+	last = add_fork(middle, 200, 0);
+	middle->parent_faults_before = middle->parent_anon_before = 0;
+	last->parent_faults_before = last->parent_anon_before = 0;
+	sample(parent, 0, 0, 200, BEFORE_NS);
+	sample(middle, 10, 0, 0, BEFORE_NS);
+	sample(last, 0, 1000, 200, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 210);
+}
+
+static void unread_forks_are_in_error_by_how_far_the_others_differ(void **unused)
+{
+	struct member *parent = add(1, 100);
+	struct family_memory found;
+
+	(void)unused;
+	for (int i = 0; i < 3; i++)
+		add_fork(parent, 100, 40);
+	sample(parent, 0, 0, 100, BEFORE_NS);
+	sample(&members[1], 10, 0, 90, BEFORE_NS);
+	sample(&members[2], 30, 0, 70, BEFORE_NS);
+	found = measure_way(parent, true);
+	assert_true(found.extrapolated);
+	/* 10 and 30 MiB of 40: one third is 20 +- 14 MiB, and their mean is known to 10 MiB. */
+	assert_int_equal((int64_t)(found.variance / MIB_KIB / MIB_KIB + 0.5), 300);
+}
+
 static void processes_after_exec_are_families_of_their_own(void **unused)
 {
 	struct member *parent = add(1, 50), *child = add(parent->pid, 70);
@@ -500,6 +533,8 @@ int main(void)
 		FAMILY_TEST(forks_that_only_read_are_not_ambiguous),
 		FAMILY_TEST(huge_pages_that_forks_share_have_few_faults),
 		FAMILY_TEST(huge_pages_that_forks_moved_count_once_and_are_in_doubt),
+		FAMILY_TEST(huge_pages_inherited_from_a_parent_that_freed_them_count_once),
+		FAMILY_TEST(unread_forks_are_in_error_by_how_far_the_others_differ),
 		FAMILY_TEST(processes_after_exec_are_families_of_their_own),
 	};
 
