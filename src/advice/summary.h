@@ -226,6 +226,12 @@ void summary_add_heading(struct buffer *out, const struct rt_summary *summary);
  */
 void summary_find_name(struct rt_summary *summary);
 
+/*
+ * Returns the part of the job that is done again in each run, by the user's name or that of an engine: runs of equal job and task
+ * are compared with each other. NULL: none is known
+ */
+const char *summary_task(const struct rt_summary *summary);
+
 /* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);
 /* Whether the job failed. Other recordings, and jobs that still run, have not. */

@@ -66,10 +66,30 @@ static void add_command(struct buffer *out, const char *command)
 		buffer_add_text(out, "...");
 }
 
-/* "train.py", "make test", as the recorder says, or the executable of older recordings; NULL: unknown */
-static const char *program_of(const struct run_start_row *start)
+const char *summary_task(const struct rt_summary *summary)
 {
-	if (start && !text_absent(start->program))
+	static const char *const NAMES[] = {"AIRFLOW_CTX_TASK_ID", "GITHUB_JOB", "NXF_TASK_NAME"};
+	const struct frame *identity = record_identity(summary->record);
+	const struct run_start_row *start = FIRST(identity, run_start);
+	const char *task = start && !text_absent(start->task_name) ? start->task_name : NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES) && !task; i++)
+		task = record_scheduler_value(identity, NAMES[i]);
+	return task;
+}
+
+/*
+ * "train.py", "make test", as the recorder says, or the executable of older recordings; NULL: unknown. Engines give each run of
+ * a task a folder of its own, so "sh (work-7f3a)" is "sh" where the task has a name.
+ */
+static const char *program_of(const struct rt_summary *summary, const struct run_start_row *start)
+{
+	size_t length = start && !text_absent(start->executable) ? strlen(start->executable) : 0;
+	bool has_folder = length && !text_absent(start->program) &&
+			  strncmp(start->program, start->executable, length) == 0 &&
+			  strncmp(start->program + length, " (", 2) == 0;
+
+	if (start && !text_absent(start->program) && !(has_folder && summary_task(summary)))
 		return start->program;
 	return start && !text_absent(start->executable) ? start->executable : NULL;
 }
@@ -78,7 +98,7 @@ void summary_find_name(struct rt_summary *summary)
 {
 	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
 	CLEANUP_BUFFER struct buffer name = BUFFER(1 << 20);
-	const char *program = program_of(start);
+	const char *program = program_of(summary, start);
 
 	if (*summary->job_name)
 		buffer_add_text(&name, summary->job_name);
@@ -101,8 +121,8 @@ static void add_name(struct buffer *out, const struct rt_summary *summary)
 	buffer_add_text(out, STYLE_STRONG);
 	if (start && !text_absent(start->command))
 		add_command(out, start->command);
-	else if (program_of(start))
-		buffer_add_printable(out, program_of(start));
+	else if (program_of(summary, start))
+		buffer_add_printable(out, program_of(summary, start));
 	else
 		add_unnamed(out, summary);
 	buffer_add_text(out, STYLE_END);

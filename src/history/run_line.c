@@ -269,18 +269,6 @@ static void add_scheduled(struct json_writer *json, const struct frame *identity
 	}
 }
 
-/* The part of the job that is done again in each run: runs of equal job and task are compared with each other. */
-static void add_task(struct json_writer *json, const struct run_start_row *start,
-		     const struct frame *identity)
-{
-	static const char *const NAMES[] = {"AIRFLOW_CTX_TASK_ID", "GITHUB_JOB", "NXF_TASK_NAME"};
-	const char *name = first_variable(identity, NAMES, ARRAY_SIZE(NAMES));
-
-	if (start && !text_absent(start->task_name))
-		name = start->task_name;
-	add_text(json, "task", name ? name : no_text(ABSENT_NOT_GIVEN));
-}
-
 /* A number in the scheduler's variables; NaN: there is none. */
 static double scheduled_number(const struct frame *identity, const char *variable)
 {
@@ -335,7 +323,7 @@ static void add_identity(struct json_writer *json, const rt_summary *summary, co
 			 const struct run_start_row *start, const struct frame *identity)
 {
 	add_text(json, "name", summary->run_name);
-	add_task(json, start, identity);
+	add_text(json, "task", summary_task(summary) ? summary_task(summary) : no_text(ABSENT_NOT_GIVEN));
 	add_text(json, "job_name", *summary->job_name ? summary->job_name : no_text(ABSENT_NOT_GIVEN));
 	add_text(json, "host", *summary->host ? summary->host : no_text(ABSENT_NOT_GIVEN));
 	add_count(json, "rank", summary->rank);

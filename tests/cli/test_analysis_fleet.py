@@ -248,3 +248,12 @@ def test_a_job_that_failed_after_a_kill_for_lack_of_memory_is_out_of_memory(run,
     assert run("runs", "add", "--runs", "runs.jsonl", "run.jsonl").returncode == 0
     one, = json_lines(tmp_path / "runs.jsonl")
     assert one["outcome"] == outcome and one.get("oom") == ("step" if end.get("oom_kills") or end.get("cgroup_oom_kills") else None)
+
+
+def test_runs_of_a_task_pool_though_each_has_a_folder_of_its_own(run, tmp_path):
+    """An engine gives each step a folder. Without a task, the folder tells unrelated texts of a shell apart."""
+    for folder, env in ("work-1", {"NXF_TASK_NAME": "align"}), ("work-2", {"NXF_TASK_NAME": "align"}), ("redis", {}):
+        (tmp_path / folder).mkdir()
+        run("-q", "--runs", tmp_path / "runs.jsonl", "--", "sh", "-c", "true", env=env, cwd=tmp_path / folder)
+    assert [(line["name"], line.get("task")) for line in lines_of(tmp_path / "runs.jsonl")] == [
+        ("sh", "align"), ("sh", "align"), ("sh (redis)", None)]
