@@ -42,6 +42,18 @@ static bool parse_target(const char *target, size_t length, struct gpu_file *ret
 	return true;
 }
 
+/* The driver of NVIDIA opens its files many times, which tells no more than once. */
+static void add_file(struct file_holder *holder, const struct gpu_file *file)
+{
+	for (int i = 0; file->kind == GPU_FILE_NVIDIA && i < holder->count; i++)
+		if (holder->files[i].kind == GPU_FILE_NVIDIA && holder->files[i].number == file->number)
+			return;
+	if (holder->count < MEMBER_FILES_MAX)
+		holder->files[holder->count++] = *file;
+	else
+		holder->left_out = true;
+}
+
 static void look_through(struct file_holder *holder, const struct root *root)
 {
 	struct root_dir dir = ROOT_DIR;
@@ -54,19 +66,20 @@ static void look_through(struct file_holder *holder, const struct root *root)
 		return;
 	error = root_dir_open_at(fd, ".", &dir);
 	holder->denied = -error;
-	while (!error && holder->count < MEMBER_FILES_MAX && (name = root_dir_next(&dir))) {
-		struct gpu_file *file = &holder->files[holder->count];
+	holder->left_out = false;
+	while (!error && (name = root_dir_next(&dir))) {
+		struct gpu_file file;
 		char target[LINK_SIZE];
 		/* The link is read, never followed: its target may hang. */
 		ssize_t length = readlinkat(fd, name, target, sizeof target);
 		struct scan text = scan_bytes(name, strlen(name));
 		uint64_t number;
 
-		if (length <= 0 || !parse_target(target, (size_t)length, file) || !scan_u64(&text, &number) ||
-		    number > INT_MAX)
+		if (length <= 0 || !parse_target(target, (size_t)length, &file) ||
+		    !scan_u64(&text, &number) || number > INT_MAX)
 			continue;
-		file->fd = (int)number;
-		holder->count++;
+		file.fd = (int)number;
+		add_file(holder, &file);
 	}
 	root_dir_close(&dir);
 	close(fd);

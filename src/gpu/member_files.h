@@ -25,8 +25,9 @@ struct file_holder {
 	pid_t pid;
 	int denied; /* errno if its descriptors cannot be read; 0: they can */
 	int count;
-	struct gpu_file files[MEMBER_FILES_MAX]; /* more are left out */
-	int64_t look_at_ns;                      /* when to search it again */
+	struct gpu_file files[MEMBER_FILES_MAX];
+	bool left_out;      /* it has more */
+	int64_t look_at_ns; /* when to search it again */
 	int64_t look_pause_ns;
 	bool present;
 };

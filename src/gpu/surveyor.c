@@ -254,7 +254,8 @@ static void mark_drm_devices(struct gpu_survey *survey, const struct member_file
 	int64_t pids = asked ? GPU_PIDS_OURS : GPU_PIDS_NOT_ASKED;
 
 	for (size_t i = 0; asked && i < files->count; i++)
-		if (files->holders[i].denied == EACCES || files->holders[i].denied == EPERM)
+		if (files->holders[i].denied == EACCES || files->holders[i].denied == EPERM ||
+		    files->holders[i].left_out)
 			pids = GPU_PIDS_UNKNOWN;
 	for (int64_t i = 0; i < survey->device_count; i++)
 		if (is_drm(&survey->devices[i]))

@@ -443,3 +443,19 @@ def test_a_descriptor_that_leads_elsewhere_now_does_not_count(record_clients):
     sample, summary = record_clients("pos:\t0\nflags:\t02\n", "/dev/null")
     assert sample["cpu"]["process_gpu_vram_mib"] == 0 and sample["gpu"][0]["process_count"] == 0
     assert "none by the job" in summary
+
+
+@pytest.mark.parametrize("count, vram_mib", [(30, 30), (40, None)])
+def test_more_descriptors_of_gpus_than_are_read_are_unknown(record_until, tmp_path, count, vram_mib):
+    root = tmp_path / "vega"
+    shutil.copytree(ROOTS / "hand-made-gpu-vega20-5.19" / "t0", root, symlinks=True)
+    shutil.rmtree(root / "proc" / "101")
+    for name in ("fd", "fdinfo"):
+        shutil.rmtree(root / "proc" / "100" / name)
+        (root / "proc" / "100" / name).mkdir()
+    for fd in range(3, 3 + count):
+        (root / "proc/100/fd" / str(fd)).symlink_to("/dev/dri/renderD128")
+        (root / "proc/100/fdinfo" / str(fd)).write_text(
+            f"drm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\ndrm-client-id:\t{fd}\ndrm-memory-vram:\t1024 KiB\n")
+    record_until(tmp_path / "g.jsonl", '"attribution":', "--root", root, "--pid", 100)
+    assert json_lines(tmp_path / "g.jsonl")[-1]["cpu"]["process_gpu_vram_mib"] == vram_mib
