@@ -186,7 +186,7 @@ def faults_of_text(text, cpus):
 
 
 def told(binary, path, recording):
-    """What the summary and the advice say about a recording."""
+    """The words of the summary and the advice about a recording."""
     path.write_bytes(recording)
     for command in ("summary", "recommend"):
         said = subprocess.run([binary, command, path], capture_output=True, text=True)

@@ -238,6 +238,43 @@ def test_check_binary_refuses_a_program_above_the_limit(helpers):
     assert done.returncode == 1 and "FAILED: " in done.stdout
 
 
+# ---- rows of CI ----
+
+def rows_of(helpers, when):
+    return subprocess.run([helpers.top / "tools" / "ci-matrix-rows", when], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_each_row_of_the_matrix_runs_daily_or_at_night(helpers):
+    named = re.findall(r"^([a-z0-9]+) *\|", (helpers.top / "tools" / "ci-matrix").read_text(), re.M)
+    assert rows_of(helpers, "daily") + rows_of(helpers, "nightly") == named and "asan" in rows_of(helpers, "daily")
+
+
+@pytest.fixture
+def rows(helpers, tmp_path):
+    """rows(SCRIPT) runs rows of CI in a folder of their own, and returns the finished process."""
+    (tmp_path / "tools").mkdir()
+    for name in ("ci-rows", "ci-trouble", "ci-ahead"):
+        shutil.copy(helpers.top / "tools" / name, tmp_path / "tools")
+    return lambda script: subprocess.run(["bash", "-c", f". tools/ci-rows; begin_rows 1000\n{script}\nend_rows"], cwd=tmp_path,
+                                         capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("command, counted, status", [
+    ("echo 3 passed, 0 failed", "3 passed, 0 failed", 0), ("echo 3 passed, 1 failed; exit 1", "3 passed, 1 failed", 1), ("true", "1 passed, 0 failed", 0),
+    ("exit 7", "0 passed, 1 failed", 1), ("echo 3 passed, 0 failed; exit 1", "3 passed, 1 failed", 1),
+    ("echo x: COULD NOT RUN: no network; echo 3 passed, 0 failed", "3 passed, 1 failed", 1)])
+def test_a_row_is_counted_by_its_closing_line_and_parts_that_could_not_run(rows, command, counted, status):
+    done = rows(f"row one bash -c '{command}'")
+    assert (done.stdout.splitlines()[-1], done.returncode) == (counted, status), done.stdout
+    assert f"==== one: {counted}, " in done.stdout
+    assert ("could not run: one: no network" in done.stdout) == ("COULD NOT RUN" in command)
+
+
+def test_a_row_that_has_no_time_left_counts_as_failed(rows):
+    done = rows("row one true\nlongest=0\nrow two true")
+    assert done.stdout.splitlines()[-1] == "1 passed, 2 failed" and "could not run: two: " in done.stdout
+
+
 # ---- targets ----
 
 @pytest.mark.parametrize("target", ["runnable", "product"])
@@ -446,7 +483,4 @@ def test_the_engines_table_names_engines_that_did_not_run(helpers, tmp_path, mon
 def test_parts_of_ci_are_begun_in_the_order_of_their_rows(helpers):
     """A row waits for its part, so a part in the wrong place would hold up the rows before it."""
     parts = re.findall(r"^(\w+) +\| +\d+ \|", (helpers.top / "tools" / "ci-ahead").read_text(), re.M)
-    rows = re.findall(r"^(\w+) +\|", (helpers.top / "tools" / "ci-matrix").read_text(), re.M)
-    script = (helpers.top / ".ci" / "run").read_text()
-    last = [row for row in rows if row in re.findall(r"\[(\w+)\]=\d", script)]
-    assert last and parts == ["lint", *(row for row in rows if row not in last), "fuzz", *last]
+    assert parts == ["lint", *rows_of(helpers, "daily"), "fuzz"]
