@@ -151,7 +151,7 @@ void gzip_member_add(struct buffer *out, const char *bytes, size_t length, bool 
 {
 	struct bit_writer bits = {.out = out};
 	size_t start = out->length;
-	char tail[8];
+	char tail[8] = "";
 
 	buffer_add(out, HEAD, LENGTH_AT);
 	buffer_add(out, tail, MEMBER_HEAD_BYTES - LENGTH_AT);

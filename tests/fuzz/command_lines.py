@@ -26,7 +26,7 @@ OPTION = re.compile(r"^ +(?:-(.), )?--([\w-]+)(\[=)?(?: ?([\w|=-]+))?(?:  |\]|$)
 GOOD = {
     "TIME": ("0.05", "50ms", "1", "1m", "1.5h", "2d", "+1", "@1795262400", "2026-11-21T12:00:00"),
     "FILE": ("run.jsonl", "run.csv", "old.jsonl", "-", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/null", "/dev/full", "fifo",
-             "%h-%p-%t-%r.jsonl", "a\nb", "a\x1b[31m", "page.html"),
+             "%h-%p-%t-%r.jsonl", "run%u.jsonl.gz", "run.csv.gz", "a\nb", "a\x1b[31m", "page.html"),
     "DIR": ("folder", ".", "new"), "PID": ("1", "2"), "LIST": ("cpu*", "memory.used_mib,gpu", "*", "used", "0,1", "GPU-1"),
     "KEY=VALUE": ("K=V", "K=", "a=b=c"), "TEXT": ("x", "a" * 5000, "\x9b\x07"), "WORD": ("combined", "nvidia", "system"),
 }
@@ -53,7 +53,7 @@ def options(program):
 
 
 # Templates of outputs for the recording shell and for the plugin of Slurm, and commands that name their step.
-TEMPLATES = ("", "off", "%n.jsonl", "folder/%n.%t.%p.jsonl", "new/%h/%n", "%t/x", "%%n", "%", "run.jsonl", "fifo", "link", "%j.%s.%r.jsonl",
+TEMPLATES = ("", "off", "%n.jsonl", "folder/%n.%t.%p.jsonl", "new/%h/%n", "%t/x", "%%n", "%", "run.jsonl", "fifo", "link", "%j.%s.%r.jsonl", "run.jsonl.gz", "%u",
              "%r" * 300, "a" * 5000)
 STEPS = (": resource-tracker-step align s%3D1; true", ": resource-tracker-step %0A%2F..%2F x", "# NEXTFLOW TASK: align (3)", "true")
 

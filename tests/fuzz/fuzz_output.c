@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "format/gzip_member.h"
 #include "sink/output_path.h"
 #include "sink/tail_repair.h"
 
@@ -39,9 +40,31 @@ static void fuzz_repair(const char *bytes, size_t length, enum line_format text)
 	must_hold(repair_tail(fd, text, &again) == 0 && !again.cut_bytes && !again.terminated);
 }
 
+/* A compressed file: the bytes behind a whole member, whose copy stays, are cut or are left alone. */
+static void fuzz_members(const char *bytes, size_t length)
+{
+	CLEANUP_CLOSE int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	CLEANUP_BUFFER struct buffer file = BUFFER(1 << 24);
+	CLEANUP_FREE char *after = NULL;
+	struct tail_repair repair;
+	size_t whole, left;
+
+	gzip_member_add(&file, bytes, length, false);
+	whole = file.length;
+	buffer_add(&file, bytes, length);
+	after = malloc(file.length + 1);
+	must_hold(fd >= 0 && after && fcntl(fd, F_SETFL, O_APPEND) == 0);
+	must_hold(write(fd, file.data, file.length) == (ssize_t)file.length);
+	must_hold(repair_tail(fd, MEMBERS_JSON, &repair) == 0);
+	left = get(fd, after, file.length + 1);
+	must_hold(left >= whole && left == file.length - (size_t)repair.cut_bytes);
+	must_hold(memcmp(after, file.data, left) == 0);
+}
+
 static void fuzz_json_lines(const char *bytes, size_t length)
 {
 	fuzz_repair(bytes, length, LINES_JSON);
+	fuzz_members(bytes, length);
 }
 
 static void fuzz_csv(const char *bytes, size_t length)
@@ -51,12 +74,12 @@ static void fuzz_csv(const char *bytes, size_t length)
 
 static void fuzz_path(const char *bytes, size_t length)
 {
-	static const struct output_path_values VALUES = {"host/name", 42, 1795254300, -1};
+	static const struct output_path_values VALUES = {"host/name", 42, 1795254300, -1, 0};
 	CLEANUP_FREE char *template = strndup(bytes, length);
 	CLEANUP_BUFFER struct buffer path = BUFFER(4096);
 
 	must_hold(template != NULL);
-	if (expand_output_path(template, &VALUES, &path) == 0 && !strchr(template, '%') && *template)
+	if (expand_output_path(template, &VALUES, &path) >= 0 && !strchr(template, '%') && *template)
 		must_hold(strcmp(path.data, template) == 0);
 }
 

@@ -9,7 +9,8 @@
 
 #include "sink/open_output.h"
 
-static const struct output_options FRESH = {false, LINES_JSON, NULL}, APPEND = {true, LINES_JSON, NULL};
+static const struct output_options FRESH = {false, LINES_JSON, NULL, false},
+				   APPEND = {true, LINES_JSON, NULL, false};
 static const uid_t SOMEBODY = 65534;
 
 /* This is the beginning of a recording. */
