@@ -66,30 +66,39 @@ static void add_command(struct buffer *out, const char *command)
 		buffer_add_text(out, "...");
 }
 
-const char *summary_task(const struct rt_summary *summary)
+/* The task as an engine names it in the environment; NULL: unknown */
+static const char *task_of_engine(const struct rt_summary *summary)
 {
 	static const char *const NAMES[] = {"AIRFLOW_CTX_TASK_ID", "GITHUB_JOB", "NXF_TASK_NAME"};
-	const struct frame *identity = record_identity(summary->record);
-	const struct run_start_row *start = FIRST(identity, run_start);
-	const char *task = start && !text_absent(start->task_name) ? start->task_name : NULL;
+	const char *task = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(NAMES) && !task; i++)
-		task = record_scheduler_value(identity, NAMES[i]);
+		task = record_scheduler_value(record_identity(summary->record), NAMES[i]);
 	return task;
 }
 
-/*
- * "train.py", "make test", as the recorder says, or the executable of older recordings; NULL: unknown. Engines give each run of
- * a task a folder of its own, so "sh (work-7f3a)" is "sh" where the task has a name.
- */
+const char *summary_task(const struct rt_summary *summary)
+{
+	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
+
+	return start && !text_absent(start->task_name) ? start->task_name : task_of_engine(summary);
+}
+
+/* Engines write the text of a step to a file of any name, and give each step a folder of its own. */
+static bool is_step_of_engine(const struct rt_summary *summary, const struct run_start_row *start)
+{
+	static const char *const SHELLS[] = {"bash", "sh", "dash", "zsh", "ksh"};
+	bool is_shell = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(SHELLS) && !text_absent(start->executable); i++)
+		is_shell |= strcmp(start->executable, SHELLS[i]) == 0;
+	return is_shell && (!text_absent(start->orchestrator) || task_of_engine(summary));
+}
+
+/* "train.py", "make test", as the recorder says, or the executable of older recordings; NULL: unknown */
 static const char *program_of(const struct rt_summary *summary, const struct run_start_row *start)
 {
-	size_t length = start && !text_absent(start->executable) ? strlen(start->executable) : 0;
-	bool has_folder = length && !text_absent(start->program) &&
-			  strncmp(start->program, start->executable, length) == 0 &&
-			  strncmp(start->program + length, " (", 2) == 0;
-
-	if (start && !text_absent(start->program) && !(has_folder && summary_task(summary)))
+	if (start && !text_absent(start->program) && !is_step_of_engine(summary, start))
 		return start->program;
 	return start && !text_absent(start->executable) ? start->executable : NULL;
 }

@@ -148,6 +148,21 @@ static bool may_have_code(const struct interpreter *interpreter, const struct sc
 	return false;
 }
 
+/* Letters of a shell or language that stand together, of which the last takes a value: -eo pipefail */
+static bool ends_with_value(const struct interpreter *interpreter, const struct scan *argument)
+{
+	const char last[] = {'-', argument->end[-1]};
+	const struct scan letter = {last, last + sizeof last};
+
+	/* Java has words behind a single dash. */
+	if (scan_left(argument) < 3 || argument->at[0] != '-' || strcmp(interpreter->with_code, " ") == 0)
+		return false;
+	for (const char *at = argument->at + 1; at < argument->end; at++)
+		if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))
+			return false;
+	return is_listed(interpreter->with_value, &letter);
+}
+
 /* Finds the script, module or class. False if the code comes from an argument or the input. */
 static bool script_of(const struct interpreter *interpreter, struct scan arguments, struct scan *ret_script)
 {
@@ -168,7 +183,8 @@ static bool script_of(const struct interpreter *interpreter, struct scan argumen
 		}
 		if (is_listed(interpreter->with_code, &argument) || may_have_code(interpreter, &argument))
 			return false;
-		if (is_listed(interpreter->with_value, &argument)) {
+		if (is_listed(interpreter->with_value, &argument) ||
+		    (scan_left(&argument) && ends_with_value(interpreter, &argument))) {
 			if (!next_argument(&arguments, &argument))
 				return false;
 			continue;
