@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "history/good_runs.h"
 #include "history/history.h"
+#include "history/runs_file.h"
 #include "resource_tracker_analysis.h"
 
 enum { EXIT_CONDITION = 3, JOB_BYTES = 16 << 10 };
@@ -125,12 +126,12 @@ static int compare_with_good_runs(const struct subcommand *command, struct compa
 {
 	const char *usual = secure_getenv("TRACKER_RUNS");
 	const char *runs = options->runs_file ? options->runs_file : usual && *usual ? usual : NULL;
-	CLEANUP_FREE char *own = NULL;
-	int result = runs ? 0 : history_own_lines(&own, problem);
+	CLEANUP_FREE char *own = NULL, *name = runs ? runs_file_name(runs) : NULL;
+	int result = runs ? (name ? 0 : -ENOMEM) : history_own_lines(&own, problem);
 
 	options->good.job = BUFFER(JOB_BYTES);
 	if (result == 0)
-		result = good_runs_compare(run, runs ? runs : own, (size_t)options->last_good, &options->good,
+		result = good_runs_compare(run, name ? name : own, (size_t)options->last_good, &options->good,
 					   ret_comparison, problem);
 	if (result == 0)
 		tell_about_good_runs(command, &options->good);

@@ -90,9 +90,10 @@ static bool may_be_recording(const char *name)
 
 static bool is_target(const struct adding *adding, const struct stat *file)
 {
+	CLEANUP_FREE char *name = adding->runs ? runs_file_name(adding->runs) : NULL;
 	struct stat target;
 
-	return adding->runs && stat(adding->runs, &target) == 0 && target.st_dev == file->st_dev &&
+	return name && stat(name, &target) == 0 && target.st_dev == file->st_dev &&
 	       target.st_ino == file->st_ino;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,6 +16,7 @@
 #include "base/file_place.h"
 #include "format/gzip.h"
 #include "format/is_recording.h"
+#include "table/table.h"
 
 enum { LOCK_TRIES = 500, LINE_BYTES = 2 << 20 };
 
@@ -87,8 +89,31 @@ static bool ends_in_torn_line(int fd, off_t size)
 	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-int runs_file_append(const char *path, const struct buffer *line, struct rt_problem *ret_problem)
+char *runs_file_name(const char *template)
 {
+	CLEANUP_BUFFER struct buffer name = BUFFER(PATH_MAX);
+	char host[HOST_NAME_MAX + 1] = "", *text = NULL;
+
+	(void)gethostname(host, sizeof(host) - 1);
+	for (char *slash = host; (slash = strchr(slash, '/'));)
+		*slash = '_';
+	buffer_add_text(&name, "");
+	for (const char *at = template; *at; at++) {
+		bool is_host = at[0] == '%' && at[1] == 'h';
+
+		if (is_host)
+			buffer_add_text(&name, host);
+		else
+			buffer_add_char(&name, *at);
+		at += is_host || (at[0] == '%' && at[1] == '%');
+	}
+	return buffer_take_text(&name, &text) == 0 ? text : NULL;
+}
+
+int runs_file_append(const char *template, const struct buffer *line, struct rt_problem *ret_problem)
+{
+	CLEANUP_FREE char *name = runs_file_name(template);
+	const char *path = name ? name : template;
 	const char *reason = why_planted(path);
 	CLEANUP_CLOSE int fd = reason ? -EPERM : open_file(path);
 	CLEANUP_BUFFER struct buffer text = BUFFER(LINE_BYTES);

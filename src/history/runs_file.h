@@ -9,8 +9,11 @@
 #include "base/buffer.h"
 #include "record/problem.h"
 
+/* Returns the name with %h, the host, and %% filled in; NULL without memory. Machines that share a folder then have files of their own. */
+char *runs_file_name(const char *template);
+
 /*
- * Appends a line with its newline. A torn line at the end of the file, left by a machine that crashed, gets a newline first,
+ * Appends a line with its newline to the file of this name. A torn line at the end of the file, left by a machine that crashed, gets a newline first,
  * in the same write. The file is created if it is missing. Refuses compressed files, recordings, folders, devices and FIFOs.
  */
-int runs_file_append(const char *path, const struct buffer *line, struct rt_problem *ret_problem);
+int runs_file_append(const char *template, const struct buffer *line, struct rt_problem *ret_problem);

@@ -257,3 +257,16 @@ def test_runs_of_a_task_pool_though_each_has_a_folder_of_its_own(run, tmp_path):
         run("-q", "--runs", tmp_path / "runs.jsonl", "--", "sh", "-c", "true", env=env, cwd=tmp_path / folder)
     assert [(line["name"], line.get("task")) for line in lines_of(tmp_path / "runs.jsonl")] == [
         ("sh", "align"), ("sh", "align"), ("sh (redis)", None)]
+
+
+def test_the_host_may_be_a_part_of_the_name_of_a_file_of_runs(run, tmp_path):
+    """Machines that share a folder have files of their own."""
+    host, recording = os.uname().nodename, tmp_path / "run.jsonl"
+    template = str(tmp_path / "%h-%%.jsonl")
+    (tmp_path / "runs").mkdir()
+    assert run("-q", "-o", recording, "--runs", template, "--", "true").returncode == 0
+    assert run("-q", "--", "true", env={"TRACKER_RUNS": template}).returncode == 0
+    assert run("runs", "add", "--runs", template, recording).returncode == 0
+    assert run("runs", "add", recording, env={"TRACKER_RUNS": template}).returncode == 0
+    assert len(json_lines(tmp_path / f"{host}-%.jsonl")) == 4
+    assert json.loads(run("compare-runs", "--json", "--last-good", 2, recording, env={"TRACKER_RUNS": template}).out)
