@@ -38,6 +38,7 @@ enum {
 
 struct config_file {
 	const char *path;
+	enum origin origin;
 	bool warn;
 	struct given_list *list;
 };
@@ -158,14 +159,15 @@ static int visit_setting(void *context, const char *table, const char *key, cons
 			say("%s:%u: %s has an invalid value; ignored", file->path, line, name.data);
 		return 0;
 	}
-	return given_add(file->list, row, ORIGIN_CONFIG, text, line);
+	return given_add(file->list, row, file->origin, text, line);
 }
 
 /* Returns 0, or -ENOMEM. */
-static int take_config(const struct config_call *call, int r, bool warn, struct given_list *list)
+static int take_config(const struct config_call *call, int r, enum origin origin, bool warn,
+		       struct given_list *list)
 {
 	const char *path = call->path;
-	struct config_file file = {path, warn, list};
+	struct config_file file = {path, origin, warn, list};
 	struct toml_visitor visitor = {visit_setting, &file};
 	struct toml_error error;
 
@@ -192,7 +194,7 @@ static int take_config(const struct config_call *call, int r, bool warn, struct 
 	return r == -ENOMEM ? r : 0;
 }
 
-int read_config_file(const char *path, bool named, bool warn, struct given_list *list)
+int read_config_file(const char *path, enum origin origin, bool named, bool warn, struct given_list *list)
 {
 	struct config_call call = {.path = path, .named = named};
 	int r;
@@ -202,7 +204,7 @@ int read_config_file(const char *path, bool named, bool warn, struct given_list 
 	if (call.text == MAP_FAILED)
 		return 0;
 	r = act_in_time(path, read_config_text, &call, sizeof call);
-	r = take_config(&call, r < 0 ? r : call.result, warn, list);
+	r = take_config(&call, r < 0 ? r : call.result, origin, warn, list);
 	munmap(call.text, FILE_BYTES);
 	return r;
 }

@@ -14,4 +14,4 @@
  * file. It and its folder must belong to this user or root, and no other user may be able to write to them.
  * Otherwise it is skipped with a warning. Reading never takes longer than a second.
  */
-int read_config_file(const char *path, bool named, bool warn, struct given_list *list);
+int read_config_file(const char *path, enum origin origin, bool named, bool warn, struct given_list *list);

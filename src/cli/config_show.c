@@ -119,7 +119,7 @@ static int show_config(struct config_request *request)
 		request->file = item->text;
 	named = named || item;
 	request->file = request->file ? request->file : "resource-tracker.toml";
-	if (read_config_file(request->file, named, true, &request->given) < 0)
+	if (read_config_file(request->file, ORIGIN_CONFIG, named, true, &request->given) < 0)
 		return refuse("out of memory");
 	request->out = BUFFER(OUTPUT_BYTES);
 	request->writer = JSON_WRITER(&request->out);

@@ -31,6 +31,8 @@
 enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 
 static const char DEFAULT_CONFIG[] = "resource-tracker.toml";
+/* Settings of a site, which are weaker than all others. */
+static const char SITE_CONFIG[] = "/etc/resource-tracker/config.toml";
 
 static int print_version(bool verbose)
 {
@@ -51,6 +53,13 @@ static int print_help(const struct given *help)
 			      help->text);
 	add_help(&text, help->text != NULL);
 	return print_text(&text);
+}
+
+static const char *site_config(void)
+{
+	const char *named = secure_getenv("TRACKER_SITE_CONFIG");
+
+	return named ? named : SITE_CONFIG;
 }
 
 /* ---- one option ------------------------------------------------------------------------------------ */
@@ -81,6 +90,9 @@ static int complain_of_setting(const struct front *front, const struct given *it
 		message = own;
 	}
 	switch (item->origin) {
+	case ORIGIN_SITE:
+		path = site_config();
+		__attribute__((fallthrough));
 	case ORIGIN_CONFIG:
 		if (!front->no_warnings && !front->configured)
 			say("%s:%u: %s: %s; ignored", path, item->line, item->row->toml_key, message);
@@ -463,6 +475,16 @@ static const char *named_config(const struct front *front)
 	return config && *config->text ? config->text : NULL;
 }
 
+/* The file of a site need not exist. One that is named may be on a file system that hangs: it is read within a second. */
+static int read_site_config(struct front *front)
+{
+	const char *path = site_config();
+
+	if (!*path || (path == SITE_CONFIG && access(path, F_OK) < 0))
+		return 0;
+	return read_config_file(path, ORIGIN_SITE, true, !front->no_warnings, &front->given);
+}
+
 static const char *config_path(const struct front *front)
 {
 	const char *named = named_config(front);
@@ -518,8 +540,9 @@ int front_read(char **argv, struct front *ret_front)
 	if (read_environment(&front->given) < 0)
 		return alone_for_lack(front->command, OUT_OF_MEMORY);
 	front->no_warnings = flag_of(front, "no-warnings");
-	if (read_config_file(config_path(front), named_config(front) != NULL, !front->no_warnings,
-			     &front->given) < 0)
+	if (read_site_config(front) < 0 ||
+	    read_config_file(config_path(front), ORIGIN_CONFIG, named_config(front) != NULL,
+			     !front->no_warnings, &front->given) < 0)
 		return alone_for_lack(front->command, OUT_OF_MEMORY);
 	front->no_warnings = flag_of(front, "no-warnings");
 	status = configure_from_file(front, config_path(front));

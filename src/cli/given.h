@@ -11,7 +11,7 @@
 #include "options/options.h"
 
 /* A greater value is a stronger origin. */
-enum origin { ORIGIN_CONFIG = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND_LINE };
+enum origin { ORIGIN_SITE = 1, ORIGIN_CONFIG, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND_LINE };
 
 struct given {
 	const struct option_row *row;

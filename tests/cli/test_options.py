@@ -520,6 +520,28 @@ def test_config(run, needs_toml, tmp_path):
     assert run("-c", "missing.toml", "--no-warnings", "-q", "--", "true").err == ""
 
 
+def test_settings_of_a_site_are_the_weakest(run, needs_toml, tmp_path):
+    """As in /etc/resource-tracker/config.toml."""
+    (tmp_path / "site.toml").write_text("[job]\nname = 'site'\nteam = 'blue'\n[tracker]\nformat = 'json'\nbogus = 1\ninterval_secs = 'often'\n")
+    (tmp_path / "resource-tracker.toml").write_text("[job]\nname = 'folder'\n")
+    site = {"TRACKER_SITE_CONFIG": "site.toml"}
+
+    def names(*words, **env):
+        result = run("--no-warnings", *words, "--", "true", env={**site, **env})
+        first = json.loads(result.err.splitlines()[0])
+        return first["job_name"], first["run_start"]["team"]
+
+    assert names() == ("folder", "blue")
+    assert names(TRACKER_JOB_NAME="variable") == ("variable", "blue")
+    assert names("--job-name", "option", "--team", "red") == ("option", "red")
+    assert names(TRACKER_SITE_CONFIG="") == ("folder", None)
+    result = run("-q", "--", "echo", "ran", env=site)
+    assert (result.returncode, result.out) == (0, "ran\n")
+    assert [line.split(": ")[1] for line in result.err.splitlines()] == ["site.toml:6", "site.toml:7"]
+    result = run("-q", "--", "echo", "ran", env={"TRACKER_SITE_CONFIG": "missing.toml"})
+    assert (result.returncode, result.out) == (0, "ran\n") and "missing.toml: No such file or directory; going on without it" in result.err
+
+
 @of_options("help")
 def test_help_fits_a_terminal(run):
     result = run("--help")
