@@ -5,6 +5,7 @@
 
 #include "base/min_max.h"
 #include "collect/collector.h"
+#include "process/program_share.h"
 #include "process/programs.h"
 
 /* Memory is divided in the unit in which it is written, so that the parts add up. */
@@ -183,7 +184,7 @@ static void add_up(struct program_row *row, const struct program *program, const
 {
 	row->cpu_secs += (double)(program->cpu_units - program->told_units) / 1e4;
 	row->cpu_total_secs += (double)program->cpu_units / 1e4;
-	row->cpu_estimated_secs += (double)program->estimated_units / 1e4;
+	row->cpu_estimated_secs += (double)program_estimated_units(program) / 1e4;
 	row->memory_mib += (double)ranked->memory_units / UNITS_OF_MIB;
 	row->disk_read_bytes += change_of(program, READ_BYTES);
 	row->disk_write_bytes += change_of(program, WRITE_BYTES);
@@ -262,7 +263,7 @@ static void add_totals(const struct collect_context *context, struct frame *fram
 						       : no_real(ABSENT_NOT_YET);
 		}
 		row->cpu_secs += (double)program->cpu_units / 1e4;
-		row->cpu_estimated_secs += (double)program->estimated_units / 1e4;
+		row->cpu_estimated_secs += (double)program_estimated_units(program) / 1e4;
 		row->disk_read_bytes += program->io[READ_BYTES];
 		row->disk_read_estimated_bytes += program->io_estimated[READ_BYTES];
 		row->disk_write_bytes += program->io[WRITE_BYTES];

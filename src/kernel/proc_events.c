@@ -2,11 +2,12 @@
  * The process events of the kernel; see proc_events.h. A message is, in the machine's byte order:
  *
  *   offset  netlink header (16)     cn_msg (20): idx, val, seq, ack, len, flags
- *   36      what        1 fork, 2 exec, 0x80000000 exit, 0 answer to a request
+ *   36      what        1 fork, 2 exec, 0x200 new name, 0x80000000 exit, 0 answer to a request
  *   40      cpu
  *   44      timestamp   nanoseconds, CLOCK_MONOTONIC
  *   52      fork        parent tid, parent pid, child tid, child pid
  *           exec        tid, pid
+ *           new name    tid, pid, name
  *           exit        tid, pid, code, signal, parent tid, parent pid
  *           answer      error
  */
@@ -33,6 +34,7 @@ enum {
 
 #define WHAT_FORK UINT32_C(1)
 #define WHAT_EXEC UINT32_C(2)
+#define WHAT_NAME UINT32_C(0x200)
 #define WHAT_EXIT UINT32_C(0x80000000)
 
 static bool is_pid(uint32_t value)
@@ -74,6 +76,11 @@ static bool parse_event(const struct scan *body, struct proc_event *ret_event)
 		if (!take_pids(&data, 0, 4, &event))
 			return false;
 		event.is_thread = false; /* exec makes any thread the only one */
+		break;
+	case WHAT_NAME:
+		event.kind = PROC_EVENT_RENAMED;
+		if (!take_pids(&data, 0, 4, &event))
+			return false;
 		break;
 	case WHAT_EXIT:
 		event.kind = PROC_EVENT_EXITED;
@@ -120,7 +127,7 @@ enum {
 };
 
 /*
- * Keeps the answer, execs, and forks and exits of whole processes. Without the filter, each thread of the machine would wake
+ * Keeps the answer, execs, and forks, exits and new names of whole processes. Without the filter, each thread of the machine would wake
  * the listener. Loads convert from network byte order, so the constants are converted as well.
  */
 static int filter_threads(int fd)
@@ -128,8 +135,9 @@ static int filter_threads(int fd)
 	enum { START = NETLINK_HEADER_BYTES + MESSAGE_BYTES, AT = START + EVENT_BYTES };
 	const struct filter_step program[] = {
 		{LOAD_WORD, 0, 0, START},
-		{JUMP_IF_EQUAL, 11, 0, 0},
-		{JUMP_IF_EQUAL, 10, 0, htonl(WHAT_EXEC)},
+		{JUMP_IF_EQUAL, 12, 0, 0},
+		{JUMP_IF_EQUAL, 11, 0, htonl(WHAT_EXEC)},
+		{JUMP_IF_EQUAL, 1, 0, htonl(WHAT_NAME)},
 		{JUMP_IF_EQUAL, 0, 4, htonl(WHAT_EXIT)},
 		{LOAD_WORD, 0, 0, AT},
 		{COPY_TO_X, 0, 0, 0},
@@ -206,7 +214,9 @@ int proc_events_choose(int fd)
 {
 	int error = filter_threads(fd);
 
-	return error < 0 ? error : ask_for_events(fd, (uint32_t)getpid(), WHAT_FORK | WHAT_EXEC | WHAT_EXIT);
+	return error < 0 ? error
+			 : ask_for_events(fd, (uint32_t)getpid(),
+					  WHAT_FORK | WHAT_EXEC | WHAT_NAME | WHAT_EXIT);
 }
 
 int proc_events_signal(int fd, int signo)

@@ -13,7 +13,13 @@
 #include "base/runs_once.h"
 #include "base/scan.h"
 
-enum proc_event_kind { PROC_EVENT_ACK, PROC_EVENT_FORKED, PROC_EVENT_EXECED, PROC_EVENT_EXITED };
+enum proc_event_kind {
+	PROC_EVENT_ACK,
+	PROC_EVENT_FORKED,
+	PROC_EVENT_EXECED,
+	PROC_EVENT_EXITED,
+	PROC_EVENT_RENAMED
+};
 
 struct proc_event {
 	enum proc_event_kind kind;
@@ -29,7 +35,7 @@ struct proc_event {
 bool proc_events_next(struct scan *messages, struct proc_event *ret_event);
 
 /*
- * Listens to forks, execs and exits of processes. The socket holds at most `buffer_bytes`; a receiver
+ * Listens to forks, execs, exits and new names of processes. The socket holds at most `buffer_bytes`; a receiver
  * that falls further behind gets ENOBUFS. Returns the socket or a negative errno: -EPERM or -EPROTONOSUPPORT where the
  * kernel does not deliver, and -ENODATA where it does not answer, as in a PID namespace.
  */

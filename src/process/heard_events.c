@@ -198,6 +198,15 @@ static SELDOM void give_up(struct heard_events *heard, struct known_process *pro
 		known_processes_remove(&heard->known, process);
 }
 
+/* A fork that gives itself a name is that program from now on, as are its own forks (stress-ng, PostgreSQL). */
+static SELDOM void rename_program(struct heard_events *heard, struct known_process *process)
+{
+	const char *name = program_names_read(&heard->names, process->pid);
+
+	if (name)
+		process->program = name;
+}
+
 static void note_fork(struct known_process *process)
 {
 	if (process)
@@ -238,6 +247,11 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 		process = find_known(heard, event->pid);
 		if (process)
 			note_exec(heard, process, event, clock_ns);
+		break;
+	case PROC_EVENT_RENAMED:
+		process = event->is_thread || !heard->is_prompt ? NULL : find_known(heard, event->pid);
+		if (process && process->program && !process->exit_take)
+			rename_program(heard, process);
 		break;
 	case PROC_EVENT_EXITED:
 		process = find_known(heard, event->pid);

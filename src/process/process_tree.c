@@ -586,7 +586,7 @@ int64_t process_tree_exits(struct process_tree *tree)
 
 	if (exits >= 0)
 		return exits;
-	return tree->exits_missed ? -1 : tree->exited_count;
+	return tree->exits_missed || exits == PROGRAM_EXITS_LOST ? -1 : tree->exited_count;
 }
 
 size_t process_tree_running(const struct process_tree *tree)

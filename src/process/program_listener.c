@@ -54,7 +54,7 @@ static const struct pace PACES[] = {
 	{5 * NSEC_PER_MSEC, 1100, 150},
 	{6 * NSEC_PER_MSEC, 500, LONGEST_NAP_MSEC},
 };
-static const struct pace RECORDS_ALONE = {6 * NSEC_PER_MSEC, 700, 500};
+static const struct pace RECORDS_ALONE = {10 * NSEC_PER_MSEC, 400, 500};
 enum { RECORDS_NAP_WITHOUT_FORKS_MSEC = 1000 };
 /* Below the limit by the amount that may be used at once. */
 static const struct pace AGAIN = {0, 1100, 0};
@@ -445,8 +445,8 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	pthread_mutex_lock(&listener->lock);
 	name = program ? program_names_keep(&listener->heard.names, program) : NULL;
 	process = known_processes_find(&listener->heard.known, pid);
-	/* Without events, a pass alone tells that it has called exec. */
-	if (process && name && (!process->program || listener->fd < 0))
+	/* Without events that are read at once, a pass alone tells that it has called exec or has a new name. */
+	if (process && name && (!process->program || listener->fd < 0 || !listener->heard.is_prompt))
 		process->program = name;
 	else if (!process) {
 		int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
@@ -573,9 +573,10 @@ int64_t program_listener_exits(struct program_listener *listener)
 	int64_t exits;
 
 	pthread_mutex_lock(&listener->lock);
-	exits = listener->heard.lost_ever || !(listener->runs || listener->is_read_by_caller)
-			? -1
-			: listener->heard.exits;
+	if (listener->heard.lost_ever)
+		exits = PROGRAM_EXITS_LOST;
+	else
+		exits = listener->runs || listener->is_read_by_caller ? listener->heard.exits : -1;
 	pthread_mutex_unlock(&listener->lock);
 	return exits;
 }

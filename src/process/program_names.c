@@ -10,7 +10,7 @@
 #include "kernel/proc_pid_stat.h"
 #include "process/program_name.h"
 
-enum { CMDLINE_BYTES = 512 };
+enum { CMDLINE_BYTES = 512, COMM_BYTES = 15 };
 
 const char *program_names_keep(struct program_names *names, const char *name)
 {
@@ -60,7 +60,8 @@ static bool begins_with_name(const char *text, const char *comm)
 {
 	size_t length = strlen(comm);
 
-	return strncmp(text, comm, length) == 0 && (length == 15 || text[length] == ' ' || !text[length]);
+	return strncmp(text, comm, length) == 0 &&
+	       (length == COMM_BYTES || text[length] == ' ' || !text[length]);
 }
 
 bool program_names_match(const char *program, const char *comm)
@@ -76,8 +77,9 @@ const char *program_names_of(struct program_names *names, const char *comm)
 	for (size_t i = 0; i < names->count; i++) {
 		const char *blank = strchr(names->at[i], ' ');
 
-		/* A bare interpreter may have run any script. */
-		if (program_names_match(blank ? blank + 1 : names->at[i], comm))
+		/* A bare interpreter may have run any script, but a name of 15 bytes was cut. */
+		if (program_names_match(blank ? blank + 1 : names->at[i], comm) ||
+		    (strlen(comm) == COMM_BYTES && strncmp(names->at[i], comm, COMM_BYTES) == 0))
 			return names->at[i];
 	}
 	return program_names_keep(names, comm);

@@ -31,6 +31,13 @@ static int64_t rounded_units(int64_t ns)
 	return (int64_t)(ns_to_secs(ns) * 1e4 + 0.5);
 }
 
+int64_t program_estimated_units(const struct program *program)
+{
+	int64_t early_ns = max_i64(0, -program->unpublished_ns - RACE_NS);
+
+	return min_i64(program->cpu_units, program->estimated_units + early_ns / PROGRAM_CPU_UNIT_NS);
+}
+
 typedef double (*weight_of)(const struct program *program);
 
 static double missed_weight(const struct program *program)
@@ -166,7 +173,8 @@ static void share_rest(struct programs *programs, int64_t units, size_t running)
 {
 	int64_t race = (RACE_NS + (int64_t)running * RACE_OF_PROCESS_NS) / PROGRAM_CPU_UNIT_NS;
 	double missed = sum_of(programs, missed_weight), parents = sum_of(programs, parent_weight),
-	       grown = sum_of(programs, grown_weight), published = sum_of(programs, published_weight);
+	       grown = sum_of(programs, grown_weight), published = sum_of(programs, published_weight),
+	       ended = sum_of(programs, ended_weight);
 	int64_t most = units;
 
 	/* Without events there may be others, which nothing names: a missed process had the time that it was likely to use. */
@@ -177,8 +185,13 @@ static void share_rest(struct programs *programs, int64_t units, size_t running)
 		keep_missed(programs, 1 - (double)most * PROGRAM_CPU_UNIT_NS / missed);
 		units -= most;
 	}
-	if (units > race && parents > 0) {
+	if (units > race && parents > 0 && !programs->exact) {
 		give_to_children_of(programs, parent_weight, parents, units);
+		return;
+	}
+	/* All that ended were told, so none is unseen: more than a race is an estimate for these. */
+	if (units > race && ended > 0) {
+		give_units(programs, ended_weight, ended, units, true);
 		return;
 	}
 	/* It will show up in their clocks. */

@@ -145,7 +145,7 @@ void programs_before_reap(struct programs *programs);
 /* Waits for outstanding events, before the last pass. */
 void programs_finish(struct programs *programs);
 
-/* How many processes of the job have ended; -1: unknown. */
+/* As program_listener_exits(). */
 int64_t programs_exits(struct programs *programs);
 
 /* Returns the program of a process, or NULL if it is unknown. */

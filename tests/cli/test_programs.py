@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+import exact
+
 from conftest import json_lines
 from exit_records import ExitRecords
 from namespaces import OWN_PROC, needs_private_mounts
@@ -440,3 +442,15 @@ def test_the_number_of_processes_that_nothing_saw_is_unknown(binary, run, tmp_pa
     assert next(one["processes"] for one in json.loads(run("summary", "--json", recording).out)["programs"] if one["name"] == row["name"]) is None
     shown = next(line for line in run("stats", "--by", "program", recording).out.splitlines() if line.startswith(row["name"][:20]))
     assert shown.split()[-1] == "-"
+
+
+@pytest.mark.plain
+def test_forks_of_a_process_with_a_new_name_have_that_name(as_nobody, program_for_everybody, binary, tmp_path):
+    """Of stress-ng-munmap, 89 % of the time was told as that of stress-ng, which had forked it."""
+    chaos = shutil.copy(exact.build_workload(binary, tmp_path, "chaos"), os.path.dirname(program_for_everybody))
+    samples = as_nobody(chaos, "truth", "rename", "60", options=["-i", "0.2"])
+    if not hears_events(samples):
+        pytest.skip("the kernel delivers no events here, or the machine forks too much")
+    end = programs_of(samples)
+    assert end["renamed"]["process_count"] >= 60, end
+    assert sum(row["cpu_secs"] - row["cpu_estimated_secs"] for name, row in end.items() if name != "renamed") < 0.02, end

@@ -4,6 +4,7 @@
  *   chaos TRUTH SEED COUNT [KINDS]   KINDS: letters of the table below
  *   chaos TRUTH wild SEED            a tree in which each process acts at random, as act_wild() lists
  *   chaos TRUTH chain COUNT          each process waits in vfork(2) for the next one; all are there for a second
+ *   chaos TRUTH rename COUNT         gives itself the name "renamed", and forks that burn 4 ms and end
  *   chaos TRUTH burn MS              the program that children call by exec
  *
  * TRUTH is the file of workload.c: CPU ns of all processes, their number, and the part of the first that is
@@ -474,6 +475,28 @@ static void live_in_a_chain(volatile int *left)
 	_exit(0);
 }
 
+/* ---- a new name --------------------------------------------------------------------------------------------- */
+
+/* As servers do: the arguments are overwritten, and the name is set. */
+static void live_renamed(char **argv, int argc, int count)
+{
+	size_t bytes = (size_t)(argv[argc - 1] + strlen(argv[argc - 1]) - argv[0]);
+	pid_t pid;
+
+	memset(argv[0], 0, bytes);
+	snprintf(argv[0], bytes, "renamed");
+	prctl(PR_SET_NAME, "renamed");
+	for (int i = 0; i < count; i++) {
+		pid = fork();
+		if (pid == 0) {
+			burn(4 * NSEC_PER_MSEC);
+			_exit(0);
+		}
+		(void)waitpid(pid, NULL, 0);
+	}
+	_exit(0);
+}
+
 static const struct kind {
 	char letter;
 	void (*act)(void);
@@ -535,6 +558,8 @@ int main(int argc, char **argv)
 		burn(number_argument(argv[3]) * NSEC_PER_MSEC);
 		return 0;
 	}
+	if (strcmp(argv[2], "rename") == 0)
+		live_renamed(argv, argc, number_argument(argv[3]));
 	if (strcmp(argv[2], "chain") == 0) {
 		int left = number_argument(argv[3]);
 

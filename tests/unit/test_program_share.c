@@ -69,6 +69,45 @@ static void a_missed_end_gets_the_rest_as_an_estimate(void **state)
 	assert_int_equal(program(programs, "make")->estimated_units, 0);
 }
 
+/* Clocks and totals are read one after the other, but a rest in each pass is the time of other processes. */
+static void time_that_no_clock_shows_is_an_estimate(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = {0};
+	int64_t told = 0;
+
+	for (int pass = 1; pass <= 20; pass++) {
+		total = cpu(pass * 6);
+		program_begin_pass(program(programs, "as"));
+		program(programs, "as")->grown_ns = NSEC_PER_MSEC;
+		program(programs, "as")->unpublished_ns += NSEC_PER_MSEC;
+		programs_share(programs, &total, 1);
+		if (pass == 1)
+			told = program_estimated_units(program(programs, "as"));
+	}
+	assert_int_equal(told, 0);
+	assert_int_equal(msec_of(programs, "as"), 120);
+	/* Its clock has shown 20 ms. */
+	assert_int_equal(program_estimated_units(program(programs, "as")), 900);
+	program(programs, "as")->unpublished_ns += 95 * NSEC_PER_MSEC;
+	assert_int_equal(program_estimated_units(program(programs, "as")), 0);
+}
+
+static void all_ends_were_told_so_none_is_unseen(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(100);
+
+	program(programs, "make")->parent_ns = 90e6;
+	program(programs, "as")->ended_ns = 10e6;
+	program(programs, "as")->unpublished_ns = 10 * NSEC_PER_MSEC;
+	programs_share(programs, &total, 2);
+	assert_int_equal(programs->count, 3);
+	assert_int_equal(msec_of(programs, "as"), 100);
+	assert_int_equal(program(programs, "as")->estimated_units, 900);
+	assert_false(program(programs, "as")->is_unseen);
+}
+
 static void a_clock_ahead_of_the_total_waits_for_it(void **state)
 {
 	struct programs *programs = *state;
@@ -257,6 +296,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_missed_end_gets_the_rest_as_an_estimate, begin, end),
+		cmocka_unit_test_setup_teardown(time_that_no_clock_shows_is_an_estimate, begin, end),
+		cmocka_unit_test_setup_teardown(all_ends_were_told_so_none_is_unseen, begin, end),
 		cmocka_unit_test_setup_teardown(a_clock_ahead_of_the_total_waits_for_it, begin, end),
 		cmocka_unit_test_setup_teardown(without_events_unseen_processes_are_children_of_their_parent,
 						begin, end),
