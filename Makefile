@@ -10,7 +10,7 @@ SOAK_SECONDS = 600
 LDCONFIG = test -n "$(DESTDIR)" || test "$$(id -u)" != 0 || PATH="$$PATH:/usr/sbin:/sbin" ldconfig
 SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
-.PHONY: all run test bench engines slurm install uninstall release tarball lint fuzz fuzz-build soak clean wheel python
+.PHONY: all run test check hook bench engines slurm install uninstall release tarball lint fuzz fuzz-build soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -26,6 +26,15 @@ test:
 	@tools/setup test
 	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/run-tests $(BUILD) $(TESTS)
+
+# make check: layers, style, prose and unit tests. make check ROOM=process: the unit tests of one folder of src/. make hook: the same before
+# each commit.
+check:
+	@tools/setup test
+	@tools/check $(BUILD) $(ROOM)
+
+hook:
+	@ln -sf ../../tools/pre-commit "$$(git rev-parse --git-path hooks)/pre-commit"
 
 bench:
 	@tools/setup bench

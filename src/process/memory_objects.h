@@ -43,7 +43,7 @@ struct tmpfs_mount {
 	uint64_t device;
 };
 
-/* What the table has no place for: pages of mappings, or descriptors. Several processes may have the same ones. */
+/* Pages of mappings, or descriptors, for which the table has no place. Several processes may have the same ones. */
 struct objects_cut {
 	int64_t most; /* of one process, or the sum over families of forks */
 	int64_t all;  /* the sum over all processes */
