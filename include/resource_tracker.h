@@ -274,7 +274,10 @@ enum rt_state {
  * -EALREADY: running; -ESHUTDOWN: stopped; -EAGAIN: the thread could not be created.
  */
 RT_API int rt_start(rt_tracker *tracker);
-/* Takes the last sample and joins the thread. -ENOTCONN: never started; -EALREADY: stopped. */
+/*
+ * Takes the last sample and joins the thread. -ENOTCONN: never started; -EALREADY: stopped. Afterwards, as after rt_finish(), the
+ * tracker holds no descriptor, unless another process records or streams for it: a program may keep it for its results.
+ */
 RT_API int rt_stop(rt_tracker *tracker);
 /* The same with the reason and status of rt_finish(), for a program that knows how its own run ended. */
 RT_API int rt_stop_with(rt_tracker *tracker, enum rt_end_reason reason, int status);

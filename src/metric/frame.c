@@ -152,3 +152,19 @@ const struct row *frame_match(const struct frame *other, const struct row *row, 
 			return guess;
 	return NULL;
 }
+
+void frame_own_texts(struct frame *frame)
+{
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
+		const struct row_description *description = &ROW_DESCRIPTIONS[kind];
+
+		for (struct row *row = frame->first[kind]; row; row = row->next) {
+			for (size_t i = 0; i < description->metric_count; i++) {
+				const char **text = row_text(row, metric_offset(i));
+
+				if (description->metrics[i].type == TYPE_TEXT && !text_absent(*text))
+					*text = frame_text(frame, *text, strlen(*text));
+			}
+		}
+	}
+}

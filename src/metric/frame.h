@@ -64,3 +64,6 @@ const char *frame_text(struct frame *frame, const char *bytes, size_t length);
  * right one. Returns NULL if there is none.
  */
 const struct row *frame_match(const struct frame *other, const struct row *row, const struct row *guess);
+
+/* Copies all texts into the frame, so that their collectors may be closed. Without memory they become absent. */
+void frame_own_texts(struct frame *frame);

@@ -311,13 +311,21 @@ void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns)
 	}
 }
 
-void tracker_close_outputs(struct rt_tracker *tracker)
+void tracker_close_targets(struct rt_tracker *tracker)
 {
 	/* The job is over: a slow reader that is still alive gets this much time. */
 	int64_t deadline_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + 100 * NSEC_PER_MSEC;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		target_close(tracker->outputs[i].target, deadline_ns);
+		tracker->outputs[i].target = NULL;
+	}
+}
+
+void tracker_close_outputs(struct rt_tracker *tracker)
+{
+	tracker_close_targets(tracker);
+	for (size_t i = 0; i < tracker->output_count; i++) {
 		buffer_done(&tracker->outputs[i].state.kept);
 		free(tracker->outputs[i].path);
 	}

@@ -58,6 +58,7 @@ static void *sample_in_background(void *tracker_)
 		(void)tracker_finish(tracker, tracker->stop_reason, tracker->stop_status);
 	tracker->own_cost.threads = 0;
 	own_cost_end(&tracker->own_cost, &tracker->root);
+	tracker_let_go(tracker);
 	tracker->state = RT_STOPPED;
 	pthread_cond_broadcast(&tracker->changed);
 	pthread_mutex_unlock(&tracker->lock);

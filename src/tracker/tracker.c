@@ -51,15 +51,17 @@ bool tracker_lock(struct rt_tracker *tracker)
 	return true;
 }
 
-static void tracker_free(struct rt_tracker *tracker)
+/* Closes all that samples are read from. */
+static void close_sources(struct rt_tracker *tracker)
 {
-	for (size_t i = 0; COLLECTORS[i]; i++)
+	for (size_t i = 0; COLLECTORS[i]; i++) {
 		if (tracker->runs[i] && COLLECTORS[i]->close)
 			COLLECTORS[i]->close(tracker->states[i]);
-	for (int i = 0; i < FRAMES; i++)
-		frame_done(&tracker->frames[i]);
-	kept_samples_close(&tracker->kept);
+		tracker->runs[i] = false;
+	}
 	process_tree_free(tracker->tree);
+	tracker->tree = NULL;
+	tracker->context.tree = NULL;
 	if (tracker->own_cgroup.folder >= 0) {
 		/* A run of a moment leaves the sweeping to a longer one. */
 		bool sweeps = root_monotonic_ns(&tracker->root) >= tracker->prepare_ns;
@@ -68,6 +70,26 @@ static void tracker_free(struct rt_tracker *tracker)
 	}
 	cgroup_mounts_done(&tracker->cgroup_mounts);
 	root_close(&tracker->root);
+}
+
+void tracker_let_go(struct rt_tracker *tracker)
+{
+	/* The command exits soon, and its followers count on the locks of its files until then. */
+	if (!tracker->finished || tracker->config->own_process)
+		return;
+	/* The last sample can still be read. */
+	if (tracker->previous)
+		frame_own_texts(tracker->previous);
+	close_sources(tracker);
+	tracker_close_targets(tracker);
+}
+
+static void tracker_free(struct rt_tracker *tracker)
+{
+	close_sources(tracker);
+	for (int i = 0; i < FRAMES; i++)
+		frame_done(&tracker->frames[i]);
+	kept_samples_close(&tracker->kept);
 	tracker_close_outputs(tracker);
 	streaming_close(tracker);
 	apart_close(tracker);
@@ -276,7 +298,9 @@ int rt_job_cgroup(struct rt_tracker *tracker)
 
 	if (folder < 0)
 		return folder;
-	if (tracker->own_cgroup.folder >= 0) {
+	if (tracker->finished) {
+		folder = -ESHUTDOWN;
+	} else if (tracker->own_cgroup.folder >= 0) {
 		folder = tracker->own_cgroup.folder;
 	} else {
 		enum own_cgroup_mode mode = tracker->config->cgroup == CGROUP_OFF       ? OWN_CGROUP_OFF
@@ -297,7 +321,9 @@ static int track_process(struct rt_tracker *tracker, pid_t pid, bool started_by_
 
 	if (error < 0)
 		return error;
-	error = tracker->context.tree ? -EALREADY : seed_tree(tracker, pid, started_by_caller);
+	error = tracker->finished       ? -ESHUTDOWN
+		: tracker->context.tree ? -EALREADY
+					: seed_tree(tracker, pid, started_by_caller);
 	if (!error) {
 		tracker->wrapped = started_by_caller;
 		tracker->ending.job_started_ns = root_monotonic_ns(&tracker->root);
@@ -468,6 +494,7 @@ int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
 		error = tracker->state == RT_RUNNING ? -EBUSY : tracker_finish(tracker, reason, status);
 	if (!error)
 		tracker->state = RT_STOPPED;
+	tracker_let_go(tracker);
 	tracker_unlock(tracker);
 	return error;
 }

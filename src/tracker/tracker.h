@@ -145,6 +145,11 @@ bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason);
 /* Whether the value is one of the enumeration. Bindings of other languages may pass any integer. */
 bool is_end_reason(enum rt_end_reason reason);
 int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status);
+/*
+ * After that: a program may keep the tracker for its results, so it closes every file, socket and output. The connection to the
+ * program that streams stays open until rt_close().
+ */
+void tracker_let_go(struct rt_tracker *tracker);
 
 /* outputs.c */
 int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config);
@@ -156,6 +161,8 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 /* The last flush. `patience_ns` is the time for slow readers; lost samples become a warning. */
 void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns);
 void tracker_close_outputs(struct rt_tracker *tracker);
+/* Closes the files alone; their names stay known. */
+void tracker_close_targets(struct rt_tracker *tracker);
 /* Whether the user named outputs and all of them have lost their reader. */
 bool tracker_outputs_gone(const struct rt_tracker *tracker);
 void tracker_warn(struct rt_tracker *tracker, const char *text);

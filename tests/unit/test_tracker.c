@@ -186,6 +186,56 @@ static void states_of_the_thread(void **state)
 	rt_close(tracker);
 }
 
+static int count_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (folder && readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+/* A program may keep the tracker for its results: they stay readable, and nothing else is held. */
+static void a_finished_tracker_holds_no_descriptor(void **state)
+{
+	int before = count_descriptors();
+	char path[] = "/tmp/rt-tracker-XXXXXX";
+	int file = mkstemp(path);
+
+	(void)state;
+	close(file);
+	for (int way = 0; way < 2; way++) {
+		rt_tracker *tracker =
+			OPEN("interval", "0.01", "pid", own_pid(), "output", path, "append", "1");
+		char *reasons = NULL;
+
+		assert_true(count_descriptors() > before);
+		if (way == 0)
+			assert_int_equal(rt_sample(tracker), 0);
+		else
+			assert_int_equal(rt_start(tracker), 0);
+		if (way == 1)
+			assert_int_equal(rt_wait_for_samples(tracker, 3, 30), 0);
+		assert_int_equal(way ? rt_stop(tracker) : rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+		assert_int_equal(count_descriptors(), before);
+		for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+			struct rt_value value;
+
+			for (size_t row = 0; rt_get(tracker, metric, row, &value) == 0; row++)
+				continue;
+		}
+		assert_int_equal(rt_explain_absent(tracker, &reasons), 0);
+		free(reasons);
+		assert_string_equal(rt_output_path(tracker, 0), path);
+		assert_int_equal(rt_track(tracker, getpid(), false), -ESHUTDOWN);
+		assert_int_equal(rt_job_cgroup(tracker), -ESHUTDOWN);
+		rt_close(tracker);
+	}
+	unlink(path);
+}
+
 static void errors_of_opening(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();
@@ -481,6 +531,7 @@ int main(void)
 		cmocka_unit_test(samples_by_hand),
 		cmocka_unit_test(values_by_their_full_names),
 		cmocka_unit_test(states_of_the_thread),
+		cmocka_unit_test(a_finished_tracker_holds_no_descriptor),
 		cmocka_unit_test(errors_of_opening),
 		cmocka_unit_test(selection_keeps_only_the_wanted_metrics),
 		cmocka_unit_test(totals_are_those_of_wait4),

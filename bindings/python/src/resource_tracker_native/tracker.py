@@ -5,6 +5,7 @@ that calls them.
 """
 from __future__ import annotations
 
+from _thread import allocate_lock
 from enum import Enum
 from logging import getLogger
 from os import environ, getpid, remove, truncate
@@ -128,6 +129,7 @@ class ResourceTracker:
         self.output_file = output_file
         self.start_time: Optional[float] = None
         self.stop_time: Optional[float] = None
+        self._ending = allocate_lock()
         self._settings = dict(settings or {})
         self._token = sentinel_token or environ.get("SENTINEL_API_TOKEN") or None
         self._upload_interval = upload_interval
@@ -191,7 +193,7 @@ class ResourceTracker:
                 truncate(name, length)
 
     def stop(self, exit_code: int = 0, run_status: Union[RunStatus, str] = RunStatus.finished) -> None:
-        """Takes a last sample and ends the recording. A second call does nothing.
+        """Takes a last sample and ends the recording. A second call does nothing; in another thread it waits for the first.
 
         Args:
             exit_code: the job's, for a stream.
@@ -202,6 +204,14 @@ class ResourceTracker:
         """
         if self.start_time is None:
             raise RuntimeError("Resource tracker not started, cannot stop.")
+        if self._owner != getpid():
+            # The lock may be held by a thread that a forked child does not have.
+            self._end(exit_code, run_status)
+            return
+        with self._ending:
+            self._end(exit_code, run_status)
+
+    def _end(self, exit_code: int, run_status: Union[RunStatus, str]) -> None:
         if self.stop_time is not None:
             return
         if exit_code == 0 and getattr(run_status, "value", run_status) == RunStatus.failed.value:

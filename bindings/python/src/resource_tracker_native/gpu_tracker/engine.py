@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import threading
 import time
 import typing as typ
 
@@ -50,10 +51,15 @@ class Recorder:
         if gpu_brand is not None:
             settings.append(("gpu-vendor", gpu_brand))
         self._tracker = _native.Tracker(settings)
+        self._ending, self._has_ended = threading.Lock(), False
         self._tracker.start()
 
     def stop(self) -> None:
-        self._tracker.stop()
+        """Stops it. In other threads, a call at the same time waits for the first."""
+        with self._ending:
+            if not self._has_ended:
+                self._has_ended = True
+                self._tracker.stop()
 
     def warnings(self) -> typ.Iterator[str]:
         """Returns the warnings since the last call."""
