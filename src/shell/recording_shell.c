@@ -22,11 +22,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file_place.h"
 #include "base/runs_once.h"
 #include "base/scan.h"
 #include "base/trust.h"
 #include "kernel/proc_pid_stat.h"
 #include "launch/find_program.h"
+#include "launch/in_time.h"
 #include "launch/install_paths.h"
 #include "shell/step.h"
 
@@ -192,6 +194,21 @@ static int make_folders(char *path, bool named)
 	return r;
 }
 
+struct folder_call {
+	char *path;
+	bool named;
+	int result;
+};
+
+static void prepare_folder(void *data)
+{
+	struct folder_call *call = data;
+
+	call->result = make_folders(call->path, call->named);
+	if (call->result == 0 && access(call->path, W_OK | X_OK) < 0)
+		call->result = -errno;
+}
+
 /* The user has named no folder: it is the one that this program chooses, or that snakemake.smk does. */
 static bool is_default(const char *template)
 {
@@ -219,6 +236,7 @@ static bool folder_of(const char *template, struct buffer *out)
 static bool choose_output(const char *template, const struct step *step, struct buffer *out)
 {
 	CLEANUP_BUFFER struct buffer folder = BUFFER(PATH_MAX);
+	struct folder_call call;
 	int r;
 
 	step_expand(template, step, out);
@@ -230,11 +248,13 @@ static bool choose_output(const char *template, const struct step *step, struct 
 		warn_user("TRACKER_SHELL_OUTPUT", "only %n and %h can be in the name of a folder");
 		return false;
 	}
-	r = make_folders(folder.data, !is_default(template));
-	if (r == 0 && access(folder.data, W_OK | X_OK) < 0)
-		r = -errno;
+	call = (struct folder_call){folder.data, !is_default(template), 0};
+	r = act_in_time(folder.data, prepare_folder, &call, sizeof call);
+	r = r < 0 ? r : call.result;
 	if (r < 0)
-		warn_user(folder.data, r == -EUCLEAN ? "another user has put it there" : strerror(-r));
+		warn_user(folder.data, r == -EUCLEAN     ? "another user has put it there"
+				       : r == -ETIMEDOUT ? file_place_fault(r)
+							 : strerror(-r));
 	return r == 0;
 }
 
@@ -314,6 +334,7 @@ int main(int argc, char **argv)
 	const char *command;
 	bool has_script;
 
+	allow_work_aside();
 	if (!find_real_shell(real)) {
 		fprintf(stderr,
 			"resource-tracker: no real shell was found; set TRACKER_SHELL_REAL to its path\n");

@@ -69,7 +69,7 @@ def start(public_programs, public_folder, file_system):
     started = []
     folder = pathlib.Path(tempfile.mkdtemp(dir=public_folder))
 
-    def begin(user, *arguments, wait_in=None, env=None, **popen):
+    def begin(user, *arguments, program=public_programs, wait_in=None, env=None, **popen):
         os.chown(folder, user, user)
         environment = {**{key: value for key, value in os.environ.items() if not key.startswith(("TRACKER_", "XDG_", "TMPDIR"))},
                        "HOME": str(folder), "TRACKER_HISTORY": "off", "LC_ALL": "C.UTF-8", **(env or {})}
@@ -81,7 +81,7 @@ def start(public_programs, public_folder, file_system):
             os.setgid(user)
             os.setuid(user)
             os.umask(0o022)
-        started.append(subprocess.Popen([*waits, public_programs, *map(str, arguments)], env=environment, cwd=folder,
+        started.append(subprocess.Popen([*waits, program, *map(str, arguments)], env=environment, cwd=folder,
                                         preexec_fn=prepare, **popen))
         return started[-1]
 
@@ -294,6 +294,23 @@ def test_the_processes_left_behind_hold_nothing_of_the_caller(start, file_system
     begun = time.time()
     process.communicate(timeout=10)
     assert time.time() - begun < 2 * LIMIT_SECS
+
+
+@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_recording_shell_runs_its_step(start, file_system, binary, public_folder, trouble, user):
+    shell = pathlib.Path(binary).parent / "src" / "shell" / "bash"
+    if not shell.exists():
+        pytest.skip("this build has no recording shells")
+    copy = public_folder / "src" / "shell" / "bash"
+    if not copy.exists():
+        copy.parent.mkdir(parents=True)
+        shutil.copy(shell, copy)
+    file_system.turn(trouble)
+    begun = time.time()
+    process = start(user, "-c", JOB[-1], program=copy, env={"TRACKER_SHELL_OUTPUT": f"{file_system.point}/steps/%n.jsonl"})
+    err = end_of(process, begun)
+    assert (SILENT if trouble != "eio" else "Input/output error") in err, err
 
 
 @pytest.mark.cost
