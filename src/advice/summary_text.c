@@ -290,9 +290,11 @@ static void add_network(const struct page *page)
 	}
 	if (use.source) {
 		buffer_add_text(page->out, "the job had no TCP connection");
-		/* The bound is the traffic of others then, far more likely than the job's. */
-		if (use.received_bound > 0 || use.sent_bound > 0)
-			buffer_add_text(page->out, " that was seen; short ones may be missing");
+		if (use.received_bound > 0 || use.sent_bound > 0) {
+			buffer_add_text(page->out, " that was seen");
+			add_bound(page, &use);
+			buffer_add_text(page->out, ", together with other programs");
+		}
 		return;
 	}
 	add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
