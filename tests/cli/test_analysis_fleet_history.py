@@ -316,6 +316,18 @@ def queries_of_the_document(language):
     return found
 
 
+def test_the_waste_of_the_document_is_null_where_history_says_so(run, tmp_path):
+    """greatest() of DuckDB passes over null: jobs without a request wasted 0."""
+    lines = [line(0, name="none", cores_asked=None, memory_asked_mib=None), line(1, name="all", cores_asked=1.0, memory_asked_mib=512.0), line(2, name="part")]
+    write(tmp_path / "runs.jsonl", sparse(lines))
+    query, = (query for query in queries_of_the_document("sql") if "gib_hours" in query)
+    rows, = duckdb_rows(python_with_duckdb(), tmp_path, query)
+    groups = json.loads(run("history", "--json", "runs.jsonl").stdout)["groups"]
+    wasted = {group["job"]: (group["unused_core_hours"], group["unused_gib_hours"]) for group in groups}
+    assert wasted["none"] == (None, None) and wasted["all"] == (0.0, 0.0) and wasted["part"][0] > 0
+    assert {name: (cores and pytest.approx(cores), gib and pytest.approx(gib)) for name, _, cores, gib in rows} == wasted
+
+
 @pytest.fixture
 def lake(tmp_path):
     """A folder with the files that the document's queries name."""
