@@ -10,20 +10,19 @@
 struct host_memory {
 	struct kept_file meminfo;
 	struct kept_file arcstats;
+	bool looked_for_arc;
 	bool has_arc;
 };
 
 static int host_memory_open(struct collect_context *context, void **ret_state)
 {
-	struct host_memory *state = malloc(sizeof *state);
+	struct host_memory *state = calloc(1, sizeof *state);
 
+	(void)context;
 	if (!state)
 		return -ENOMEM;
 	state->meminfo = KEPT_FILE("proc/meminfo");
 	state->arcstats = KEPT_FILE("proc/spl/kstat/zfs/arcstats");
-	/* A container sees the cache of its host, which lies outside the memory that the container has. */
-	state->has_arc =
-		root_exists(context->root, state->arcstats.path) && !root_is_in_container(context->root);
 	*ret_state = state;
 	return 0;
 }
@@ -37,7 +36,7 @@ static double mib_of_kib(int64_t kib)
 static double part_mib(const struct proc_meminfo *meminfo, int64_t kib)
 {
 	return meminfo->total_kib >= 0 && kib > meminfo->total_kib ? no_real(ABSENT_IMPOSSIBLE)
-								  : mib_of_kib(kib);
+								   : mib_of_kib(kib);
 }
 
 /* Linux before 3.14 has no MemAvailable. Fall back to free + buffers + cached. */
@@ -62,6 +61,10 @@ static int64_t available_with_arc_kib(struct host_memory *state, struct root *ro
 	int64_t without_kib = available_kib(meminfo), with_kib;
 	struct spl_zfs_arcstats arc;
 
+	/* A container sees the cache of its host, which lies outside the memory that the container has. */
+	if (!state->looked_for_arc)
+		state->has_arc = root_exists(root, state->arcstats.path) && !root_is_in_container(root);
+	state->looked_for_arc = true;
 	if (without_kib < 0 || !state->has_arc || read_spl_zfs_arcstats(root, &state->arcstats, &arc) < 0 ||
 	    arc.min_bytes < 0 || arc.size_bytes <= arc.min_bytes)
 		return without_kib;
@@ -112,7 +115,9 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	row_set_absent(&row->row, error < 0 ? error : ABSENT_NO_SUCH_COUNTER);
 	if (error < 0)
 		return;
-	available = available_with_arc_kib(state, context->root, &meminfo);
+	/* The baseline, in which no memory is told, must not delay the start of the job. */
+	available = context->progress.baseline ? available_kib(&meminfo)
+					       : available_with_arc_kib(state, context->root, &meminfo);
 	row->total_mib = mib_of_kib(meminfo.total_kib);
 	row->free_mib = part_mib(&meminfo, meminfo.free_kib);
 	row->available_mib = part_mib(&meminfo, available);
