@@ -74,7 +74,7 @@ const char *comparison_side_name(const rt_comparison *comparison, size_t side);
 void compared_add_amount(struct buffer *out, double value, const char *unit);
 
 /*
- * Adds one line for each side but the first: "b is 18 % slower than a: 25 % more CPU time in user mode; the same memory". Changes
+ * Adds one line for each side but the first: "b is 18 % slower than a: 25 % more CPU time, mostly in user mode; the same memory". Changes
  * within the noise, or below 5 % where single runs show none, count as the same.
  */
 void comparison_add_verdict(struct buffer *out, const rt_comparison *comparison);

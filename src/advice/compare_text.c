@@ -283,11 +283,20 @@ static bool is_of_others(const rt_comparison *comparison, const struct compared 
 	return comparison->of_jobs && strncmp(compared->name, "machine_", strlen("machine_")) == 0;
 }
 
-/* The first three figures always, and others only if they differ. Returns how many do not. */
-static size_t add_figures(struct grid *grid, const rt_comparison *comparison,
-			  const struct compared *const *order)
+/* A figure that a side lacks, such as a phase of one run, has nothing to compare. */
+static bool is_in_all(const rt_comparison *comparison, const struct compared *compared)
 {
-	size_t same = 0;
+	for (size_t side = 0; side < comparison->side_count; side++)
+		if (isnan(compared->sides[side].mean))
+			return false;
+	return true;
+}
+
+/* The first three figures always, and others only if they differ. Notes how many do not, or are unknown. */
+static void add_figures(struct grid *grid, const rt_comparison *comparison,
+			const struct compared *const *order, struct buffer *notes)
+{
+	size_t same = 0, unknown = 0;
 
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = order[i];
@@ -295,12 +304,20 @@ static size_t add_figures(struct grid *grid, const rt_comparison *comparison,
 		if (compared->of_phase || is_of_others(comparison, compared) ||
 		    strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0)
 			continue;
-		if (!compared->head && is_same(comparison, compared))
+		if (!compared->head && !is_in_all(comparison, compared))
+			unknown++;
+		else if (!compared->head && is_same(comparison, compared))
 			same++;
 		else
 			add_line(grid, comparison, compared);
 	}
-	return same;
+	if (same)
+		buffer_printf(notes,
+			      "%zu other figure%s the same or differ%s too little to tell (--json has all)\n",
+			      same, same == 1 ? " is" : "s are", same == 1 ? "s" : "");
+	if (unknown)
+		buffer_printf(notes, "%zu figure%s unknown on a side\n", unknown,
+			      unknown == 1 ? " is" : "s are");
 }
 
 /* Returns 0 for other figures, and for programs whose CPU time differs too little to tell. */
@@ -361,15 +378,6 @@ static void add_table(struct buffer *out, const struct grid *grid, const struct 
 	grid_print(grid, out, screen);
 }
 
-/* A phase of some sides only has nothing to compare. */
-static bool is_in_all(const rt_comparison *comparison, const struct compared *compared)
-{
-	for (size_t side = 0; side < comparison->side_count; side++)
-		if (isnan(compared->sides[side].mean))
-			return false;
-	return true;
-}
-
 static bool is_time_of_phase(const struct compared *compared)
 {
 	size_t length = strlen(compared->name);
@@ -388,7 +396,9 @@ static void add_phases(struct buffer *out, const rt_comparison *comparison,
 		bool is_common = is_in_all(comparison, order[i]);
 
 		left_out += is_time_of_phase(order[i]) && !is_common;
-		if (!order[i]->of_phase || !is_common)
+		/* Each phase has its time, and what differs. */
+		if (!order[i]->of_phase || !is_common ||
+		    (is_same(comparison, order[i]) && !is_time_of_phase(order[i])))
 			continue;
 		add_line(&grid, comparison, order[i]);
 		rows++;
@@ -408,18 +418,13 @@ static int fit_comparison(const rt_comparison *comparison, const struct screen *
 				     notes = BUFFER(TEXT_CEILING);
 	CLEANUP_FREE const struct compared **order = reading_order(comparison);
 	CLEANUP_GRID struct grid grid = {0};
-	size_t same;
 
 	if (!order)
 		return -ENOMEM;
 	comparison_add_verdict(&verdict, comparison);
 	add_columns(&grid, comparison);
 	add_outcomes(&grid, comparison);
-	same = add_figures(&grid, comparison, order);
-	if (same)
-		buffer_printf(&notes,
-			      "%zu other figure%s the same or differ%s too little to tell (--json has all)\n",
-			      same, same == 1 ? " is" : "s are", same == 1 ? "s" : "");
+	add_figures(&grid, comparison, order, &notes);
 	for (size_t side = 1; side < comparison->side_count; side++)
 		add_programs(&notes, comparison, side);
 	for (size_t i = 0; i < comparison->count; i++)

@@ -118,9 +118,9 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 	}
 	/* Less work also waits less, so waiting is then a consequence. */
 	if (work >= MOST_OF_IT && (!cause || work >= fmin(most, 1)))
-		buffer_printf(out, ": %s%.0f %% %s CPU time %s", wall > 0 ? "" : "it did less work, ",
+		buffer_printf(out, ": %s%.0f %% %s CPU time, %s", wall > 0 ? "" : "it did less work, ",
 			      fabs(cpu_pct), wall > 0 ? "more" : "less",
-			      user ? "in user mode" : "in the kernel");
+			      user ? "mostly in user mode" : "mostly in the kernel");
 	else if (cause)
 		buffer_printf(out, ": %s", cause);
 	else if (!isnan(cpu_pct))

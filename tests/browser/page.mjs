@@ -165,6 +165,7 @@ const SCENARIOS = {
 		const hidden = () => page.$$eval('.scroll', (all) => all.filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1).map((one) => one.getAttribute('aria-label')));
 
 		seen.wide = await hidden();
+		seen.colours = await page.$$eval('.swatch.area', (all) => all.map((one) => [one.closest('.chart').id, one.style.getPropertyValue('--swatch')]));
 		await page.setViewportSize({width: 500, height: 900});
 		await settle(page);
 		await settle(page);

@@ -178,9 +178,9 @@ def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
 
 @pytest.mark.parametrize("changed, verdict", [
     ({}, "b.jsonl took as long as a.jsonl; the same memory."),
-    ({"wall": 9.44, "user": 7.5}, "b.jsonl is 18 % slower than a.jsonl: 25 % more CPU time in user mode; the same memory."),
+    ({"wall": 9.44, "user": 7.5}, "b.jsonl is 18 % slower than a.jsonl: 25 % more CPU time, mostly in user mode; the same memory."),
     ({"wall": 6.0, "user": 4.0, "memory": 150.0},
-     "b.jsonl is 25 % faster than a.jsonl: it did less work, 33 % less CPU time in user mode; 50 % more memory."),
+     "b.jsonl is 25 % faster than a.jsonl: it did less work, 33 % less CPU time, mostly in user mode; 50 % more memory."),
     ({"wall": 12.0, "io_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for I/O; the same memory."),
     ({"wall": 12.0, "cpu_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for a CPU; the same memory."),
     ({"wall": 12.0}, "b.jsonl is 50 % slower than a.jsonl: the same CPU time, on fewer cores at once or with more waiting; the same memory."),
@@ -202,7 +202,7 @@ def test_the_verdict_is_one_sentence(run, tmp_path, changed, verdict):
 
 @pytest.mark.parametrize("base, changed, cause", [
     # A third of the work also waits less: both explain the change, but the work comes first.
-    ({"cpu_some_secs": 4.5}, {"wall": 3.0, "user": 1.7, "cpu_some_secs": 0.1}, "it did less work, 72 % less CPU time in user mode"),
+    ({"cpu_some_secs": 4.5}, {"wall": 3.0, "user": 1.7, "cpu_some_secs": 0.1}, "it did less work, 72 % less CPU time, mostly in user mode"),
     # A wait that explains less than half of the change stays untold.
     ({}, {"wall": 12.0, "io_some_secs": 1.5}, "the same CPU time, on fewer cores at once or with more waiting"),
     # Of two waits, the larger one is told.
@@ -227,8 +227,18 @@ def test_rows_that_compare_nothing_are_left_out(run, tmp_path):
     text = run("compare-runs", a, b).out
     assert "machine received" not in text and "both: time" in text and "first: " not in text and "second: " not in text, text
     assert text.endswith("2 phases are not on all sides (--json has all)\n"), text
+    assert "both: calls" not in text, "a figure of a phase that is the same"
     answer = json.loads(run("compare-runs", "--json", a, b).out)
     assert "machine_received" in [one["name"] for one in answer["metrics"]] and "first.secs" in [one["name"] for one in answer["phases"]]
+
+
+def test_a_figure_that_a_side_lacks_is_counted_and_not_listed(run, tmp_path):
+    a, b = varied(tmp_path / "a.jsonl"), varied(tmp_path / "b.jsonl", wall=12.0)
+    samples = [json.loads(line) for line in b.open()]
+    for one in samples:
+        one["cpu"]["process_disk_read_bytes"] = None
+    text = run("compare-runs", a, recordings.write(b, samples)).out
+    assert "unknown  " not in text and "1 figure is unknown on a side\n" in text, text
 
 
 def test_figures_that_are_the_same_are_counted_and_not_listed(run, tmp_path):

@@ -157,6 +157,15 @@ def test_a_stack_has_the_largest_rows_and_the_sum_of_all_others(make, drive):
     assert all(len(drive(page, "drawn", chart="gpu-memory", colour=f"c{i}")["full"]) > 500 for i in (0, 4, 7))
 
 
+def test_no_two_areas_of_a_stack_share_a_colour(make, drive):
+    """The ninth of nine once had the colour of the first."""
+    samples = recordings.eight_samples()
+    for i, one in enumerate(samples):
+        one["gpu"] = [gpu(number, i) for number in range(9)]
+    colours = [colour for chart, colour in drive(make(samples), "fit")["colours"] if chart == "chart-gpu-memory"]
+    assert len(colours) == len(set(colours)) == 9, colours
+
+
 def test_sockets_have_a_chart_where_their_power_is_known(make, drive):
     samples = recordings.eight_samples()
     for one in samples:

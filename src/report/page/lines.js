@@ -77,12 +77,13 @@ const rowLines = (run, layout) => {
 const stackable = (kind, lines) => {
 	const total = ({values}) => values.reduce((sum, value) => value === value ? sum + value : sum, 0);
 	const named = lines.filter(({name}) => name !== 'others').map((line) => ({...line, total: total(line)})).sort((a, b) => b.total - a.total);
-	const most = named.length > MOST_STACKED + 1 ? MOST_STACKED : named.length;
+	/* As many as there are colours. */
+	const most = Math.min(MOST_STACKED, named.length);
 	const rest = [...named.slice(most), ...lines.filter(({name}) => name === 'others')];
 	const added = (sum, {values}) => sum.map((value, i) => value === value ? (values[i] === values[i] ? value + values[i] : value) : values[i]);
 
 	return [...coloured(kind, named.slice(0, most), PALETTE).map((line) => ({...line, dash: undefined, width: 1})),
-		...(rest.length ? [{...rest[0], label: 'others', title: rest.map(({label}) => label).join(', '), colour: 'machine', width: 1, values: rest.slice(1).reduce(added, rest[0].values)}] : [])];
+		...(rest.length ? [{...rest[0], label: rest.length > 1 ? 'others' : rest[0].label, title: rest.map(({label}) => label).join(', '), colour: 'machine', width: 1, values: rest.slice(1).reduce(added, rest[0].values)}] : [])];
 };
 
 /* The lines of a chart of one run. */
