@@ -38,6 +38,7 @@ void oom_course_want(struct metric_set *wanted)
 	WANT(wanted, cgroup, anon_mib);
 	WANT(wanted, cgroup, shmem_mib);
 	WANT(wanted, cgroup, kernel_mib);
+	WANT(wanted, cgroup, file_mib);
 }
 
 /* Returns the memory that the kernel cannot reclaim. It drops the page cache when memory is short. */

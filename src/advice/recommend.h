@@ -36,9 +36,10 @@ struct evidence {
 	double started, secs;
 	double sampled_peak_mib, process_peak_mib;
 	double between_peak_mib; /* at most, between two samples */
-	double kernel_mib;       /* estimate of the kernel memory for its processes */
-	bool swapped;            /* the peak contains swapped memory */
-	double limit_mib;        /* memory limit */
+	/* Kernel memory for its processes: an estimate, or all that its own control group charged beyond the peak. */
+	double kernel_mib;
+	bool swapped;     /* the peak contains swapped memory */
+	double limit_mib; /* memory limit */
 	enum oom_kind oom;
 	double oom_had_mib;           /* memory needed at least; 0 without a kill */
 	double oom_floor_mib;         /* memory to try next */

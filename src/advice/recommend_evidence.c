@@ -47,6 +47,19 @@ static double kernel_memory_mib(const struct rt_summary *summary)
 	       (isnan(mapped) ? 0 : mapped) / 512;
 }
 
+/*
+ * A control group of the job's own charges kernel memory, and memory that came and went between two samples. Its peak contains page cache
+ * as well, which the kernel takes back: at most as much as the sample with the most page cache had.
+ */
+static double charged_mib(const struct rt_summary *summary, const struct run_end_row *end)
+{
+	double charged = summary->group_memory.most;
+
+	if (!end || real_absent(end->cgroup_memory_peak_mib))
+		return NAN;
+	return larger_known(charged, end->cgroup_memory_peak_mib - summary->group_cache.most);
+}
+
 /* Takes the largest sum at one moment. Swapped memory is needed as well. */
 static void find_peaks(struct evidence *evidence, const struct rt_summary *summary)
 {
@@ -61,7 +74,6 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 	if (evidence->swapped)
 		peak = larger_known(peak, summary->memory_and_swap.most);
 	evidence->sampled_peak_mib = peak;
-	evidence->kernel_mib = kernel_memory_mib(summary);
 	evidence->process_peak_mib = end && !real_absent(end->largest_process_peak_mib)
 					     ? end->largest_process_peak_mib
 					     : (double)NAN;
@@ -74,6 +86,8 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 					     : (double)NAN;
 	if (evidence->between_peak_mib > allowances_highest_limit_mib(&summary->allowances))
 		evidence->between_peak_mib = allowances_highest_limit_mib(&summary->allowances);
+	evidence->kernel_mib =
+		larger_known(kernel_memory_mib(summary), charged_mib(summary, end) - peak_of(evidence));
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */

@@ -247,6 +247,8 @@ static void add_group(struct rt_summary *summary, const struct cgroup_row *cgrou
 		      (real_absent(cgroup->kernel_mib) ? 0 : cgroup->kernel_mib);
 
 	figure_add(&summary->group_memory, moment, held);
+	figure_add(&summary->group_cache, moment,
+		   cgroup->file_mib - (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib));
 }
 
 static void add_bounds(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)

@@ -282,6 +282,20 @@ time.sleep(1)
 """
 
 
+# Each step lives for less than a sample, and four of them have their memory at once.
+STEPS = """
+import subprocess, sys
+step = [sys.executable, "-c", "import time; taken = bytearray(60 << 20); time.sleep(0.3)"]
+running = []
+for _ in range(24):
+    if len(running) == 4:
+        running.pop(0).wait()
+    running.append(subprocess.Popen(step))
+for one in running:
+    one.wait()
+"""
+
+
 def memory_jobs(program):
     def job(name, text, **more):
         return Job(name, [[program, *text.split()]], **more)
@@ -320,6 +334,12 @@ def memory_jobs(program):
         job("4 workers, spikes in turn", "fork 4 { private 40 sleep 2500 } sleep 1300 fork 1 { exec { private 90 unmap } } wait"),
         job("forks in turn, each with a spike", " ".join(["fork 1 { exec { private 120 sleep 40 } } wait sleep 60"] * 12) + " sleep 1000"),
         Job("a shell's short steps", [shell("for i in 1 2 3 4 5 6; do $0 -c 'b\"1\" * (120 << 20); import time; time.sleep(0.25)'; done".replace("$0", PYTHON))]),
+        # Memory that the page faults of no process show, that the kernel has for the job, or that comes and goes between two samples.
+        job("split huge pages, and forks that own some", "huge 200 pieces 256 fork 4 { private 60 sleep 2500 } wait"),
+        job("a memfd mapped three times", "memfd 150 view 2 sleep 2500"),
+        job("40,000 shared mappings of a page", "many 40000 sleep 2500"),
+        job("20,000 mappings that come and go", " ".join(["fork 2 { many 20000 sleep 300 quit } wait sleep 50"] * 6)),
+        Job("4 short steps at a time", [[PYTHON, "-c", STEPS]]),
         job("large first, then memfd", "private 200 sleep 1200 unmap open-memfd 150 sleep 1500"),
     ]
 

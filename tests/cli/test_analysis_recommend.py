@@ -257,6 +257,18 @@ def test_a_process_larger_than_the_tree_counts_pages_twice(run, tmp_path):
     assert answer["memory"] == 384 and answer["evidence"]["memory"]["largest_process_peak_mib"] == 303.0
 
 
+def test_memory_that_only_the_control_group_charged_is_reserved(run, tmp_path):
+    """Kernel memory of many small mappings, and memory between two samples: 300 MiB were charged, 40 of them page cache."""
+    group = {"anon_mib": 100.0, "shmem_mib": 10.0, "file_mib": 50.0, "kernel_mib": 20.0}
+    end = {"memory_peak_mib": 100.0, "largest_process_peak_mib": 100.0, "memory_peak_between_mib": 100.0}
+    for charged, memory in ((300.0, 288), (140.0, 160), (None, 128)):
+        path = make(tmp_path / f"{memory}.jsonl", memory=100.0, end={**end, "cgroup_memory_peak_mib": charged})
+        samples = [json.loads(line) for line in path.open()]
+        for one in samples:
+            one["cgroup"].update(group)
+        assert advice(run, recordings.write(path, samples))["memory"] == memory, charged
+
+
 def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
     killed = make(tmp_path / "killed.jsonl", memory=90.0, **memory_limit(1000.0), end=KILLED)
     runs = [later(make(tmp_path / f"{i}.jsonl"), 60 * (i + 1)) for i in range(10)]
