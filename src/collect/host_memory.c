@@ -52,8 +52,8 @@ static int64_t available_kib(const struct proc_meminfo *meminfo)
 }
 
 /*
- * The kernel counts the cache of ZFS (ARC) as used, but takes back all but its minimum when programs need memory. Example: of
- * 16 GiB, 3 are available beside a cache of 8 that may shrink to 1, so 10 are available.
+ * The kernel counts the cache of ZFS (ARC) as used, but takes back all but its minimum when programs need memory. Example: 3 of
+ * 16 GiB are free beside a cache of 8 that may shrink to 1, so 10 are available.
  */
 static int64_t available_with_arc_kib(struct host_memory *state, struct root *root,
 				      const struct proc_meminfo *meminfo)
