@@ -1,4 +1,4 @@
-/* The smaller and the larger of two integers, and how far apart they are. */
+/* The smaller and the larger of two integers, and how far apart they are; a sum without limits. */
 #pragma once
 
 #include <stdint.h>
@@ -11,6 +11,17 @@ static inline int64_t min_i64(int64_t a, int64_t b)
 static inline int64_t max_i64(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
+}
+
+/* A sum that may wrap around instead of being undefined. */
+static inline int64_t wrapping_sum(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t wrapping_difference(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
 static inline int64_t absolute_difference(int64_t a, int64_t b)

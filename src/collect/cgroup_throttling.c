@@ -2,6 +2,7 @@
 #include "collect/cgroup_throttling.h"
 
 #include "base/clock.h"
+#include "base/min_max.h"
 #include "kernel/cgroup_v1.h"
 #include "kernel/cgroup_v2.h"
 #include "metric/absent.h"
@@ -84,7 +85,7 @@ static void add_difference(int64_t *sum, int64_t before, int64_t now)
 	if (now < 0)
 		*sum = -1;
 	else
-		*sum = (*sum < 0 ? 0 : *sum) + (before >= 0 && now > before ? now - before : 0);
+		*sum = wrapping_sum(max_i64(*sum, 0), before >= 0 && now > before ? now - before : 0);
 }
 
 void cgroup_throttling_read(struct cgroup_throttling *throttling, struct root *root,

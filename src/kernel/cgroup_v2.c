@@ -58,6 +58,9 @@ static const struct key_field MEMORY_EVENTS[] = {
 	KEY_FIELD("oom_group_kill", struct cgroup_v2_memory_events, oom_group_kill),
 };
 
+/* 35 years of CPU time: nanoseconds fit into a count, too. */
+#define USEC_MOST (INT64_C(1) << 50)
+
 int parse_cgroup_v2_cpu_stat(const char *bytes, size_t length, struct cgroup_v2_cpu_stat *ret_stat)
 {
 	struct cgroup_v2_cpu_stat stat;
@@ -65,6 +68,7 @@ int parse_cgroup_v2_cpu_stat(const char *bytes, size_t length, struct cgroup_v2_
 	clear_key_values(CPU_STAT, ARRAY_SIZE(CPU_STAT), &stat);
 	if (!scan_key_values(scan_bytes(bytes, length), ' ', CPU_STAT, ARRAY_SIZE(CPU_STAT), &stat))
 		return -EBADMSG;
+	limit_key_values(CPU_STAT, ARRAY_SIZE(CPU_STAT), &stat, USEC_MOST);
 	*ret_stat = stat;
 	return 0;
 }

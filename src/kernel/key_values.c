@@ -161,3 +161,10 @@ int sum_key_values(struct scan text, char separator, const struct key_field *fie
 	}
 	return known;
 }
+
+void limit_key_values(const struct key_field *fields, size_t field_count, void *values, int64_t most)
+{
+	for (size_t i = 0; i < field_count; i++)
+		if (*field_value(&fields[i], values) > most)
+			*field_value(&fields[i], values) = -1;
+}

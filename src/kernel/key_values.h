@@ -36,3 +36,9 @@ int scan_key_values(struct scan text, char separator, const struct key_field *fi
 /* The same, but lines with the same key add up (per-mapping files). */
 int sum_key_values(struct scan text, char separator, const struct key_field *fields, size_t field_count,
 		   void *values);
+
+/* No machine has more of anything that the kernel counts in kB: a PiB. A larger number is damage. */
+#define KIB_MOST (INT64_C(1) << 40)
+
+/* Makes fields above `most` absent. */
+void limit_key_values(const struct key_field *fields, size_t field_count, void *values, int64_t most);

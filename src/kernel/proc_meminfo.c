@@ -34,20 +34,6 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("Hugetlb", struct proc_meminfo, hugetlb_kib),
 };
 
-/*
- * lxcfs writes limits that are not set as sizes near 2^53 or 2^64 KiB. No address is wider than 57 bits, so 2^48 KiB
- * or more is not a size.
- */
-static void drop_impossible_sizes(struct proc_meminfo *meminfo)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++) {
-		int64_t *size_kib = (int64_t *)(void *)((char *)meminfo + FIELDS[i].offset);
-
-		if (*size_kib >> 48)
-			*size_kib = -1;
-	}
-}
-
 int parse_proc_meminfo(const char *bytes, size_t length, struct proc_meminfo *ret_meminfo)
 {
 	struct proc_meminfo meminfo;
@@ -55,7 +41,8 @@ int parse_proc_meminfo(const char *bytes, size_t length, struct proc_meminfo *re
 	clear_key_values(FIELDS, ARRAY_SIZE(FIELDS), &meminfo);
 	if (!scan_key_values(scan_bytes(bytes, length), ':', FIELDS, ARRAY_SIZE(FIELDS), &meminfo))
 		return -EBADMSG;
-	drop_impossible_sizes(&meminfo);
+	/* lxcfs writes limits that are not set as sizes near 2^53 or 2^64 KiB. */
+	limit_key_values(FIELDS, ARRAY_SIZE(FIELDS), &meminfo, KIB_MOST);
 	*ret_meminfo = meminfo;
 	return 0;
 }

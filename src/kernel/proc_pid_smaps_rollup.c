@@ -40,6 +40,7 @@ int parse_proc_pid_smaps_rollup(const char *bytes, size_t length, struct proc_pi
 	clear_key_values(FIELDS, ARRAY_SIZE(FIELDS), &rollup);
 	if (!sum_key_values(scan_bytes(bytes, length), ':', FIELDS, ARRAY_SIZE(FIELDS), &rollup))
 		return -EBADMSG;
+	limit_key_values(FIELDS, ARRAY_SIZE(FIELDS), &rollup, KIB_MOST);
 	*ret_rollup = rollup;
 	return 0;
 }

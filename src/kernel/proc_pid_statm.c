@@ -9,12 +9,15 @@
 
 #include "base/scan.h"
 
+/* 2^47 bytes in pages of 4 KiB. More is damage. */
+#define PAGES_MOST (UINT64_C(1) << 35)
+
 static int64_t scan_pages(struct scan *text)
 {
 	struct scan word;
 	uint64_t value;
 
-	if (!scan_word(text, &word) || !scan_u64(&word, &value) || scan_left(&word) || value > INT64_MAX)
+	if (!scan_word(text, &word) || !scan_u64(&word, &value) || scan_left(&word) || value > PAGES_MOST)
 		return -1;
 	return (int64_t)value;
 }

@@ -106,6 +106,7 @@ int parse_proc_pid_status(const char *bytes, size_t length, struct proc_pid_stat
 
 	clear_key_values(FIELDS, ARRAY_SIZE(FIELDS), &status);
 	known = scan_key_values(text, ':', FIELDS, ARRAY_SIZE(FIELDS), &status);
+	limit_key_values(FIELDS, ARRAY_SIZE(FIELDS), &status, KIB_MOST);
 	while (scan_line(&text, &line))
 		if (scan_until(&line, ':', &key))
 			known += scan_special(&key, &line, &status);

@@ -18,8 +18,8 @@ void account_begin(struct account *account)
 /* Returns how much of an account's carried and owed figures is not in its own, which have reached `appears`. */
 static int64_t not_appeared(const struct account *account, enum usage usage, int64_t appears)
 {
-	return account->carried.of[usage] + account->owed.of[usage] -
-	       (appears - account->carried_base.of[usage]);
+	return wrapping_difference(wrapping_sum(account->carried.of[usage], account->owed.of[usage]),
+				   wrapping_difference(appears, account->carried_base.of[usage]));
 }
 
 /*
@@ -32,15 +32,15 @@ static int64_t still_carried(const struct account *account, enum usage usage, in
 	int64_t missing = not_appeared(account, usage, appears);
 	int64_t tolerance = usage == USAGE_CPU_NS || usage == USAGE_UTIME_NS ? CPU_TOLERANCE_NS : 0;
 
-	return (missing > tolerance ? missing : 0) - account->owed.of[usage];
+	return wrapping_difference(missing > tolerance ? missing : 0, account->owed.of[usage]);
 }
 
 struct usages account_certain(const struct account *account)
 {
-	struct usages certain;
+	struct usages certain = account->own;
 
-	for (enum usage i = 0; i < USAGE_COUNT; i++)
-		certain.of[i] = account->own.of[i] + account->waited.of[i] - account->before.of[i];
+	usages_add(&certain, &account->waited);
+	usages_subtract(&certain, &account->before);
 	return certain;
 }
 
@@ -50,7 +50,7 @@ struct usages account_total(const struct account *account)
 
 	usages_add(&total, &account->settled);
 	for (enum usage i = 0; i < USAGE_COUNT && account->carries; i++)
-		total.of[i] += still_carried(account, i, account->appears.of[i]);
+		total.of[i] = wrapping_sum(total.of[i], still_carried(account, i, account->appears.of[i]));
 	return total;
 }
 
@@ -99,16 +99,17 @@ void account_find_above(struct account *account, struct account *ancestor)
 	if (!account->carries || !ancestor->carries)
 		return;
 	for (enum usage i = 0; i < USAGE_COUNT; i++) {
-		int64_t found = min_i64(not_appeared(account, i, account->appears.of[i]),
-					-not_appeared(ancestor, i, ancestor->appears.of[i]));
+		int64_t found =
+			min_i64(not_appeared(account, i, account->appears.of[i]),
+				wrapping_difference(0, not_appeared(ancestor, i, ancestor->appears.of[i])));
 		int64_t owed = min_i64(found, account->owed.of[i]);
 
 		if (found <= 0)
 			continue;
-		account->owed.of[i] -= owed;
-		account->carried.of[i] -= found - owed;
-		ancestor->owed.of[i] += owed;
-		ancestor->carried.of[i] += found - owed;
+		account->owed.of[i] = wrapping_difference(account->owed.of[i], owed);
+		account->carried.of[i] = wrapping_difference(account->carried.of[i], found - owed);
+		ancestor->owed.of[i] = wrapping_sum(ancestor->owed.of[i], owed);
+		ancestor->carried.of[i] = wrapping_sum(ancestor->carried.of[i], found - owed);
 	}
 }
 
@@ -125,10 +126,11 @@ void account_settle(struct account *account)
 	if (!account->carries)
 		return;
 	for (enum usage i = 0; i < USAGE_COUNT; i++) {
-		int64_t missing = still_carried(account, i, account->appears.of[i]) + account->owed.of[i];
+		int64_t missing =
+			wrapping_sum(still_carried(account, i, account->appears.of[i]), account->owed.of[i]);
 
-		account->settled.of[i] += missing;
-		account->before.of[i] += account->owed.of[i];
+		account->settled.of[i] = wrapping_sum(account->settled.of[i], missing);
+		account->before.of[i] = wrapping_sum(account->before.of[i], account->owed.of[i]);
 	}
 	account->carries = account->elsewhere = false;
 	account->carried = account->owed = (struct usages){0};
@@ -144,6 +146,12 @@ void account_forgive(struct account *account)
 	account->own_before = account->own;
 }
 
+static int64_t growth_of(const struct usages *now, const struct usages *before, enum usage usage)
+{
+	return now->of[usage] > before->of[usage] ? wrapping_difference(now->of[usage], before->of[usage])
+						  : 0;
+}
+
 void tree_account_publish(struct tree_account *account, const struct usages *members)
 {
 	struct usages *published = &account->published, total = *members;
@@ -151,12 +159,9 @@ void tree_account_publish(struct tree_account *account, const struct usages *mem
 
 	usages_add(&total, &account->reaped);
 	usages_add(&total, &account->retired);
-	grown = total.of[USAGE_CPU_NS] - published->of[USAGE_CPU_NS];
-	if (grown < 0)
-		grown = 0;
+	grown = growth_of(&total, published, USAGE_CPU_NS);
 	/* The user and system parts are estimates. They must add up to the exact sum and must not decrease either. */
-	user = total.of[USAGE_UTIME_NS] - published->of[USAGE_UTIME_NS];
-	user = user < 0 ? 0 : user > grown ? grown : user;
+	user = min_i64(growth_of(&total, published, USAGE_UTIME_NS), grown);
 	published->of[USAGE_CPU_NS] += grown;
 	published->of[USAGE_UTIME_NS] += user;
 	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++)

@@ -36,6 +36,8 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "base/min_max.h"
+
 enum usage {
 	USAGE_CPU_NS,   /* user and system time */
 	USAGE_UTIME_NS, /* the user part; an estimate while the process lives */
@@ -76,16 +78,17 @@ struct tree_account {
 	bool has_self_io_before;
 };
 
+/* A hostile machine (--root) has thousands of processes with counters of any size: sums of them wrap. */
 static inline void usages_add(struct usages *sum, const struct usages *added)
 {
 	for (int i = 0; i < USAGE_COUNT; i++)
-		sum->of[i] += added->of[i];
+		sum->of[i] = wrapping_sum(sum->of[i], added->of[i]);
 }
 
 static inline void usages_subtract(struct usages *sum, const struct usages *taken)
 {
 	for (int i = 0; i < USAGE_COUNT; i++)
-		sum->of[i] -= taken->of[i];
+		sum->of[i] = wrapping_difference(sum->of[i], taken->of[i]);
 }
 
 static inline bool usages_are_zero(const struct usages *usages)

@@ -32,6 +32,16 @@ static int64_t not_negative(int64_t value)
 	return value < 0 ? 0 : value;
 }
 
+/* More than a process can do in years. A larger count is damage: it counts as 0, as an unknown one does, and its sums do not overflow. */
+#define TICKS_MOST (INT64_C(1) << 36)
+#define FAULTS_MOST (INT64_C(1) << 44)
+#define BYTES_MOST (INT64_C(1) << 58)
+
+static int64_t at_most(int64_t value, int64_t most)
+{
+	return value < 0 || value > most ? 0 : value;
+}
+
 int64_t descriptors_to_keep(void)
 {
 	struct rlimit limit;
@@ -200,7 +210,7 @@ bool member_has_run(struct process_tree *tree, struct member *member)
 
 static int64_t ticks_ns(const struct process_tree *tree, int64_t ticks)
 {
-	return ticks < 0 ? 0 : ticks * (NSEC_PER_SEC / tree->root->clock_ticks);
+	return at_most(ticks, TICKS_MOST) * (NSEC_PER_SEC / tree->root->clock_ticks);
 }
 
 /* The user part of `total_ns`: whole ticks as the kernel splits them, the rest in the same proportion. */
@@ -224,14 +234,14 @@ static void account_stat(struct process_tree *tree, struct member *member, const
 	account->own.of[USAGE_CPU_NS] =
 		tree->uses_clock && member->clock_ns >= 0 ? member->clock_ns : ticked_ns;
 	account->own.of[USAGE_UTIME_NS] = user_part(tree, stat, account->own.of[USAGE_CPU_NS]);
-	account->own.of[USAGE_MINOR_FAULTS] = not_negative(stat->minor_faults);
-	account->own.of[USAGE_MAJOR_FAULTS] = not_negative(stat->major_faults);
+	account->own.of[USAGE_MINOR_FAULTS] = at_most(stat->minor_faults, FAULTS_MOST);
+	account->own.of[USAGE_MAJOR_FAULTS] = at_most(stat->major_faults, FAULTS_MOST);
 	if (tree->with_children) {
 		account->waited.of[USAGE_UTIME_NS] = ticks_ns(tree, stat->waited_utime_ticks);
 		account->waited.of[USAGE_CPU_NS] =
 			account->waited.of[USAGE_UTIME_NS] + ticks_ns(tree, stat->waited_stime_ticks);
-		account->waited.of[USAGE_MINOR_FAULTS] = not_negative(stat->waited_minor_faults);
-		account->waited.of[USAGE_MAJOR_FAULTS] = not_negative(stat->waited_major_faults);
+		account->waited.of[USAGE_MINOR_FAULTS] = at_most(stat->waited_minor_faults, FAULTS_MOST);
+		account->waited.of[USAGE_MAJOR_FAULTS] = at_most(stat->waited_major_faults, FAULTS_MOST);
 	}
 	for (enum usage i = USAGE_CPU_NS; i <= USAGE_MAJOR_FAULTS; i++)
 		account->appears.of[i] = account->waited.of[i];
@@ -239,11 +249,11 @@ static void account_stat(struct process_tree *tree, struct member *member, const
 
 static void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages)
 {
-	ret_usages->of[USAGE_READ_BYTES] = not_negative(io->read_bytes);
-	ret_usages->of[USAGE_WRITE_BYTES] = not_negative(io->write_bytes);
-	ret_usages->of[USAGE_CANCELLED_BYTES] = not_negative(io->cancelled_write_bytes);
-	ret_usages->of[USAGE_READ_CHARS] = not_negative(io->read_chars);
-	ret_usages->of[USAGE_WRITTEN_CHARS] = not_negative(io->written_chars);
+	ret_usages->of[USAGE_READ_BYTES] = at_most(io->read_bytes, BYTES_MOST);
+	ret_usages->of[USAGE_WRITE_BYTES] = at_most(io->write_bytes, BYTES_MOST);
+	ret_usages->of[USAGE_CANCELLED_BYTES] = at_most(io->cancelled_write_bytes, BYTES_MOST);
+	ret_usages->of[USAGE_READ_CHARS] = at_most(io->read_chars, BYTES_MOST);
+	ret_usages->of[USAGE_WRITTEN_CHARS] = at_most(io->written_chars, BYTES_MOST);
 }
 
 static int read_io(struct process_tree *tree, struct member *member)
@@ -339,7 +349,7 @@ static int64_t anonymous_pages(const struct member *member)
 
 static int64_t faults_of(const struct proc_pid_stat *stat)
 {
-	return not_negative(stat->minor_faults) + not_negative(stat->major_faults);
+	return at_most(stat->minor_faults, FAULTS_MOST) + at_most(stat->major_faults, FAULTS_MOST);
 }
 
 /*

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "kernel/cgroup_v2.h"
+#include "metric/absent.h"
 #include "process/process_discovery.h"
 #include "process/process_heir.h"
 #include "process/process_member.h"
@@ -228,23 +229,25 @@ static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, s
 	const struct tree_account *account = &tree->account;
 	struct cgroup_v2_cpu_stat stat;
 	int error = reread_cgroup_v2_cpu_stat(tree->root, tree->cgroup_folder, &tree->cgroup_cpu_fd, &stat);
-	int64_t cpu_ns, known_ns, right_ns;
+	int64_t cpu_ns, known_ns, right_ns, missing_ns;
 
 	if (error < 0 || !tree->with_children || stat.usage_usec < 0)
 		return;
 	cpu_ns = stat.usage_usec * NSEC_PER_USEC;
-	known_ns = members->of[USAGE_CPU_NS] + account->reaped.of[USAGE_CPU_NS] +
-		   account->retired.of[USAGE_CPU_NS];
-	tree->in_nobody_ns = cpu_ns - known_ns;
+	known_ns = wrapping_sum(members->of[USAGE_CPU_NS], wrapping_sum(account->reaped.of[USAGE_CPU_NS],
+									account->retired.of[USAGE_CPU_NS]));
+	tree->in_nobody_ns = wrapping_difference(cpu_ns, known_ns);
 	right_ns = cpu_ns > certain_ns ? cpu_ns : certain_ns;
-	members->of[USAGE_CPU_NS] += right_ns - known_ns;
+	missing_ns = wrapping_difference(right_ns, known_ns);
+	members->of[USAGE_CPU_NS] = wrapping_sum(members->of[USAGE_CPU_NS], missing_ns);
 	/*
 	 * The kernel estimates the user part of a cgroup and those of processes apart from each other: 0.07 and 0.14 s of the
 	 * same 0.17 s. Those of processes end as wait4(2) tells them, so the cgroup divides only what they lack.
 	 */
 	if (right_ns > known_ns && stat.user_usec >= 0 && stat.usage_usec > 0)
-		members->of[USAGE_UTIME_NS] += (int64_t)((double)(right_ns - known_ns) *
-							 (double)stat.user_usec / (double)stat.usage_usec);
+		members->of[USAGE_UTIME_NS] = wrapping_sum(
+			members->of[USAGE_UTIME_NS],
+			count_of_real((double)missing_ns * (double)stat.user_usec / (double)stat.usage_usec));
 }
 
 /* Fewer faults than any forked process has: one that only exits takes 4. */
@@ -275,7 +278,8 @@ static void publish_usage(struct process_tree *tree)
 		struct usages total = account_total(&tree->members[i].account);
 
 		usages_add(&sum, &total);
-		certain_ns += account_certain(&tree->members[i].account).of[USAGE_CPU_NS];
+		certain_ns =
+			wrapping_sum(certain_ns, account_certain(&tree->members[i].account).of[USAGE_CPU_NS]);
 	}
 	hold_against_cgroup(tree, certain_ns, &sum);
 	tree_account_publish(&tree->account, &sum);
