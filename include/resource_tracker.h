@@ -348,7 +348,10 @@ RT_API size_t rt_instance_count(rt_tracker *tracker, rt_metric metric);
 RT_API const char *rt_reason(int reason);
 /* The newest sample as one JSON line without newline. The caller frees it. */
 RT_API int rt_sample_json(rt_tracker *tracker, char **ret_json);
-/* One line "name: reason" for each absent value of the newest sample. The caller frees the text. */
+/*
+ * One line "name: reason" for each absent value of the newest sample. If run_start.figures_from is not "kernel", a line "run_start.figures_from
+ * is ..." stands before them. The caller frees the text.
+ */
 RT_API int rt_explain_absent(rt_tracker *tracker, char **ret_text);
 /* Copies the oldest warning that was not taken yet (a full disk, dropped samples). -ENOENT: none. */
 RT_API int rt_next_warning(rt_tracker *tracker, char *ret_text, size_t size);

@@ -89,8 +89,12 @@ void print_reasons(rt_tracker *tracker)
 		return;
 	}
 	lines = scan_bytes(text, strlen(text));
-	while (scan_line(&lines, &line))
-		say("null: %.*s", (int)scan_left(&line), line.at);
+	while (scan_line(&lines, &line)) {
+		struct scan name = line;
+		bool is_null = !scan_literal(&name, "run_start.figures_from is ");
+
+		say("%s%.*s", is_null ? "null: " : "", (int)scan_left(&line), line.at);
+	}
 }
 
 /* ---- the analysis ------------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "collect/collector.h"
 #include "collect/run_end.h"
+#include "kernel/figures_from.h"
 #include "kernel/os_release.h"
 #include "kernel/proc_cpuinfo.h"
 #include "kernel/proc_sys_kernel.h"
@@ -25,6 +26,7 @@ struct machine {
 	int64_t cpu_count; /* -1: unknown */
 	char server[128];  /* product name, from the firmware */
 	char architecture[65];
+	char figures_from[64];
 };
 
 struct run_state {
@@ -70,6 +72,7 @@ static void read_machine(struct machine *machine, struct root *root)
 	(void)root_read_word(root, "sys/class/dmi/id/product_name", machine->server, sizeof machine->server);
 	if (read_proc_cpuinfo(root, &machine->cpu) == 0)
 		machine->cpu_count = machine->cpu.cpu_count;
+	read_figures_from(root, machine->figures_from, sizeof machine->figures_from);
 	if (root->live && uname(&names) == 0)
 		snprintf(machine->architecture, sizeof machine->architecture, "%s", names.machine);
 }
@@ -78,7 +81,7 @@ static void fill_machine(const struct machine *machine, struct frame *frame, str
 {
 	if (!machine->known) {
 		row->kernel = row->boot_id = row->os = row->server = no_text(ABSENT_NOT_YET);
-		row->cpu_model = row->architecture = no_text(ABSENT_NOT_YET);
+		row->cpu_model = row->architecture = row->figures_from = no_text(ABSENT_NOT_YET);
 		row->cpu_count = no_count(ABSENT_NOT_YET);
 		return;
 	}
@@ -86,6 +89,7 @@ static void fill_machine(const struct machine *machine, struct frame *frame, str
 	row->boot_id = found_text(frame, machine->kernel.boot_id);
 	row->os = found_text(frame, *machine->release.pretty_name ? machine->release.pretty_name
 								  : machine->release.name);
+	row->figures_from = found_text(frame, machine->figures_from);
 	row->server = found_text(frame, machine->server);
 	row->cpu_model = found_text(frame, machine->cpu.model);
 	row->architecture = found_text(frame, machine->architecture);

@@ -8,6 +8,7 @@
 #include "base/sized.h"
 #include "base/cleanup.h"
 #include "base/scan.h"
+#include "kernel/figures_from.h"
 #include "metric/place.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
@@ -348,6 +349,10 @@ int rt_explain_absent(struct rt_tracker *tracker, char **ret_text)
 	if (tracker->apart)
 		return text_there(tracker, REMOTE_EXPLAIN_ABSENT, ret_text);
 	frame = tracker_newest(tracker);
+	read_figures_from(&tracker->root, name, sizeof name);
+	if (strcmp(name, "kernel") != 0)
+		buffer_printf(&text, "run_start.figures_from is %s, so some figures are not those of a kernel\n",
+			      name);
 	for (enum row_kind kind = 0; frame && kind < ROW_KINDS; kind++) {
 		for (const struct row *row = frame->first[kind]; row; row = row->next)
 			explain_row(&text, row);

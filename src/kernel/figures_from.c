@@ -1,0 +1,74 @@
+/*
+ * Signs of figures that are not a kernel's own; see figures_from.h.
+ *
+ *   /proc/version            Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016   gVisor says the same everywhere
+ *                            Linux version 4.4.0-19041-Microsoft                       WSL 1; WSL 2 says microsoft-standard
+ *   /proc/self/mountinfo     ... /proc/meminfo rw,nosuid - fuse.lxcfs lxcfs ...
+ *   /proc/stat               cpu  0 0 0 0 0 0 0 0 0 0
+ */
+#include "kernel/figures_from.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/runs_once.h"
+#include "kernel/proc_pid_mountinfo.h"
+#include "kernel/proc_stat.h"
+
+static void add_word(char *text, size_t size, const char *word)
+{
+	size_t length = strlen(text);
+
+	snprintf(text + length, size - length, "%s%s", length ? "+" : "", word);
+}
+
+/* A file system of a program that lies over files of /proc. */
+static bool find_overlay(struct root *root, char *ret_name, size_t size)
+{
+	struct kept_file file = KEPT_FILE("proc/self/mountinfo");
+	struct scan mounts;
+	struct mount mount;
+	bool found = false;
+
+	if (read_proc_pid_mountinfo(root, &file, &mounts) < 0)
+		return false;
+	while (!found && proc_pid_mountinfo_next(&mounts, &mount))
+		found = scan_literal(&mount.point, "/proc/") && scan_literal(&mount.type, "fuse");
+	if (found)
+		scan_copy(&mount.source, ret_name, size);
+	kept_file_close(&file);
+	return found;
+}
+
+static bool counts_time(struct root *root)
+{
+	struct kept_file file = KEPT_FILE("proc/stat");
+	struct proc_stat stat;
+	bool counts = read_proc_stat(root, &file, &stat) == 0 &&
+		      (stat.total.idle > 0 || stat.total.user > 0 || stat.total.system > 0);
+
+	kept_file_close(&file);
+	return counts;
+}
+
+RUNS_ONCE void read_figures_from(struct root *root, char *ret_text, size_t size)
+{
+	char version[256] = "", name[32];
+
+	*ret_text = '\0';
+	(void)root_read_word(root, "proc/version", version, sizeof version);
+	if (strstr(version, "gvisor") || strstr(version, "Sun Jan 10 15:06:54 PST 2016"))
+		add_word(ret_text, size, "gvisor");
+	if (strstr(version, "-Microsoft"))
+		add_word(ret_text, size, "wsl1");
+	if (find_overlay(root, name, sizeof name))
+		add_word(ret_text, size, name);
+	if (!root_exists(root, "sys/class") && !root_exists(root, "sys/devices") &&
+	    !root_exists(root, "sys/fs"))
+		add_word(ret_text, size, "no-sys");
+	if (!counts_time(root))
+		add_word(ret_text, size, "no-proc-stat");
+	if (!*ret_text)
+		add_word(ret_text, size, "kernel");
+}
