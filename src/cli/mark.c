@@ -9,9 +9,11 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/file_place.h"
 #include "base/json_write.h"
 #include "cli/message.h"
 #include "format/mark_line.h"
+#include "launch/in_time.h"
 #include "options/usage.h"
 
 struct mark_request {
@@ -58,15 +60,32 @@ static int print_mark(const struct mark *mark)
 	return print_text(&out);
 }
 
+/* The writing of a mark, which another process may do: it must never make the job wait. */
+struct mark_call {
+	const char *path;
+	const struct mark *mark;
+	int fd;
+	int result;
+};
+
+static void call_mark(void *data)
+{
+	struct mark_call *call = data;
+
+	call->fd = mark_open(call->path);
+	call->result = call->fd < 0 ? call->fd : mark_write(call->fd, call->mark);
+	if (call->fd >= 0)
+		close(call->fd);
+}
+
 int run_mark(char **argv)
 {
 	struct mark_request request = {0};
 	struct utsname system = {0};
 	enum mark_event event;
+	struct mark_call call;
 	struct mark mark;
 	int result, status;
-
-	CLEANUP_CLOSE int fd = -1;
 
 	if (!read_subcommand(argv, take_mark_option, &request, &status))
 		return status;
@@ -83,10 +102,16 @@ int run_mark(char **argv)
 		.pid = getppid(),
 		.host = system.nodename,
 	};
-	fd = mark_open(request.file ? request.file : secure_getenv("RESOURCE_TRACKER_MARKS"));
-	result = fd < 0 ? fd : mark_write(fd, &mark);
+	call = (struct mark_call){
+		.path = request.file ? request.file : secure_getenv("RESOURCE_TRACKER_MARKS"),
+		.mark = &mark,
+	};
+	allow_work_aside();
+	result = act_in_time(call.path ? call.path : "/", call_mark, &call, sizeof(call));
+	result = result < 0 ? result : call.result;
 	/* A job that is not being recorded is not an error, and a mark must never fail a job. */
-	if (result < 0 && !(fd == -ENOENT && !request.file))
-		say_of("mark", "the phase is not marked: %s", strerror(-result));
+	if (result < 0 && !(call.fd == -ENOENT && !request.file))
+		say_of("mark", "the phase is not marked: %s",
+		       result == -ETIMEDOUT ? file_place_fault(result) : strerror(-result));
 	return request.json ? print_mark(&mark) : 0;
 }

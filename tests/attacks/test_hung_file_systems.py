@@ -313,6 +313,19 @@ def test_a_recording_shell_runs_its_step(start, file_system, binary, public_fold
     assert (SILENT if trouble != "eio" else "Input/output error") in err, err
 
 
+@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
+@pytest.mark.parametrize("trouble", ("works", *TROUBLES))
+def test_a_mark_keeps_no_job_waiting(start, file_system, trouble, user):
+    marks = file_system.point / "run.jsonl.marks"
+    file_system.turn(trouble)
+    begun = time.time()
+    process = start(user, "mark", "load", env={"RESOURCE_TRACKER_MARKS": str(marks)})
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 0 and time.time() - begun < LIMIT_SECS
+    assert err.decode().count("the phase is not marked: ") == (trouble != "works"), err
+    assert trouble != "works" or '"load"' in marks.read_text()
+
+
 @pytest.mark.cost
 def test_a_start_on_disks_makes_no_process(binary, tmp_path):
     if not shutil.which("strace"):
