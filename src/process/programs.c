@@ -18,6 +18,7 @@
 enum {
 	PATH_SIZE = 48,
 	STRAYS_MOST = 4096,
+	STRAYS_READ = 256, /* in a pass, besides the members */
 	FIRST_PROGRAMS = 16,
 	PASSES_KEPT = 2, /* how long an ended process waits for its exit event */
 };
@@ -562,8 +563,8 @@ SELDOM void programs_find_strays(struct programs *programs, struct process_tree 
 		return;
 	count = program_listener_living(programs->listener, pids, most);
 	qsort(pids, count, sizeof *pids, compare_pids);
-	for (size_t i = 0; i < count; i++)
-		add_if_stray(tree, pids[i], pids, count);
+	for (size_t i = 0; i < count && i < STRAYS_READ + tree->count; i++)
+		add_if_stray(tree, pids[(tree->passes * STRAYS_READ + i) % count], pids, count);
 	free(pids);
 }
 
