@@ -228,11 +228,6 @@ size_t helper_pids(const struct helper *helper, pid_t ret_pids[2])
 	return count;
 }
 
-bool helper_has_pid(const struct helper *helper, pid_t pid)
-{
-	return pid == helper->supervisor_pid || pid == helper->page->worker_pid;
-}
-
 /* ---- ending ---------------------------------------------------------------------------------------- */
 
 /* The CPU time of another process; -1: it is gone. */

@@ -6,7 +6,7 @@
  * its own (resource-tracker-helper), started by posix_spawn, and forks once more. So a large process is never
  * copied, vendor code never enters the recorder (which may be static), and the caller's wait() never meets
  * the helper. It becomes the caller's child only if the caller is a subreaper (as the command is) or PID 1:
- * helper_has_pid() tells, and helper_stop() reaps it. Otherwise the process that adopts orphans reaps it.
+ * helper_stop() reaps it. Otherwise the process that adopts orphans reaps it.
  *
  * The helper has nothing in common with the job: no descriptors, terminal, working directory or process
  * group. It ends when the recorder ends, in whatever way. If its work crashes or hangs, it restarts it, after
@@ -55,7 +55,6 @@ int64_t helper_failures(const struct helper *helper);
 int64_t helper_cpu_ns(const struct helper *helper);
 /* Living processes of the helper: 0, 1 or 2 written to ret_pids. */
 size_t helper_pids(const struct helper *helper, pid_t ret_pids[2]);
-bool helper_has_pid(const struct helper *helper, pid_t pid);
 
 /*
  * Ends the helper. Waits at most 5 ms, and longer only while a killed process has had no CPU time to die. A

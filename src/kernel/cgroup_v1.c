@@ -20,11 +20,6 @@
  */
 #define FIRST_NO_LIMIT ((uint64_t)INT64_MAX - 65535)
 
-static const struct key_field CPUACCT_STAT[] = {
-	KEY_FIELD("user", struct cgroup_v1_cpuacct_stat, user_ticks),
-	KEY_FIELD("system", struct cgroup_v1_cpuacct_stat, system_ticks),
-};
-
 static const struct key_field CPU_STAT[] = {
 	KEY_FIELD("nr_periods", struct cgroup_v1_cpu_stat, period_count),
 	KEY_FIELD("nr_throttled", struct cgroup_v1_cpu_stat, throttled_count),
@@ -84,25 +79,6 @@ int read_cgroup_v1_limit(struct root *root, int dir_fd, const char *file, int64_
 int read_cgroup_v1_cpuacct_usage(struct root *root, int dir_fd, int64_t *ret_usage_ns)
 {
 	return root_read_i64_at(root, dir_fd, "cpuacct.usage", ret_usage_ns);
-}
-
-int parse_cgroup_v1_cpuacct_stat(const char *bytes, size_t length, struct cgroup_v1_cpuacct_stat *ret_stat)
-{
-	struct cgroup_v1_cpuacct_stat stat;
-
-	clear_key_values(CPUACCT_STAT, ARRAY_SIZE(CPUACCT_STAT), &stat);
-	if (!scan_key_values(scan_bytes(bytes, length), ' ', CPUACCT_STAT, ARRAY_SIZE(CPUACCT_STAT), &stat))
-		return -EBADMSG;
-	*ret_stat = stat;
-	return 0;
-}
-
-int read_cgroup_v1_cpuacct_stat(struct root *root, int dir_fd, struct cgroup_v1_cpuacct_stat *ret_stat)
-{
-	ssize_t length = root_read_at(root, dir_fd, "cpuacct.stat");
-
-	return length < 0 ? (int)length
-			  : parse_cgroup_v1_cpuacct_stat(root->text.data, (size_t)length, ret_stat);
 }
 
 int parse_cgroup_v1_cpu_stat(const char *bytes, size_t length, struct cgroup_v1_cpu_stat *ret_stat)

@@ -18,15 +18,6 @@
 /* cpuacct.usage: CPU time of the cgroup and all below it, the exited included. */
 int read_cgroup_v1_cpuacct_usage(struct root *root, int dir_fd, int64_t *ret_usage_ns);
 
-/* cpuacct.stat: the same split, in ticks of root->clock_ticks per second. */
-struct cgroup_v1_cpuacct_stat {
-	int64_t user_ticks;
-	int64_t system_ticks;
-};
-
-int parse_cgroup_v1_cpuacct_stat(const char *bytes, size_t length, struct cgroup_v1_cpuacct_stat *ret_stat);
-int read_cgroup_v1_cpuacct_stat(struct root *root, int dir_fd, struct cgroup_v1_cpuacct_stat *ret_stat);
-
 /* cpu.stat */
 struct cgroup_v1_cpu_stat {
 	int64_t period_count; /* in which it wanted to run */

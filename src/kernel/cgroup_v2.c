@@ -184,29 +184,6 @@ int read_cgroup_v2_memory_events(struct root *root, int dir_fd, const char *file
 			  : parse_cgroup_v2_memory_events(root->text.data, (size_t)length, ret_events);
 }
 
-int parse_cgroup_v2_populated(const char *bytes, size_t length, bool *ret_populated)
-{
-	struct scan text = scan_bytes(bytes, length), line;
-
-	while (scan_line(&text, &line)) {
-		uint64_t populated;
-
-		if (!scan_literal(&line, "populated ") || !scan_u64(&line, &populated))
-			continue;
-		*ret_populated = populated != 0;
-		return 0;
-	}
-	return -EBADMSG;
-}
-
-int read_cgroup_v2_populated(struct root *root, int dir_fd, bool *ret_populated)
-{
-	ssize_t length = root_read_at(root, dir_fd, "cgroup.events");
-
-	return length < 0 ? (int)length
-			  : parse_cgroup_v2_populated(root->text.data, (size_t)length, ret_populated);
-}
-
 struct scan parse_cgroup_v2_io_stat(const char *bytes, size_t length)
 {
 	return scan_bytes(bytes, length);

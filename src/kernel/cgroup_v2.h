@@ -86,10 +86,6 @@ int parse_cgroup_v2_memory_events(const char *bytes, size_t length,
 int read_cgroup_v2_memory_events(struct root *root, int dir_fd, const char *file,
 				 struct cgroup_v2_memory_events *ret_events);
 
-/* cgroup.events: whether any living process is in the cgroup or below it. Can be polled for POLLPRI. */
-int parse_cgroup_v2_populated(const char *bytes, size_t length, bool *ret_populated);
-int read_cgroup_v2_populated(struct root *root, int dir_fd, bool *ret_populated);
-
 /* io.stat: one device since the cgroup was made. */
 struct cgroup_v2_io {
 	uint32_t major;

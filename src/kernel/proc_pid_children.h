@@ -18,6 +18,3 @@
  *   while (scan_pid(&children, &pid))
  */
 struct scan parse_proc_pid_children(const char *bytes, size_t length);
-
-/* ret_children points into root->text: valid until the next read. Returns 0 or a negative errno. */
-int read_proc_pid_children(struct root *root, pid_t pid, pid_t tid, struct scan *ret_children);

@@ -45,21 +45,10 @@ int parse_proc_pid_smaps_rollup(const char *bytes, size_t length, struct proc_pi
 	return 0;
 }
 
-static int read_named(struct root *root, pid_t pid, const char *name,
-		      struct proc_pid_smaps_rollup *ret_rollup)
+int read_proc_pid_smaps_rollup(struct root *root, pid_t pid, struct proc_pid_smaps_rollup *ret_rollup)
 {
-	ssize_t length = root_read_pid(root, pid, name);
+	ssize_t length = root_read_pid(root, pid, "smaps_rollup");
 
 	return length < 0 ? (int)length
 			  : parse_proc_pid_smaps_rollup(root->text.data, (size_t)length, ret_rollup);
-}
-
-int read_proc_pid_smaps_rollup(struct root *root, pid_t pid, struct proc_pid_smaps_rollup *ret_rollup)
-{
-	return read_named(root, pid, "smaps_rollup", ret_rollup);
-}
-
-int read_proc_pid_smaps(struct root *root, pid_t pid, struct proc_pid_smaps_rollup *ret_rollup)
-{
-	return read_named(root, pid, "smaps", ret_rollup);
 }

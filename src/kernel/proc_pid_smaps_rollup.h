@@ -1,7 +1,7 @@
 /*
  * /proc/PID/smaps_rollup: the resident memory of one process, with shared pages divided by their users.
  *
- * Since Linux 4.14; before, the mappings of /proc/PID/smaps add up to the same. Reading either holds the
+ * Since Linux 4.14. Reading it holds the
  * memory map of that process locked for as long as it takes to walk its page tables: 11-14 ms per GiB.
  */
 #pragma once
@@ -34,12 +34,10 @@ struct proc_pid_smaps_rollup {
 };
 
 /*
- * Takes the text of smaps_rollup, or of smaps, whose mappings are added up. Returns 0, or -EBADMSG when not
+ * Takes the text of smaps_rollup, and adds up lines of one name. Returns 0, or -EBADMSG when not
  * one line is known (ret_rollup is then untouched).
  */
 int parse_proc_pid_smaps_rollup(const char *bytes, size_t length, struct proc_pid_smaps_rollup *ret_rollup);
 
 /* -ESRCH for a zombie, -EACCES for another user's process, -ENOENT before Linux 4.14. */
 int read_proc_pid_smaps_rollup(struct root *root, pid_t pid, struct proc_pid_smaps_rollup *ret_rollup);
-/* The same from smaps, for old kernels. */
-int read_proc_pid_smaps(struct root *root, pid_t pid, struct proc_pid_smaps_rollup *ret_rollup);

@@ -78,12 +78,6 @@ struct span view_span(const struct view *view, const struct run *run)
 	return (struct span){end - secs, end};
 }
 
-const char *view_span_name(const struct view *view, const struct run *run, char *ret_name, size_t size)
-{
-	snprintf(ret_name, size, "%s", SPANS[span_number(view, run)].name);
-	return ret_name;
-}
-
 /* A step of the arrow keys: a point of the graph, but at least a sample. */
 static double look_step(const struct view *view, const struct run *run)
 {

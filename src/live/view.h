@@ -57,7 +57,6 @@ struct span {
 /* The span of time that the graphs show, and the time that is looked at. */
 struct span view_span(const struct view *view, const struct run *run);
 double view_at(const struct view *view, const struct run *run);
-const char *view_span_name(const struct view *view, const struct run *run, char *ret_name, size_t size);
 
 void view_draw_run(struct view *view, struct canvas *canvas);
 void view_draw_list(struct view *view, struct canvas *canvas);

@@ -93,18 +93,3 @@ void url_moved_to(struct buffer *out, const char *url, const char *base)
 	buffer_add(out, base, length);
 	buffer_add_text(out, url + url_origin_length(url));
 }
-
-void url_without_secrets(struct buffer *out, const char *url)
-{
-	const char *host = after_scheme(url), *at_sign;
-	size_t authority;
-
-	if (!host) {
-		buffer_add_text(out, url);
-		return;
-	}
-	authority = strcspn(host, "/?#");
-	at_sign = memrchr(host, '@', authority);
-	buffer_add(out, url, (size_t)(host - url));
-	buffer_add_text(out, at_sign ? at_sign + 1 : host);
-}

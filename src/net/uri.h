@@ -37,6 +37,3 @@ size_t url_origin_length(const char *url);
  * base NULL: `url` unchanged.
  */
 void url_moved_to(struct buffer *out, const char *url, const char *base);
-
-/* Appends an address without its user name and password, for messages. */
-void url_without_secrets(struct buffer *out, const char *url);

@@ -86,18 +86,6 @@ static void a_forgotten_newline_in_io_stat_is_survived(void **state)
 	assert_false(cgroup_v2_io_stat_next(&devices, &io));
 }
 
-static void populated_is_a_line_among_others(void **state)
-{
-	bool populated = true;
-
-	(void)state;
-	assert_int_equal(parse_cgroup_v2_populated("frozen 0\npopulated 0\n", 21, &populated), 0);
-	assert_false(populated);
-	assert_int_equal(parse_cgroup_v2_populated("populated 1", 11, &populated), 0);
-	assert_true(populated);
-	assert_int_equal(parse_cgroup_v2_populated("frozen 0\n", 9, &populated), -EBADMSG);
-}
-
 static void parse_any(const char *bytes, size_t length)
 {
 	struct cgroup_v2_memory_events events;
@@ -106,14 +94,12 @@ static void parse_any(const char *bytes, size_t length)
 	struct cgroup_v2_cpu_max max;
 	struct scan devices = parse_cgroup_v2_io_stat(bytes, length);
 	struct cgroup_v2_io io;
-	bool populated;
 	int64_t limit;
 
 	(void)parse_cgroup_v2_memory_events(bytes, length, &events);
 	(void)parse_cgroup_v2_memory_stat(bytes, length, &memory);
 	(void)parse_cgroup_v2_cpu_stat(bytes, length, &cpu);
 	(void)parse_cgroup_v2_cpu_max(bytes, length, &max);
-	(void)parse_cgroup_v2_populated(bytes, length, &populated);
 	(void)parse_cgroup_v2_limit(bytes, length, &limit);
 	while (cgroup_v2_io_stat_next(&devices, &io))
 		continue;
@@ -122,8 +108,7 @@ static void parse_any(const char *bytes, size_t length)
 static void every_beginning_is_harmless(void **state)
 {
 	(void)state;
-	each_prefix("8:0 rbytes=1 wbytes=2\nmax 100000\nusage_usec 1\nanon 5\noom_kill 1\npopulated 1\n",
-		    parse_any);
+	each_prefix("8:0 rbytes=1 wbytes=2\nmax 100000\nusage_usec 1\nanon 5\noom_kill 1\n", parse_any);
 }
 
 static void a_scope_is_read(void **state)
@@ -136,7 +121,6 @@ static void a_scope_is_read(void **state)
 	struct cgroup_v2_cpu_max max;
 	int64_t limit, cpus;
 	struct scan pids;
-	bool populated;
 	pid_t pid;
 
 	(void)state;
@@ -163,8 +147,6 @@ static void a_scope_is_read(void **state)
 	assert_int_equal(read_cgroup_v2_memory_events(&root, dir_fd, "memory.events.local", &events), 0);
 	assert_int_equal(events.oom_kill, 1);
 	assert_int_equal(events.max, 112);
-	assert_int_equal(read_cgroup_v2_populated(&root, dir_fd, &populated), 0);
-	assert_true(populated);
 	assert_int_equal(read_cpu_list(&root, dir_fd, "cpuset.cpus.effective", &cpus), 0);
 	assert_int_equal(cpus, 4);
 	assert_int_equal(read_cgroup_procs(&root, dir_fd, &pids), 0);
@@ -210,7 +192,6 @@ int main(void)
 		cmocka_unit_test(a_quota_needs_its_period),
 		cmocka_unit_test(usage_without_throttling_is_a_stat_too),
 		cmocka_unit_test(a_forgotten_newline_in_io_stat_is_survived),
-		cmocka_unit_test(populated_is_a_line_among_others),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(a_scope_is_read),
 		cmocka_unit_test(refaults_had_one_count_before_linux_5_9),

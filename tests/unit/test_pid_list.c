@@ -1,8 +1,7 @@
-/* Tests of src/kernel/pid_list.c and of src/kernel/proc_pid_children.c, which reads such a list. */
+/* Tests of src/kernel/pid_list.c. */
 #include "kernel.h"
 
 #include "kernel/pid_list.h"
-#include "kernel/proc_pid_children.h"
 
 static void assert_pids(struct scan text, const char *wanted)
 {
@@ -34,28 +33,11 @@ static void words_other_than_pids_are_skipped(void **state)
 	assert_pids(scan_bytes(ODD, strlen(ODD)), "1 2147483647 4 ");
 }
 
-static void children_of_each_thread_are_read(void **state)
-{
-	struct root root = test_root("hand-made-cgroup2-6.6/t0");
-	struct scan children;
-
-	(void)state;
-	assert_int_equal(read_proc_pid_children(&root, 100, 100, &children), 0);
-	assert_pids(children, "101 102 106 ");
-	assert_int_equal(read_proc_pid_children(&root, 102, 102, &children), 0);
-	assert_pids(children, "");
-	assert_int_equal(read_proc_pid_children(&root, 102, 105, &children), 0);
-	assert_pids(children, "103 ");
-	assert_int_equal(read_proc_pid_children(&root, 102, 104, &children), -ENOENT);
-	root_close(&root);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blanks_and_newlines_separate),
 		cmocka_unit_test(words_other_than_pids_are_skipped),
-		cmocka_unit_test(children_of_each_thread_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
