@@ -294,11 +294,11 @@ const moodOfChange = (side, unit) => {
 	return telling && AMOUNTS[unit] ? (side.change_pct > 0 ? ' worse' : ' better') : '';
 };
 
-/* "epoch.memory_max" is "epoch: memory max". */
+/* "epoch.memory_max" is "Phase epoch: largest memory sample". */
 const phaseFigure = (name) => {
 	const point = name.lastIndexOf('.'), what = name.slice(point + 1).replaceAll('_', ' ');
 
-	return `Phase ${name.slice(0, point)}: ${what === 'secs' ? 'time' : what}`;
+	return `Phase ${name.slice(0, point)}: ${{secs: 'time', 'memory max': 'largest memory sample'}[what] || what}`;
 };
 
 const changeOf = (report, from, side, unit) => {
