@@ -68,10 +68,8 @@ static void fuzz_v1_memory(const char *bytes, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
-		fuzz_v1_cpu,
-		fuzz_v1_limit,
-		fuzz_v1_memory,
-		fuzz_v1_blkio,
+		fuzz_v2_cpu, fuzz_v2_limit, fuzz_v2_memory, fuzz_v2_io,
+		fuzz_v1_cpu, fuzz_v1_limit, fuzz_v1_memory, fuzz_v1_blkio,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);
