@@ -154,6 +154,26 @@ static int64_t count_or_none(const struct known_interface *known, int64_t value)
 	return value < 0 ? no_count(ABSENT_NOT_A_VALUE) : value;
 }
 
+/* Emulated cards move as many bytes as the host's memory can, whatever speed their driver tells. */
+static bool is_emulated(const char *driver)
+{
+	static const char *const DRIVERS[] = {"virtio_net", "vmxnet3",   "e1000", "e1000e",
+					      "8139cp",     "hv_netvsc", "vif",   NULL};
+
+	for (const char *const *at = DRIVERS; *at; at++)
+		if (strcmp(driver, *at) == 0)
+			return true;
+	return false;
+}
+
+static double most_bytes(const struct known_interface *known)
+{
+	return !known->error && known->identity.kind == NET_DEVICE && known->identity.speed_mbps > 0 &&
+			       !is_emulated(known->identity.driver)
+		       ? (double)known->identity.speed_mbps * 125000
+		       : 0;
+}
+
 static void fill_identity(struct host_network *state, struct frame *frame)
 {
 	for (struct row *at = frame->first[ROW_network]; at; at = at->next) {
@@ -167,6 +187,7 @@ static void fill_identity(struct host_network *state, struct frame *frame)
 		row->operstate = text_or_none(frame, known, known->identity.operstate);
 		row->speed_mbps = count_or_none(known, known->identity.speed_mbps);
 		row->mtu = count_or_none(known, known->identity.mtu_bytes);
+		row->row.most_bytes = most_bytes(known);
 		row->counted = known->unsure ? no_count(known->error) : known->counted;
 	}
 }
