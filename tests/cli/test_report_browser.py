@@ -157,6 +157,16 @@ def test_a_stack_has_the_largest_rows_and_the_sum_of_all_others(make, drive):
     assert all(len(drive(page, "drawn", chart="gpu-memory", colour=f"c{i}")["full"]) > 500 for i in (0, 4, 7))
 
 
+@pytest.mark.parametrize("peak, source, at, is_line", [
+    (175.0, "pss", 7.0, False), (325.0, "largest_process", None, True), (200.0, "pss", 6.5, True)])
+def test_a_peak_that_no_sample_reaches_is_a_line_at_its_height(make, drive, peak, source, at, is_line):
+    """A dot floated above the line of the samples. Their line ends at 7 of 8 seconds; that of a peak goes to the edge."""
+    samples = recordings.eight_samples()
+    samples[-1]["run_end"] = dict(recordings.END, memory_peak_mib=peak, memory_peak_source=source, memory_peak_elapsed_secs=at)
+    full = drive(make(samples), "drawn", chart="memory", colour="job")["full"]
+    assert (max(full) > 0.97) == is_line and max(full) > 0.85
+
+
 def test_no_two_areas_of_a_stack_share_a_colour(make, drive):
     """The ninth of nine once had the colour of the first."""
     samples = recordings.eight_samples()
