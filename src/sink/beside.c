@@ -23,15 +23,13 @@
 enum { TEXT_CEILING = 64 << 20, PIECE_BYTES = 64 << 10 };
 #define OPEN_LIMIT_NS (250 * NSEC_PER_MSEC)
 
-const char BESIDE_RENEW[3] = "\1\n";
-
 /* ---- in the process ------------------------------------------------------------------------------------ */
 
 struct file_keeper {
 	struct beside_page *page;
 	struct target *target;
 	const struct target_options *options;
-	struct buffer text; /* from the recorder; whole lines are written */
+	struct buffer text; /* from the recorder; whole records are written */
 };
 
 /* A message that the recorder has not taken yet is more important than a later one. */
@@ -62,33 +60,35 @@ static void renew_file(struct file_keeper *keeper)
 }
 
 /* A header that the recorder sent before it could know that the file has one. */
-static bool is_second_head(const struct file_keeper *keeper, const char *line, size_t length)
+static bool is_second_head(const struct file_keeper *keeper, const char *record, size_t length)
 {
 	const char *head = keeper->options->csv_head;
 
 	return head && target_had_content(keeper->target) && length == strlen(head) &&
-	       memcmp(line, head, length) == 0;
+	       memcmp(record, head, length) == 0;
 }
 
-static void write_line(struct file_keeper *keeper, const char *line, size_t length)
-{
-	if (line[0] == BESIDE_RENEW[0])
-		renew_file(keeper);
-	else if (!is_second_head(keeper, line, length))
-		(void)target_write(keeper->target, line, length);
-}
-
-static void write_whole_lines(struct file_keeper *keeper)
+/* A length stands before each record; without bytes behind it, it asks for another file under the name. */
+static void write_whole_records(struct file_keeper *keeper)
 {
 	struct buffer *text = &keeper->text;
-	char *line = text->data, *end = text->data + text->length, *newline;
+	size_t at = 0;
+	uint32_t length;
 
-	while ((newline = memchr(line, '\n', (size_t)(end - line)))) {
-		write_line(keeper, line, (size_t)(newline + 1 - line));
-		line = newline + 1;
+	while (text->length - at >= sizeof length) {
+		const char *record = text->data + at + sizeof length;
+
+		memcpy(&length, text->data + at, sizeof length);
+		if (text->length - at - sizeof length < length)
+			break;
+		if (!length)
+			renew_file(keeper);
+		else if (!is_second_head(keeper, record, length))
+			(void)target_write(keeper->target, record, length);
+		at += sizeof length + length;
 	}
-	text->length = (size_t)(end - line);
-	memmove(text->data, line, text->length);
+	text->length -= at;
+	memmove(text->data, text->data + at, text->length);
 	pass_state_on(keeper);
 	if (target_lost_its_name(keeper->target))
 		keeper->page->lost++;
@@ -107,7 +107,7 @@ static void keep_file(struct file_keeper *keeper, int socket)
 		if (length <= 0)
 			return;
 		keeper->text.length += (size_t)length;
-		write_whole_lines(keeper);
+		write_whole_records(keeper);
 	}
 }
 

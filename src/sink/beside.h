@@ -1,6 +1,6 @@
 /*
- * A process that keeps a file on a file system that may hang: it opens, writes and closes in the recorder's place. Records
- * go to it over a socket that never makes the recorder wait, and it says what happened in memory that both share. If its
+ * A process that keeps a file on a file system that may hang: it opens, writes and closes in the recorder's place. Records,
+ * each behind its length (4 bytes; 0 asks for another file under the name), go to it over a socket that never makes the recorder wait, and it says what happened in memory that both share. If its
  * file system hangs, it stays behind, and finishes the file as soon as the file system answers.
  */
 #pragma once
@@ -38,9 +38,6 @@ struct beside {
  */
 int beside_open(const char *path, const struct target_options *options, struct beside *ret_beside,
 		char *ret_message, size_t message_size);
-
-/* Asks the process to open another file under the name, before it writes the next record. */
-extern const char BESIDE_RENEW[3];
 
 /* Tells that no record follows. Returns whether all were written and the file was closed before the deadline. */
 bool beside_finish(struct beside *beside, int64_t deadline_ns);

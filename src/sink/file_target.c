@@ -62,6 +62,7 @@ struct target {
 	uint64_t dropped_records;
 	struct target_opening opening;
 	struct beside *beside; /* keeps the file; the stream leads to it */
+	struct buffer framed;  /* a record behind its length, for that process */
 };
 
 static bool is_file(const struct target *target)
@@ -279,11 +280,31 @@ static int target_error(const struct target *target)
 	return target->gone ? -EPIPE : is_pending(target) ? -EAGAIN : 0;
 }
 
+/* The process that keeps the file must see where a record ends. Returns false if memory is refused. */
+static bool add_length(struct target *target, const char **bytes, size_t *length)
+{
+	uint32_t size = (uint32_t)*length;
+
+	if (!target->beside)
+		return true;
+	buffer_clear(&target->framed);
+	buffer_add(&target->framed, &size, sizeof size);
+	buffer_add(&target->framed, *bytes, *length);
+	*bytes = target->framed.data;
+	*length = target->framed.length;
+	return buffer_error(&target->framed) == 0;
+}
+
 int target_write(struct target *target, const char *bytes, size_t length)
 {
-	struct held_signals held = hold_signals();
+	struct held_signals held;
 	enum outcome outcome = NOT_WRITTEN;
 
+	if (!add_length(target, &bytes, &length)) {
+		drop_records(target, 1);
+		return target_error(target);
+	}
+	held = hold_signals();
 	if (!target->gone && write_pending(target))
 		outcome = write_record(target, bytes, length);
 	if (outcome == NOT_WRITTEN)
@@ -294,8 +315,11 @@ int target_write(struct target *target, const char *bytes, size_t length)
 
 int target_write_head(struct target *target, const char *bytes, size_t length)
 {
-	struct held_signals held = hold_signals();
+	struct held_signals held;
 
+	if (!add_length(target, &bytes, &length))
+		return target_error(target);
+	held = hold_signals();
 	/* A header that is still unwritten comes before all records, too. */
 	if (!target->gone && write_record(target, bytes, length) == NOT_WRITTEN && !target->gone)
 		remember_unfinished(target, bytes, length, 0);
@@ -363,6 +387,7 @@ void target_close(struct target *target, int64_t deadline_ns)
 	if (target->beside)
 		beside_done(target->beside);
 	free(target->beside);
+	buffer_done(&target->framed);
 	record_ring_done(&target->ring);
 	buffer_done(&target->unfinished);
 	free(target->path);
@@ -386,7 +411,7 @@ static struct target *new_target(const char *name, const struct target_options *
 	target->stream = NOWAIT_STREAM;
 	target->ring =
 		RECORD_RING(options->ring_ceiling_bytes ? options->ring_ceiling_bytes : DEFAULT_RING_BYTES);
-	target->unfinished = BUFFER(UNFINISHED_CEILING_BYTES);
+	target->unfinished = target->framed = BUFFER(UNFINISHED_CEILING_BYTES);
 	target->has_members = options->text >= MEMBERS_JSON;
 	target->name = strdup(name);
 	if (!target->name) {
@@ -575,7 +600,7 @@ bool target_renew(struct target *target, const struct target_options *options, c
 	if (target->beside) {
 		target->beside->seen_lost = target->beside->page->lost;
 		target->opening.had_content = false;
-		(void)target_write_head(target, BESIDE_RENEW, strlen(BESIDE_RENEW));
+		(void)target_write_head(target, "", 0);
 		return true;
 	}
 	r = open_output(target->path, &output_options, &output, why, sizeof why);

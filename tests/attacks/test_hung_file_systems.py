@@ -1,5 +1,6 @@
 """File systems that do not answer: the job runs at once, ends with its own status, and one line says what is not kept."""
 import contextlib
+import gzip
 import json
 import os
 import pathlib
@@ -221,6 +222,16 @@ def test_a_file_system_that_works_gets_the_same_recording(start, file_system, na
     if name == "run.jsonl":
         assert [one["run_end"] is not None for one in samples(path)].count(True) == 2
         assert len(samples(path)) >= 8
+
+
+def test_a_compressed_recording_arrives_whole(start, file_system):
+    """Its bytes have no lines."""
+    path = file_system.point / "run.jsonl.gz"
+    process = start(0, "-i", "0.02", "-o", path, "--", "sh", "-c", "sleep 1; exit 3")
+    assert process.communicate(timeout=10)[1] == b"" and process.returncode == 3
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    assert len(lines) > 20 and json.loads(lines[-1])["run_end"]
+    assert [json.loads(line)["sample"] for line in lines] == list(range(len(lines)))
 
 
 def test_an_earlier_recording_is_renamed(start, file_system):
