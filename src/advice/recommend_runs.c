@@ -112,10 +112,16 @@ struct line_search {
 	size_t lines;     /* of any job */
 };
 
+/* Decoded, because writers escape differently. */
 static void copy_text(const struct run_lines *lines, enum run_key key, char *ret_text, size_t size)
 {
+	CLEANUP_BUFFER struct buffer plain = BUFFER(SOURCE_LINE_BYTES);
 	struct scan text = run_text(lines, key);
 
+	if (memchr(text.at, '\\', scan_left(&text))) {
+		json_unescape(&plain, &text);
+		text = scan_bytes(plain.data ? plain.data : "", plain.length);
+	}
 	scan_copy(&text, ret_text, size);
 }
 

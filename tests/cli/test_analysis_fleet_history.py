@@ -506,6 +506,11 @@ def test_a_name_is_one_job_however_it_is_escaped(run, tmp_path):
     assert sorted((group["job"], group["task"], group["runs"]) for group in groups) == [
         ("a/b", "té", 2), ("x\x01y", "té", 1), ("xy", "té", 1), ("日本", "té", 2), ("\U0001f600", "té", 2)]
     by_user, = json.loads(run("history", "--json", "--by", "user", "runs.jsonl").stdout)["groups"]
+    # recommend takes a file of one job without --job.
+    one = json.dumps({key: value for key, value in line(0, name="NAME").items() if value is not None})
+    (tmp_path / "one.jsonl").write_text("".join(one.replace('"NAME"', raw).replace("run-0", f"run-{i}") + "\n" for i, (_, raw) in enumerate(names[:2])))
+    advice = run("recommend", "--json", "--history", "one.jsonl")
+    assert advice.returncode == 0 and json.loads(advice.out)["runs"] == 2, advice.err
     assert (by_user["user"], by_user["runs"]) == ("ann", 8)
 
 
