@@ -80,6 +80,7 @@ def test_a_machine_without_gpus_pays_nothing(run, binary, tmp_path, helpers):
 # ---- delays ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("function", ["nvmlInit", "nvmlDeviceGetMemoryInfo_v2"])
 def test_a_call_that_hangs_for_ever(record, nvml, helpers, function):
     before = left_behind()

@@ -465,6 +465,7 @@ def test_appending_to_a_log_by_redirection_renames_nothing(run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["log"]
 
 
+@pytest.mark.alone
 def test_one_sample_is_one_write(binary, tmp_path, helpers, no_leak_check):
     trace = tmp_path / "trace"
     command = ["strace", "-f", "-y", "-s", "8", "-e", "trace=write,writev,pwrite64", "-o", trace,

@@ -40,6 +40,7 @@ def read_for(fd, secs):
     return found
 
 
+@pytest.mark.alone
 def test_while_wrapping_stdout_belongs_to_the_job(run, helpers):
     result = run("-i", 0.1, "--", "sh", "-c", "echo out; sleep 0.25")
     assert result.out == "out\n"

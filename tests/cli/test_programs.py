@@ -213,6 +213,7 @@ def test_every_process_of_a_make_has_the_name_and_the_time_of_its_exit_record(bi
         assert row["cpu_secs"] - row["cpu_estimated_secs"] == pytest.approx(secs, abs=0.02 * whole), (name, found, truth)
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.geteuid(), reason="exit records are for root")
 @pytest.mark.skipif(not shutil.which("make") or not shutil.which("dd"), reason="needs make and dd")
 def test_exit_records_of_root_agree_with_an_independent_meter(record, meter, tmp_path):

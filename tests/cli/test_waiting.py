@@ -266,6 +266,7 @@ def test_idle_threads_of_a_busy_process_cost_one_small_reading(no_leak_check, bi
     assert 3 * 16 <= kinds["pread64", "schedstat"] <= 9 * 17, kinds
 
 
+@pytest.mark.alone
 def test_a_thread_that_wakes_after_a_long_sleep_is_counted(binary, tmp_path):
     """A sleeping thread is read every four seconds. Its counters have by then grown by all that it did."""
     code = """if True:

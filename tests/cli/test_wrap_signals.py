@@ -240,6 +240,7 @@ def test_a_job_that_signals_its_group_does_not_end_us(wrap, log):
     assert process.wait(10) == 7
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("what", [signal.SIGSTOP, signal.SIGKILL])
 def test_with_the_witness_stopped_or_killed(wrap, log, what):
     job = SignalJob(wrap)

@@ -190,7 +190,7 @@ def test_the_card_is_drawn_in_a_browser_without_a_network(example, needs_page, t
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert seen["problems"] == [] and [one for one in seen["requests"] if not one.startswith(("file:", "data:"))] == []
-    assert seen["heading"] == "TrackedFlow/start" and "Succeeded" in seen["text"] and "from Metaflow" in seen["text"]
+    assert seen["heading"] == "TrackedFlow/start 1" and "Succeeded" in seen["text"] and "from Metaflow" in seen["text"]
     assert re.search(r"@resources\(cpu=\d+, memory=\d+\)", seen["text"]) and "From 2 runs" in seen["text"]
     assert {"chart-cpu", "chart-memory", "chart-disk"} <= set(seen["charts"])
 
