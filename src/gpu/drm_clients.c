@@ -183,23 +183,32 @@ static double at_most(double value, double most)
 	return value < 0 ? 0 : value < most ? value : most;
 }
 
-/* The part of `elapsed_ns` in which the engine worked for the client, 0 to 1; < 0: not reported. */
+/* Some drivers count a job when it ends. */
+#define LAG_NS NSEC_PER_SEC
+
+enum { NOT_REPORTED = -1, IMPOSSIBLE = -2 };
+
+/* The part of `elapsed_ns` in which the engine worked for the client, 0 to 1; NOT_REPORTED; IMPOSSIBLE: it fell or jumped. */
 static double engine_share(const struct drm_engine *now, const struct drm_engine *before, int64_t elapsed_ns)
 {
 	double capacity = now->capacity > 0 ? (double)now->capacity : 1;
 
 	if (elapsed_ns <= 0)
-		return now->busy_ns >= 0 || now->cycles >= 0 ? 0 : -1;
+		return now->busy_ns >= 0 || now->cycles >= 0 ? 0 : NOT_REPORTED;
 	if (now->busy_ns >= 0) {
 		double busy_ns = (double)(now->busy_ns - (before ? before->busy_ns : 0));
 
+		if (busy_ns < 0 || (before && busy_ns > (double)(elapsed_ns + LAG_NS) * capacity))
+			return IMPOSSIBLE;
 		return at_most(busy_ns / ((double)elapsed_ns * capacity), 1);
 	}
 	if (now->cycles < 0)
-		return -1;
+		return NOT_REPORTED;
 	/* The past cycles of a new client are unknown: it counts from its next reading on. */
 	if (!before || now->total_cycles <= before->total_cycles)
 		return 0;
+	if (now->cycles < before->cycles)
+		return IMPOSSIBLE;
 	return at_most((double)(now->cycles - before->cycles) /
 			       ((double)(now->total_cycles - before->total_cycles) * capacity),
 		       1);
@@ -220,16 +229,24 @@ static struct client_use use_of(const struct proc_pid_fdinfo *fdinfo, const stru
 				int64_t elapsed_ns)
 {
 	struct client_use use;
+	unsigned impossible = 0;
 
 	for (int i = 0; i <= DRM_ENGINE_OTHER; i++)
 		use.percent[i] = gpu_absent(EOPNOTSUPP);
 	for (int i = 0; i < fdinfo->engine_count; i++) {
 		const struct drm_engine *engine = &fdinfo->engines[i];
 		double share = engine_share(engine, earlier_engine(client, engine->name), elapsed_ns);
+		enum drm_engine_use kind = drm_engine_use(engine->name);
 
 		if (share >= 0)
-			raise_to(&use.percent[drm_engine_use(engine->name)], 100 * share);
+			raise_to(&use.percent[kind], 100 * share);
+		else if (share <= IMPOSSIBLE)
+			impossible |= 1u << kind;
 	}
+	/* The busiest engine is unknown if one of them is. */
+	for (int i = 0; i <= DRM_ENGINE_OTHER; i++)
+		if (impossible >> i & 1)
+			use.percent[i] = gpu_absent(ERANGE);
 	return use;
 }
 

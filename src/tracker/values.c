@@ -351,7 +351,8 @@ int rt_explain_absent(struct rt_tracker *tracker, char **ret_text)
 	frame = tracker_newest(tracker);
 	read_figures_from(&tracker->root, name, sizeof name);
 	if (strcmp(name, "kernel") != 0)
-		buffer_printf(&text, "run_start.figures_from is %s, so some figures are not those of a kernel\n",
+		buffer_printf(&text,
+			      "run_start.figures_from is %s, so some figures are not those of a kernel\n",
 			      name);
 	for (enum row_kind kind = 0; frame && kind < ROW_KINDS; kind++) {
 		for (const struct row *row = frame->first[kind]; row; row = row->next)

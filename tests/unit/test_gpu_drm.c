@@ -158,6 +158,24 @@ static void a_client_counts_once_over_all_descriptors(void **state)
 	machine_close(&machine);
 }
 
+static void busy_time_that_falls_is_unknown(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	run_two_steps(&machine, "hand-made-gpu-vega20-5.19", 3);
+	lay_step(&machine, 0);
+	machine.now_ns += 1000000000;
+	machine_pass(&machine);
+	assert_true(process(&machine, 0, 100)->utilization_pct.error != 0);
+	/* From there on it counts again. */
+	lay_step(&machine, 1);
+	machine.now_ns += 1000000000;
+	machine_pass(&machine);
+	assert_near(process(&machine, 0, 100)->utilization_pct.value, 25);
+	machine_close(&machine);
+}
+
 static void use_before_the_first_survey_is_not_counted(void **state)
 {
 	struct machine machine;
@@ -369,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_generation_of_amdgpu),
 		cmocka_unit_test(a_client_counts_once_over_all_descriptors),
+		cmocka_unit_test(busy_time_that_falls_is_unknown),
 		cmocka_unit_test(use_before_the_first_survey_is_not_counted),
 		cmocka_unit_test(second_generation_of_amdgpu),
 		cmocka_unit_test(a_sleeping_card_holds_nothing),
