@@ -134,6 +134,23 @@ static void a_core_that_goes_leaves_the_others_as_they_are(void **state)
 	frame_done(&now);
 }
 
+/* A run of 1 s on two CPUs claims 40 s: its small system part is as doubtful. */
+static void parts_of_an_impossible_total_are_unknown(void **state)
+{
+	struct frame before = frame_at(1, 0, 0), now = frame_at(2, 40, 0);
+
+	(void)state;
+	((struct tree_row *)(void *)before.first[ROW_tree])->stime_total_secs = 0;
+	((struct tree_row *)(void *)now.first[ROW_tree])->stime_total_secs = 0.1;
+	now.cpus = 2;
+	now.sample->elapsed_secs = 1;
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(real_absent(tree_of(&now)->process_stime_secs), ABSENT_IMPOSSIBLE);
+	assert_int_equal(real_absent(tree_of(&now)->process_utime_secs), ABSENT_IMPOSSIBLE);
+	frame_done(&before);
+	frame_done(&now);
+}
+
 static void an_impossible_change_is_unknown(void **state)
 {
 	struct frame before = frame_at(1, 0.5, 0), now = frame_at(2, 4, INT64_C(200000000000000));
@@ -313,6 +330,7 @@ int main(void)
 		cmocka_unit_test(an_idle_core_is_idle_and_not_unknown),
 		cmocka_unit_test(a_core_with_false_counters_is_unknown),
 		cmocka_unit_test(a_core_that_goes_leaves_the_others_as_they_are),
+		cmocka_unit_test(parts_of_an_impossible_total_are_unknown),
 		cmocka_unit_test(an_impossible_change_is_unknown),
 		cmocka_unit_test(a_rate_is_of_the_time_between_the_readings),
 		cmocka_unit_test(a_counter_that_steps_back_was_reset),
