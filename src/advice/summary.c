@@ -58,8 +58,10 @@ void figure_add(struct figure *figure, const struct moment *moment, double value
 
 void total_add(struct total *total, double change)
 {
-	if (isnan(change))
+	if (isnan(change)) {
+		total->has_gap |= total->present;
 		return;
+	}
 	total->sum += change;
 	total->present = true;
 }

@@ -44,17 +44,18 @@ struct moment {
 /* NaN means that the sample has no value. */
 void figure_add(struct figure *figure, const struct moment *moment, double value);
 
-/* A sum of changes; absent if no sample has one. */
+/* A sum of changes; absent if no sample has one. A sample without one, after the first with one, leaves a gap. */
 struct total {
 	double sum;
 	bool present;
+	bool has_gap;
 };
 
 void total_add(struct total *total, double change);
 
 static inline double total_of(const struct total *total)
 {
-	return total->present ? total->sum : (double)NAN;
+	return total->present && (total->sum > 0 || !total->has_gap) ? total->sum : (double)NAN;
 }
 
 /* gpu_tracker's groups: the root process, its descendants, and all of them. */

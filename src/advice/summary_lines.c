@@ -85,9 +85,7 @@ static void add_limit(struct buffer *out, const struct binding *limit)
 		return;
 	}
 	buffer_add_text(out, strcmp(limit->source, "machine") == 0 ? " of the machine's " : " of ");
-	buffer_add_shortest(out, limit->value);
-	if (out->length > 2 && strcmp(out->data + out->length - 2, ".0") == 0)
-		out->data[out->length -= 2] = '\0';
+	buffer_printf(out, "%.4g", limit->value);
 	buffer_add_text(out, limit->value == 1 ? " core" : " cores");
 	if (strcmp(limit->source, "machine") != 0)
 		buffer_printf(out, " (%s)", limit->source);

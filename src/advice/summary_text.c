@@ -179,7 +179,7 @@ static void add_memory(const struct page *page)
 		buffer_add_text(page->out, " after ");
 		add_duration(page->out, peak.elapsed_secs);
 	}
-	if (!isnan(limit.value)) {
+	if (limit.value > 0) {
 		buffer_add_text(page->out, ", ");
 		add_share(page, peak.mib, limit.value);
 		buffer_add_text(page->out, " of ");
@@ -221,16 +221,25 @@ static void add_both_ways(const struct page *page, const char *in, double bytes_
 	add_size(page->out, bytes_out, page->unit);
 }
 
+/* A counter began again, or could not be read for a while. */
+static void add_at_least(const struct page *page, const struct total *in, const struct total *out)
+{
+	if (in->has_gap || out->has_gap)
+		buffer_add_text(page->out, "at least: ");
+}
+
 static void add_io(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
 	bool job = summary->read_bytes.present;
-	const struct total *read = job ? &summary->read_bytes : &summary->host_read_bytes;
+	double read = total_of(job ? &summary->read_bytes : &summary->host_read_bytes);
 	double written = job ? summary_stored_bytes(summary) : total_of(&summary->host_written_bytes);
 
-	if (read->present || !isnan(written)) {
+	if (!isnan(read) || !isnan(written)) {
 		add_label(page, "Storage");
-		add_both_ways(page, "read", read->sum, "written", isnan(written) ? 0 : written);
+		if (!job)
+			add_at_least(page, &summary->host_read_bytes, &summary->host_written_bytes);
+		add_both_ways(page, "read", read, "written", written);
 		if (job && summary->cancelled_bytes.sum > 0) {
 			buffer_add_text(page->out, " (and ");
 			add_size(page->out, summary->cancelled_bytes.sum, page->unit);
@@ -241,8 +250,8 @@ static void add_io(const struct page *page)
 		if (summary->read_chars.present) {
 			buffer_add_text(page->out,
 					"; by read and write calls, also of pipes and the page cache: ");
-			add_both_ways(page, "read", summary->read_chars.sum, "written",
-				      summary->written_chars.sum);
+			add_both_ways(page, "read", total_of(&summary->read_chars), "written",
+				      total_of(&summary->written_chars));
 		}
 	}
 	summary_disks_lines(page->out, &summary->disks, page->unit, LABEL_COLUMNS);
@@ -281,7 +290,7 @@ static void add_network(const struct page *page)
 	struct network_use use = summary_network(summary);
 	bool has_own = use.received > 0 || use.sent > 0 || use.connections > 0;
 
-	if (!use.source && !summary->received_bytes.present)
+	if (!use.source && isnan(total_of(&summary->received_bytes)) && isnan(total_of(&summary->sent_bytes)))
 		return;
 	add_label(page, "Network");
 	if (has_own || (use.source && strcmp(use.source, "namespace") == 0)) {
@@ -297,7 +306,9 @@ static void add_network(const struct page *page)
 		}
 		return;
 	}
-	add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
+	add_at_least(page, &summary->received_bytes, &summary->sent_bytes);
+	add_both_ways(page, "received", total_of(&summary->received_bytes), "sent",
+		      total_of(&summary->sent_bytes));
 	buffer_add_text(page->out, " (all processes; loopback not counted)");
 }
 

@@ -35,6 +35,7 @@ struct known_disk {
 	char head[DEVICE_NAME_SIZE]; /* of a path of NVMe; "": it is none */
 	bool behind_head;            /* and that is here in this tick */
 	struct diskstats paths;      /* of a head: the sums of its paths */
+	uint32_t path_count;
 };
 
 struct host_disk {
@@ -264,6 +265,13 @@ static struct disk_row *add_disk(struct frame *frame, const struct diskstats *st
 	return row;
 }
 
+/* The counters of another device with this name, or of other paths, go on from elsewhere. */
+static void set_counters(struct disk_row *row, const struct known_disk *known, bool by_paths, int64_t read_ns)
+{
+	row->row.read_ns = read_ns;
+	row->row.number = (int)(known->major << 20 ^ known->minor ^ (by_paths ? known->path_count : 0) << 12);
+}
+
 static struct known_disk *find_by_name(const struct host_disk *state, const char *name)
 {
 	for (size_t i = 0; i < state->count; i++)
@@ -288,7 +296,7 @@ static void sum_paths(struct host_disk *state)
 	struct diskstats stats;
 
 	for (size_t i = 0; i < state->count; i++)
-		state->known[i].paths = (struct diskstats){0};
+		state->known[i].path_count = 0, state->known[i].paths = (struct diskstats){0};
 	for (size_t i = 0; i < state->count; i++) {
 		struct known_disk *path = &state->known[i];
 		struct known_disk *head = *path->head ? find_by_name(state, path->head) : NULL;
@@ -296,6 +304,7 @@ static void sum_paths(struct host_disk *state)
 		path->behind_head = head;
 		if (!head || parse_diskstats(&path->counters, &stats) < 0)
 			continue;
+		head->path_count++;
 		head->paths.read_bytes = sum_or_unknown(head->paths.read_bytes, stats.read_bytes);
 		head->paths.write_bytes = sum_or_unknown(head->paths.write_bytes, stats.write_bytes);
 	}
@@ -304,7 +313,7 @@ static void sum_paths(struct host_disk *state)
 static void fill_disks(struct host_disk *state, struct collect_context *context, struct frame *frame)
 {
 	struct diskstats stats;
-	bool any_unknown;
+	bool any_unknown, by_paths;
 	int64_t read_ns;
 	int error;
 
@@ -318,19 +327,27 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 		return;
 	}
 	forget_gone(state);
+	/* The machine has no disk, or this file is not the kernel's: what was read and written is unknown. */
+	if (!state->count)
+		frame_set_missing(frame, ROW_disk, -ENODEV);
 	if (state->has_paths)
 		sum_paths(state);
 	read_ns = root_monotonic_ns(context->root);
 	for (size_t i = 0; i < state->count; i++) {
 		const struct known_disk *known = &state->known[i];
 
-		if (known->behind_head || (!known->shown && !known->error) ||
-		    parse_diskstats(&known->counters, &stats) < 0)
+		if (known->behind_head || (!known->shown && !known->error))
 			continue;
-		if (!stats.read_bytes && !stats.write_bytes)
+		error = parse_diskstats(&known->counters, &stats);
+		if (error < 0) {
+			frame_set_missing(frame, ROW_disk, error);
+			continue;
+		}
+		by_paths = !stats.read_bytes && !stats.write_bytes;
+		if (by_paths)
 			stats = known->paths;
 		if (known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name)))
-			add_disk(frame, &stats, known)->row.read_ns = read_ns;
+			set_counters(add_disk(frame, &stats, known), known, by_paths, read_ns);
 		/* It may be a disk or a part of one, so the sum over the disks is unknown. */
 		else if (known->error != -EINPROGRESS && (stats.read_bytes || stats.write_bytes))
 			frame_set_missing(frame, ROW_disk, known->error);

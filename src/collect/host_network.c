@@ -230,11 +230,14 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 		return;
 	}
 	read_ns = root_monotonic_ns(context->root);
+	/* Each network namespace has an interface, if only lo. */
+	frame_set_missing(frame, ROW_network, -ENODEV);
 	while (proc_net_dev_next(&interfaces, &device)) {
 		struct network_row *row;
 		struct known_interface *known;
 		char name[INTERFACE_NAME_SIZE];
 
+		frame_set_missing(frame, ROW_network, 0);
 		if (scan_is(&device.name, "lo"))
 			continue;
 		scan_copy(&device.name, name, sizeof name);

@@ -23,7 +23,7 @@ struct row {
 	struct row *parent; /* NULL for the sample */
 	int64_t read_ns;    /* CLOCK_MONOTONIC of its counters; 0: as the frame's */
 	enum row_kind kind;
-	int number;          /* tells rows without a name apart */
+	int number;          /* tells rows without a name, or of one name, apart */
 	int cpus;            /* whose times its counters add up; 0: as the frame's */
 	double counted_secs; /* all time that the kernel counted for them, idle or not; 0: it does not say */
 	double most_bytes;   /* that the device can move in a second; 0: unknown */

@@ -138,7 +138,7 @@ static bool same_identity(const struct row *a, const struct row *b)
 		return a->number == b->number;
 	key_a = *row_text(a, description->key_offset);
 	key_b = *row_text(b, description->key_offset);
-	if (text_absent(key_a) || text_absent(key_b) || strcmp(key_a, key_b) != 0)
+	if (text_absent(key_a) || text_absent(key_b) || strcmp(key_a, key_b) != 0 || a->number != b->number)
 		return false;
 	return description->parent == ROW_sample || same_identity(a->parent, b->parent);
 }

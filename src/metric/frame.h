@@ -59,8 +59,8 @@ static inline void frame_set_missing(struct frame *frame, enum row_kind kind, in
 const char *frame_text(struct frame *frame, const char *bytes, size_t length);
 
 /*
- * Finds the row of another frame that describes the same thing: with the same key below the same parent, or,
- * for kinds without keys, with the same number. Pass the row at the same position as the guess: nearly always it is the
+ * Finds the row of another frame that describes the same thing: with the same number and, for kinds
+ * with keys, the same key below the same parent. Pass the row at the same position as the guess: nearly always it is the
  * right one. Returns NULL if there is none.
  */
 const struct row *frame_match(const struct frame *other, const struct row *row, const struct row *guess);

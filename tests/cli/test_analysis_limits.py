@@ -132,3 +132,15 @@ def test_a_gpu_that_is_divided_anew_has_the_total_of_its_peak(run, tmp_path):
             for i in range(8)]
     found = summary(run, recordings.write(tmp_path / "run.jsonl", made))["gpus"][0]
     assert (found["memory_max_mib"], found["memory_total_mib"]) == (900.0, 1000.0)
+
+
+def test_a_mean_limit_has_no_more_digits_than_one_reads(run, tmp_path):
+    path = course(tmp_path / "run.jsonl", steps({"cpu_limit_cores": 4.0}, {"cpu_limit_cores": 1.0}, at=1))
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:7]))
+    assert " of 1.429 cores (cgroup limit) on average" in run("summary", path).out
+
+
+def test_a_limit_of_0_has_no_percentage(run, tmp_path):
+    path = course(tmp_path / "run.jsonl", {"memory_limit_mib": 0.0})
+    assert "0 % of 0" not in run("summary", path).out
+    assert summary(run, path)["memory"]["peak_of_limit_pct"] is None

@@ -316,6 +316,47 @@ def test_a_byte_counts_once_in_the_total(record_change, name):
         assert list(by_row.values()) == [(1000 * times + 8 * times) * 512]
 
 
+def heads(samples):
+    return [(one["totals"]["disk_read_bytes"], [row["read_bytes_per_sec"] for row in one["disk"]]) for one in samples]
+
+
+# Devices of a machine in two moments, by how much they have read; none of it was read in between.
+OTHER_DEVICES = {
+    "another disk of the same name": (disk("sda"), ["8 0 sda 1000"], ["8 32 sda 900000"]),
+    "a path that returns": (PATHS, ["259 0 nvme0n1 0", "259 1 nvme0c0n1 1000"],
+                            ["259 0 nvme0n1 0", "259 1 nvme0c0n1 1000", "259 2 nvme0c1n1 5000"]),
+    "a path that fails": (PATHS, ["259 0 nvme0n1 0", "259 1 nvme0c0n1 1000", "259 2 nvme0c1n1 5000"],
+                          ["259 0 nvme0n1 0", "259 2 nvme0c1n1 9000"]),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_DEVICES)
+def test_counters_of_another_device_make_no_bytes(record_change, run, tmp_path, name):
+    machine, before, after = OTHER_DEVICES[name]
+
+    def text(devices):
+        return {"proc/diskstats": "".join("{0} {1} {2} 1 0 {3} 0 1 0 0 0 0 0 0\n".format(*one.split()) for one in devices)}
+    samples = record_change({**machine, **text(before)}, text(after))
+    assert {total for total, _ in heads(samples[1:])} == {0, None}
+    assert "Storage" not in run("summary", tmp_path / "change.jsonl").out
+
+
+@pytest.mark.parametrize("path, name", [("proc/diskstats", "disk"), ("proc/net/dev", "network")])
+@pytest.mark.parametrize("text", ["", "Inter-|\n face |\n", " 8 0 sda 1 2\n"], ids=["empty", "head", "cut"])
+def test_a_list_without_devices_leaves_them_unknown(record_root, path, name, text):
+    """A kernel lists at least lo. A machine without a disk writes elsewhere."""
+    sample, _, reasons, summary = record_root({path: text, **disk("sda")})
+    assert sample[name] is None and reasons[name] in ("No such device", "Bad message")
+    assert all(sample["totals"][one] is None for one in sample["totals"] if one.startswith(name[:3] + "_re") or one.endswith("k_read_bytes"))
+    assert "read 0" not in summary and "received 0" not in summary
+
+
+def test_a_counter_that_began_again_makes_the_sum_a_lower_bound(record_change, run, tmp_path):
+    names = "Inter-|\n face |\n eth0: {} 1 0 0 0 0 0 0 {} 1 0 0 0 0 0 0\n"
+    record_change({"proc/net/dev": names.format(2 ** 32 - 5, 1000)}, {"proc/net/dev": names.format(3000, 3048)})
+    assert "Network    at least: received unknown, sent 2.00 KiB" in run("summary", tmp_path / "change.jsonl").out
+
+
 # ---- GPUs -----------------------------------------------------------------------------------------------------------
 
 READINGS = ("utilization_pct memory_utilization_pct encoder_utilization_pct decoder_utilization_pct vram_total_bytes vram_used_bytes"
