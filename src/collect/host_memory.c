@@ -44,7 +44,9 @@ static int64_t available_kib(const struct proc_meminfo *meminfo)
 {
 	int64_t reclaimable = meminfo->slab_reclaimable_kib > 0 ? meminfo->slab_reclaimable_kib : 0;
 
-	if (meminfo->available_kib >= 0)
+	/* An emulated kernel writes a line that it does not fill: nothing is available beside free memory. */
+	if (meminfo->available_kib > 0 ||
+	    (meminfo->available_kib == 0 && meminfo->free_kib <= meminfo->total_kib / 4))
 		return meminfo->available_kib;
 	if (meminfo->free_kib < 0 || meminfo->buffers_kib < 0 || meminfo->cached_kib < 0)
 		return -1;
@@ -118,7 +120,7 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	/* The baseline, in which no memory is told, must not delay the start of the job. */
 	available = context->progress.baseline ? available_kib(&meminfo)
 					       : available_with_arc_kib(state, context->root, &meminfo);
-	row->total_mib = mib_of_kib(meminfo.total_kib);
+	row->total_mib = meminfo.total_kib ? mib_of_kib(meminfo.total_kib) : no_real(ABSENT_NOT_A_VALUE);
 	row->free_mib = part_mib(&meminfo, meminfo.free_kib);
 	row->available_mib = part_mib(&meminfo, available);
 	row->buffers_mib = part_mib(&meminfo, meminfo.buffers_kib);

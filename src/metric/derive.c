@@ -115,7 +115,7 @@ static int clock_doubt(const struct row *now, const struct span *window)
 	if (now->counted_secs <= 0 || !window->before || window->before->cpus != now->cpus)
 		return 0;
 	secs = span_secs(now, window);
-	counted = (now->counted_secs - window->before->counted_secs) / now->cpus;
+	counted = (now->counted_secs - window->before->counted_secs) / (now->cpus ? now->cpus : 1);
 	/* One of the times began again: each tells so itself. */
 	if (secs < STILL_SECS || counted < 0)
 		return 0;

@@ -114,6 +114,25 @@ ZFS = {
 }
 
 
+def test_0_available_beside_much_free_memory_is_not_believed(record_root):
+    """MemAvailable is 0 on a machine that has none left, and where a kernel that is emulated does not fill its line."""
+    text = MEMORY.format(total=0, free=0, available=0)
+    sample, _, _, summary = record_root({"proc/meminfo": text.replace("1024000", "2048000", 1)})
+    assert sample["memory"]["used_pct"] == 26.51 and "100 %" not in summary
+    sample, _, _, _ = record_root({"proc/meminfo": text.replace("1024000", "10240")})
+    assert sample["memory"]["used_pct"] == 100
+
+
+def test_a_memory_of_0_is_unknown(record_root):
+    sample, _, reasons, _ = record_root({"proc/meminfo": "MemTotal: 0 kB\nMemFree: 0 kB\nMemAvailable: 0 kB\n"})
+    assert sample["memory"]["total_mib"] is None and "memory.total_mib" in reasons
+
+
+def test_a_frozen_line_without_cores_leaves_times_unknown(record_root):
+    sample, _, _, _ = record_root({"proc/stat": "cpu  100 0 100 100 0 0 0 0 0 0\nctxt 5\n"})
+    assert sample["cpu"]["utime_secs"] is None
+
+
 def test_the_cache_of_zfs_is_available_on_a_host(record_root):
     host = {"proc/1/cgroup": "0::/init.scope\n", "proc/self/mountinfo": "22 1 8:1 / / rw - zfs rpool/root rw\n"}
     sample, _, _, summary = record_root({**ZFS, **host})
