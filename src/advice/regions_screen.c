@@ -81,7 +81,9 @@ static bool is_empty(const rt_regions *regions, size_t measure)
 
 static void add_usual(const rt_regions *regions, struct shown_list *shown)
 {
-	bool machine = is_empty(regions, find_measure(regions, "process_memory_mib"));
+	/* The memory of a job that ended before its first sample is unknown, and the machine's is not its own. */
+	bool machine = is_empty(regions, find_measure(regions, "process_memory_mib")) &&
+		       is_empty(regions, find_measure(regions, "process_cpu_usage"));
 
 	for (size_t i = 0; i < ARRAY_SIZE(USUAL); i++) {
 		size_t measure = find_measure(regions, USUAL[i].measure);

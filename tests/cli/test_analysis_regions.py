@@ -255,3 +255,10 @@ def test_phases_are_listed_in_the_order_of_their_first_call(run, tmp_path):
         ("stop", "last", 10), ("start", "short", 3), ("stop", "short", 4)])
     lines = run("regions", recorded).out.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["short", "long", "last"]
+
+
+def test_a_short_job_without_a_sample_of_memory_has_not_that_of_the_machine(run, tmp_path):
+    path = recordings.write(tmp_path / "run.jsonl", [recordings.sample(0, cores=0.5, memory=None, start=recordings.START)])
+    recordings.write_marks(path, 1_700_000_000.5, [("start", "load", 0.1), ("stop", "load", 0.9)])
+    shown = run("regions", path).out
+    assert "1.00 GiB" not in shown and "0.5" in shown
