@@ -64,7 +64,8 @@ double summary_max_cores(const struct rt_summary *summary)
 	double most = summary->tracked ? summary->cores.most : summary->host_cores.most,
 	       mean = summary_mean_cores(summary);
 
-	return summary->samples == 1 && most < mean ? mean : most;
+	/* The end told time that no sample has: of children that were never seen, or after a gap. */
+	return most < mean ? mean : most;
 }
 
 double summary_stored_bytes(const struct rt_summary *summary)

@@ -420,3 +420,10 @@ def test_a_core_file_is_told(run, record):
         if limit != "0" and not end["core_dumped"]:
             continue  # core_pattern may send it nowhere
         assert end["core_dumped"] == bool(told) and result.err.startswith(f"Failed: killed by SIGSEGV (11){told}\n")
+
+
+def test_no_mean_is_above_the_maximum(run, tmp_path):
+    """run_end has CPU time of children that no sample saw: 12 s in 8, where the samples have 1 core."""
+    path = recordings.steady(tmp_path / "run.jsonl", cores=1.0, end=recordings.END)
+    cores = json.loads(run("summary", "--json", path).out)["cores"]
+    assert cores["max"] >= cores["mean"] == 1.5
