@@ -26,6 +26,7 @@
 #include "cli/end_places.h"
 #include "cli/run_subcommand.h"
 #include "cli/told_status.h"
+#include "kernel/may_hang.h"
 #include "launch/in_time.h"
 #include "wrap/wrap.h"
 
@@ -354,6 +355,7 @@ static int start_job(struct recording_run *run, const struct wrap_job *job)
 	if (r < 0)
 		return r;
 	alone_forget();
+	paths_look_again();
 	if (started.in_cgroup)
 		rt_track_in_cgroup(run->tracker, started.pid);
 	else

@@ -20,8 +20,8 @@
 #include "kernel/proc_pid_mountinfo.h"
 
 enum { TABLE_BYTES = 64 << 20, LINKS_MOST = 40 };
-/* The start of a recording looks at several paths. */
-#define FRESH_NS (100 * NSEC_PER_MSEC)
+/* The start of a recording looks at several paths, and so does its end. */
+#define FRESH_NS NSEC_PER_SEC
 
 #define HUNG_NS NSEC_PER_SEC
 
@@ -51,14 +51,18 @@ static char *find_point(const char *point)
 }
 
 /* A newer mount at the same point hides the older one. */
-static void take_point(const struct mount *mount)
+static void take_point(struct scan line)
 {
-	bool is_served = mount_is_served(mount);
+	struct mount mount;
 	char point[PATH_MAX], *older;
+	bool is_served;
 
+	if ((!table.points.length && mount_line_is_kernels(&line)) || !proc_pid_mountinfo_next(&line, &mount))
+		return;
+	is_served = mount_is_served(&mount);
 	if (!is_served && !table.points.length)
 		return;
-	mount_text(&mount->point, point, sizeof point);
+	mount_text(&mount.point, point, sizeof point);
 	older = find_point(point);
 	if (older && !is_served)
 		*older = '-';
@@ -70,8 +74,7 @@ static bool read_table(void)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(TABLE_BYTES);
 	int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
-	struct scan mounts;
-	struct mount mount;
+	struct scan mounts, line;
 
 	if (table.read_ns && now_ns - table.read_ns < FRESH_NS)
 		return true;
@@ -79,8 +82,8 @@ static bool read_table(void)
 		return false;
 	buffer_clear(&table.points);
 	mounts = parse_proc_pid_mountinfo(text.data, text.length);
-	while (proc_pid_mountinfo_next(&mounts, &mount))
-		take_point(&mount);
+	while (scan_line(&mounts, &line))
+		take_point(line);
 	table.read_ns = now_ns;
 	return !buffer_error(&table.points);
 }
@@ -157,13 +160,16 @@ static const char *find_point_of_folder(struct path_walk *walk)
 /* Returns the mount point at which the path leaves what the kernel serves itself, or NULL. */
 static const char *served_point(const char *path)
 {
-	struct path_walk walk = {.length = 0};
+	struct path_walk walk;
 	const char *point;
 
 	if (!read_table())
 		return UNKNOWN_POINT;
 	if (!table.points.length || strlen(path) >= PATH_MAX)
 		return NULL;
+	walk.length = 0;
+	walk.links = 0;
+	walk.at[0] = '\0';
 	point = find_point("/");
 	if (!point && *path != '/')
 		point = find_point_of_folder(&walk);
@@ -179,6 +185,11 @@ static const char *served_point(const char *path)
 bool path_may_hang(const char *path)
 {
 	return served_point(path) != NULL;
+}
+
+void paths_look_again(void)
+{
+	table.read_ns = 0;
 }
 
 void path_has_hung(const char *path)

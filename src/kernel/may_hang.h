@@ -9,6 +9,9 @@
  */
 bool path_may_hang(const char *path);
 
+/* Mounts are remembered for a second. From now on there is a job that may mount some. */
+void paths_look_again(void);
+
 /* Remembers for a second that the file system of `path` did not answer in time, so that this is waited for only once. */
 void path_has_hung(const char *path);
 bool path_hangs_now(const char *path);

@@ -126,21 +126,35 @@ bool mount_has_option(const struct mount *mount, const char *option)
 	return scan_is(&left, option);
 }
 
+static const char SERVED[] =
+	"nfs nfs4 cifs smb3 autofs 9p ceph afs gpfs gfs2 ocfs2 lustre coda beegfs vboxsf virtiofs ";
+static const char KERNELS[] = "cgroup tmpfs proc sysfs devpts cgroup2 devtmpfs mqueue ramfs rootfs overlay "
+			      "aufs btrfs zfs bcachefs ";
+
+static bool list_has_type(const char *list, const struct scan *type)
+{
+	size_t length = scan_left(type);
+	const char *found = memmem(list, strlen(list), type->at, length);
+
+	return found && found[length] == ' ' && (found == list || found[-1] == ' ');
+}
+
 bool mount_is_served(const struct mount *mount)
 {
-	static const char SERVED[] =
-		"nfs nfs4 cifs smb3 autofs 9p ceph afs gpfs gfs2 ocfs2 lustre coda beegfs vboxsf "
-		"virtiofs ";
-	static const char KERNELS[] =
-		"tmpfs ramfs rootfs devtmpfs overlay aufs btrfs zfs bcachefs proc sysfs devpts "
-		"mqueue cgroup cgroup2 ";
-	const char *list = mount->major ? SERVED : KERNELS;
-	size_t length = scan_left(&mount->type);
-	const char *found = memmem(list, strlen(list), mount->type.at, length);
-	bool is_listed = found && found[length] == ' ' && (found == list || found[-1] == ' ');
 	struct scan type = mount->type;
 
-	return scan_literal(&type, "fuse") || is_listed == (mount->major != 0);
+	return scan_literal(&type, "fuse") ||
+	       list_has_type(mount->major ? SERVED : KERNELS, &type) == (mount->major != 0);
+}
+
+bool mount_line_is_kernels(const struct scan *line)
+{
+	struct scan left = *line, type;
+
+	while (scan_until(&left, '-', &type) &&
+	       (type.at == type.end || type.end[-1] != ' ' || !scan_literal(&left, " ")))
+		;
+	return scan_until(&left, ' ', &type) && list_has_type(KERNELS, &type);
 }
 
 int read_proc_pid_mountinfo(struct root *root, struct kept_file *file, struct scan *ret_mounts)

@@ -53,3 +53,6 @@ bool mount_has_option(const struct mount *mount, const char *option);
  * type without a block device that is unknown here counts as served.
  */
 bool mount_is_served(const struct mount *mount);
+
+/* Whether the type alone tells that the mount of a line is not served. Reading all columns costs ten times as much. */
+bool mount_line_is_kernels(const struct scan *line);

@@ -328,24 +328,22 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 static double most_mib(const struct row *row, const struct metric *metric, const struct frame *frame)
 {
 	const struct tree_row *tree = (const void *)frame->first[ROW_tree];
-	bool in_each = strstr(metric->name, "rss_mib") || strstr(metric->name, "shared_mib");
 	bool is_part = row->kind == ROW_tree || row->kind == ROW_program || row->kind == ROW_run_end ||
 		       row->kind == ROW_run_end_program || row->kind == ROW_cgroup || row->kind == ROW_numa;
 
 	if (!is_part || frame->memory_mib <= 0 || strstr(metric->name, "gpu") ||
 	    strstr(metric->name, "limit"))
 		return ANY;
-	return frame->memory_mib * (in_each && tree && !count_absent(tree->process_child_count)
-					    ? 1 + (double)tree->process_child_count
-					    : 1);
+	if ((strstr(metric->name, "rss_mib") || strstr(metric->name, "shared_mib")) && tree &&
+	    !count_absent(tree->process_child_count))
+		return frame->memory_mib * (1 + (double)tree->process_child_count);
+	return frame->memory_mib;
 }
 
 /* Judges a value that its collector assigned. */
 static void judge_value(struct row *row, const struct metric *metric, size_t offset,
 			const struct frame *frame)
 {
-	bool is_cpu_time = is_seconds(metric) && row->kind != ROW_cgroup && metric->nature != GAUGE &&
-			   (strstr(metric->name, "cpu_") || strstr(metric->name, "time_"));
 	double value, most = ANY;
 
 	if (metric->type > TYPE_COUNT || field_absent(row, metric->type, offset))
@@ -355,7 +353,8 @@ static void judge_value(struct row *row, const struct metric *metric, size_t off
 		most = 100;
 	else if (strcmp(metric->unit, "MiB") == 0)
 		most = most_mib(row, metric, frame);
-	else if (is_cpu_time)
+	else if (is_seconds(metric) && row->kind != ROW_cgroup && metric->nature != GAUGE &&
+		 (strstr(metric->name, "cpu_") || strstr(metric->name, "time_")))
 		most = most_per_sec(metric, row, frame) * (1.25 * frame->sample->elapsed_secs + 1);
 	if (value > most)
 		field_set_absent(row, metric->type, offset, ABSENT_IMPOSSIBLE);

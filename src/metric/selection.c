@@ -84,12 +84,11 @@ static const struct {
 void selection_init(struct selection *selection, bool no_system, bool no_process, char *const *globs,
 		    size_t glob_count)
 {
-	*selection = (struct selection){.all = !no_system && !no_process && glob_count == 0};
-	if (selection->all) {
-		memset(selection->metrics, true, sizeof selection->metrics);
-		memset(selection->kinds, true, sizeof selection->kinds);
+	bool all = !no_system && !no_process && glob_count == 0;
+
+	memset(selection, all, sizeof *selection);
+	if (all)
 		return;
-	}
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		bool off = is_switched_off(kind, no_system, no_process);
 

@@ -29,7 +29,7 @@ RUNS_ONCE int programs_new(bool listens, struct programs **ret_programs)
 {
 	struct programs *programs = calloc(1, sizeof *programs);
 
-	if (!programs || !(programs->at = calloc(FIRST_PROGRAMS, sizeof *programs->at))) {
+	if (!programs || !(programs->at = malloc(FIRST_PROGRAMS * sizeof *programs->at))) {
 		free(programs);
 		return -ENOMEM;
 	}
