@@ -151,7 +151,8 @@ const verdictCard = (run, report) => {
 		element('p', {class: 'headline'}, svg(ICONS[mood]), element('span', {}, title)),
 		/* The kernel's wait status says no more than the words. */
 		note(told(run.raw, run.figure('end', 'evidence') && run.figure('end', 'reason') !== 'exit' ? 'summary.end.evidence' : 'summary.end.in_words', sentence)),
-		run.figure('end', 'descendants_running') ? note(told(run.raw, 'summary.end.descendants_running'), ' of its processes were still running at its end.') : null);
+		run.figure('end', 'descendants_running') === 1 ? note('One of its processes was still running at its end.')
+			: run.figure('end', 'descendants_running') ? note(told(run.raw, 'summary.end.descendants_running'), ' of its processes were still running at its end.') : null);
 };
 
 const hasCost = (run) => valueAt(run.raw, 'advice.cost.run_usd') !== null;
