@@ -27,6 +27,7 @@
 
 enum { LOOK_MS = 200, SOON_MS = 50, FEEDS_MOST = 256, KEYS_AT_ONCE = 64, PIPE_READS = 8 };
 #define HISTORY_LOOK_NS (2 * NSEC_PER_SEC)
+#define HUNG_LOOK_NS (30 * NSEC_PER_SEC)
 #define REDRAW_NS NSEC_PER_SEC
 #define SOONEST_REDRAW_NS (50 * NSEC_PER_MSEC)
 /* `resource-tracker CMD &` writes its summary to this terminal soon after its run has ended. */
@@ -41,6 +42,7 @@ struct live {
 	struct canvas canvas;
 	int signals_fd;
 	sigset_t mask_before;
+	int64_t writers_ns; /* no earlier look for recorders, because a file system hangs */
 	int64_t history_ns, drawn_ns, run_end_ns; /* 0: never */
 	bool dirty;                               /* there is something new to draw */
 	bool urgent;                              /* the user waits for it */
@@ -125,7 +127,9 @@ static void look_for_runs(struct live *live)
 		return;
 	live->history_ns = now_ns();
 	look_into_history(live);
-	writers_find(follow_written, live);
+	/* The screen stands still while a file system does not answer. */
+	if (now_ns() >= live->writers_ns && !writers_find(follow_written, live))
+		live->writers_ns = now_ns() + HUNG_LOOK_NS;
 }
 
 static int begin_feeds(struct live *live, struct rt_problem *problem)

@@ -2,6 +2,7 @@
 #include "live/writers.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -11,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/scan.h"
+#include "launch/in_time.h"
 
 enum { PROC_PATH_BYTES = 64, FDINFO_BYTES = 4096 };
 
@@ -77,42 +79,63 @@ static bool holds_lock(const char *pid, const char *descriptor)
 	return false;
 }
 
-static void take_descriptor(const char *pid, const char *descriptor, writers_take *take, void *context)
+/* A path means the same to a process with our mounts alone. */
+static bool has_our_mounts(const char *pid)
+{
+	char link[PROC_PATH_BYTES], ours[PATH_MAX], theirs[PATH_MAX];
+
+	snprintf(link, sizeof(link), "/proc/%s/ns/mnt", pid);
+	return read_proc_link("/proc/self/ns/mnt", ours) && read_proc_link(link, theirs) &&
+	       strcmp(ours, theirs) == 0;
+}
+
+/* Returns false if the file system did not answer. A file that was removed is reached by its descriptor. */
+static bool take_descriptor(const char *pid, const char *descriptor, writers_take *take, void *context)
 {
 	char link[PROC_PATH_BYTES], path[PATH_MAX];
 	struct stat written, named;
+	int r;
 
 	snprintf(link, sizeof(link), "/proc/%s/fd/%s", pid, descriptor);
-	/* The lock comes first: a file system that hangs is left alone. */
-	if (!holds_lock(pid, descriptor) || stat(link, &written) < 0 || !S_ISREG(written.st_mode))
-		return;
-	if (read_proc_link(link, path) && stat(path, &named) == 0 && named.st_dev == written.st_dev &&
-	    named.st_ino == written.st_ino)
-		take(context, path, &written);
-	else
-		take(context, link, &written);
+	if (!holds_lock(pid, descriptor) || !read_proc_link(link, path))
+		return true;
+	r = stat_in_time(path, &named);
+	if (r == -ETIMEDOUT)
+		return false;
+	if (stat(link, &written) < 0 || !S_ISREG(written.st_mode))
+		return true;
+	take(context,
+	     r == 0 && named.st_dev == written.st_dev && named.st_ino == written.st_ino ? path : link,
+	     &written);
+	return true;
 }
 
-static void take_recorder(const char *pid, writers_take *take, void *context)
+static bool take_recorder(const char *pid, writers_take *take, void *context)
 {
 	char path[PROC_PATH_BYTES];
 	CLEANUP_FOLDER DIR *folder = NULL;
 	const struct dirent *entry;
+	bool answers = true;
 
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	folder = opendir(path);
-	while (folder && (entry = readdir(folder)))
+	while (folder && answers && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.')
-			take_descriptor(pid, entry->d_name, take, context);
+			answers = take_descriptor(pid, entry->d_name, take, context);
+	return answers;
 }
 
-void writers_find(writers_take *take, void *context)
+bool writers_find(writers_take *take, void *context)
 {
 	CLEANUP_FOLDER DIR *processes = opendir("/proc");
 	const struct dirent *entry;
+	bool answers = true;
 
+	allow_work_aside();
 	while (processes && (entry = readdir(processes)))
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && strlen(entry->d_name) < 12 &&
-		    is_recorder(entry->d_name) && is_of_this_user(entry->d_name))
-			take_recorder(entry->d_name, take, context);
+		    is_recorder(entry->d_name) && is_of_this_user(entry->d_name) &&
+		    has_our_mounts(entry->d_name))
+			answers &= take_recorder(entry->d_name, take, context);
+	return answers;
 }

@@ -345,3 +345,41 @@ def test_a_start_on_disks_makes_no_process(binary, tmp_path):
                     "--", "true"], check=True, cwd=tmp_path)
     text = (tmp_path / "calls").read_text()
     assert "rt-aside" not in text
+
+
+# Jobs that outlive their recorder hold no pipe of the test.
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def seen_on(terminal, wanted, secs):
+    """Reads a terminal until it has shown these bytes."""
+    text, deadline = b"", time.monotonic() + secs
+    while wanted not in text:
+        assert time.monotonic() < deadline, text[-2000:]
+        text += os.read(terminal, 65536)
+
+
+@pytest.mark.timeout(120)
+def test_the_live_view_shows_other_runs_beside_one_that_cannot_be_read(start, file_system, binary, tmp_path):
+    """A recorder of this user holds a recording on a file system that hangs. The list has the other run, and the keys work."""
+    if not (pathlib.Path(binary).parent / "resource-tracker-analysis").exists():
+        pytest.skip("this build has no live view")
+    start(os.geteuid(), "-i", "0.1", "-q", "-n", "stuck", "-o", file_system.point / "stuck.jsonl", "--", "sleep", "60", **QUIET)
+    start(os.geteuid(), "-i", "0.1", "-q", "-n", "other-run", "-o", tmp_path / "other.jsonl", "--", "sleep", "60", **QUIET)
+    deadline = time.monotonic() + 20
+    while not all(path.exists() and path.read_text() for path in (file_system.point / "stuck.jsonl", tmp_path / "other.jsonl")):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    file_system.turn("never")
+    master, slave = pty.openpty()
+    with subprocess.Popen([binary, "live"], stdin=slave, stdout=slave, stderr=slave,
+                          env={**os.environ, "TERM": "xterm", "TRACKER_HISTORY": "off", "LINES": "50", "COLUMNS": "120"}) as live:
+        try:
+            seen_on(master, b"other-run", 30)
+            os.write(master, b"q")
+            assert live.wait(10) == 0
+        finally:
+            live.kill()
+            file_system.turn("works")
+            os.close(slave)
+            os.close(master)

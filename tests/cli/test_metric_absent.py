@@ -25,6 +25,7 @@ ALWAYS = {
     "run_end.dropped_samples": "the recorder counts it",
     "run_end.reason": "the recorder decides it", "run_end.evidence": "as run_end.reason, where the recorder itself ends the run",
     "run_start.schema_version": "a constant", "run_start.run_id": "the recorder makes it",
+    "run_start.figures_from": "it names the files that are missing",
     "run_start.mode": "a setting with a default", "run_start.interval_secs": "a setting with a default",
     "run_start.children": "a setting with a default", "run_start.aligned": "a setting with a default",
     "run_start.tags.*": "an empty map says that none was given", "run_start.scheduler.*": "an empty map says that none was found",

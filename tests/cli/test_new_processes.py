@@ -115,6 +115,7 @@ def test_lists_of_threads_are_not_read_in_a_wrapped_job(binary, tmp_path, no_lea
     assert lists and not of_threads, of_threads
 
 
+@pytest.mark.alone
 def test_a_storm_of_processes_is_left_out_of_the_table(binary, tmp_path):
     """A chain of 20,000 that wait in vfork() once cost 3.2 s: all were read, and each climbed the whole chain as it ended."""
     record, count = tmp_path / "record.jsonl", 8000
@@ -147,6 +148,7 @@ time.sleep(6)
 """
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("attached", [False, True], ids=["wrapped", "attached"])
 def test_processes_that_were_left_out_are_found_later(record, attached):
     if attached:

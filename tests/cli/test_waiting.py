@@ -93,6 +93,7 @@ def test_waiting_of_short_lived_children_is_a_lower_bound_that_tells_its_part(re
     assert told(samples, "process_cpu_wait_secs") < wait + 0.3
 
 
+@pytest.mark.alone
 def test_waiting_before_an_attach_does_not_count(binary, tmp_path):
     code = SAYS + """
 def work():
