@@ -26,6 +26,7 @@
 #include "base/trust.h"
 #include "cli/config_toml.h"
 #include "cli/message.h"
+#include "kernel/may_hang.h"
 #include "launch/in_time.h"
 
 enum {
@@ -197,8 +198,12 @@ static int take_config(const struct config_call *call, int r, enum origin origin
 int read_config_file(const char *path, enum origin origin, bool named, bool warn, struct given_list *list)
 {
 	struct config_call call = {.path = path, .named = named};
+	struct stat status;
 	int r;
 
+	/* The usual case: there is none. */
+	if (!named && !path_may_hang(path) && stat(path, &status) < 0)
+		return 0;
 	/* Pages that are not used cost nothing. */
 	call.text = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (call.text == MAP_FAILED)

@@ -336,7 +336,10 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 	for (size_t i = 0; i < state->count; i++) {
 		const struct known_disk *known = &state->known[i];
 
-		if (known->behind_head || (!known->shown && !known->error))
+		bool is_new = known->error == -EINPROGRESS;
+
+		if (known->behind_head || (!known->shown && !known->error) ||
+		    (is_new && is_never_shown(known->name)))
 			continue;
 		error = parse_diskstats(&known->counters, &stats);
 		if (error < 0) {
@@ -346,10 +349,10 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 		by_paths = !stats.read_bytes && !stats.write_bytes;
 		if (by_paths)
 			stats = known->paths;
-		if (known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name)))
+		if (known->shown || is_new)
 			set_counters(add_disk(frame, &stats, known), known, by_paths, read_ns);
 		/* It may be a disk or a part of one, so the sum over the disks is unknown. */
-		else if (known->error != -EINPROGRESS && (stats.read_bytes || stats.write_bytes))
+		else if (stats.read_bytes || stats.write_bytes)
 			frame_set_missing(frame, ROW_disk, known->error);
 	}
 }

@@ -12,6 +12,8 @@ from conftest import json_lines
 
 STRACE = shutil.which("strace")
 INHERITED = 251  # shells leave a descriptor with a high number to the programs that they start
+# Mounts and control groups of other tests are read as well.
+pytestmark = pytest.mark.alone
 
 
 def keep_a_high_descriptor():
@@ -39,7 +41,7 @@ def calls(binary, tmp_path, no_leak_check):
 
 @pytest.mark.slow  # a sanitiser makes calls of its own
 def test_a_start_takes_few_calls(calls):
-    """199; version 0.1 took 178 and knew nothing of programs and the network. A search of all numbers of descriptors was 250 more."""
+    """207; version 0.1 took 178 and knew nothing of programs and the network. A search of all numbers of descriptors was 250 more."""
     assert len(calls) <= 208, len(calls)
 
 
@@ -84,8 +86,8 @@ def instructions(tmp_path, *command, until=""):
 def test_a_start_takes_few_instructions(binary, tmp_path, no_leak_check):
     """Up to the start of the job, more than a program that does nothing.
 
-    460,000 here, and up to 475,000 beside other tests, whose mounts and control groups are read. Version 0.1 took 462,000 here, and one
-    before this ceiling 515,000 to 520,000.
+    526,000 here, and 481,000 outside pytest. 431,000 before the recorder read the table of mounts, to know which paths may hang (26,000, and
+    again where a second passes, as under callgrind), and before it judged each value by what the machine can do (19,000).
     """
     if not shutil.which("valgrind") or platform.libc_ver()[0] != "glibc":
         pytest.skip("callgrind or glibc is missing")
@@ -93,7 +95,7 @@ def test_a_start_takes_few_instructions(binary, tmp_path, no_leak_check):
     start = instructions(tmp_path, binary, "-q", "--no-summary", "-o", tmp_path / "run.jsonl", "--", "true", until="wrap_spawn")
     if not nothing or not start:
         pytest.skip("callgrind cannot count here")
-    assert start - nothing <= 500_000, (start, nothing)
+    assert start - nothing <= 545_000, (start, nothing)
 
 
 THREADS = """
