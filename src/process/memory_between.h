@@ -16,7 +16,9 @@
  *
  * wait4(2) tells the mark of the largest process alone. A smaller process that exited between two samples has left its page
  * faults, which the kernel adds to its parent's. Example: the parent holds 150 MiB, and one child took 120 MiB and exited. The largest
- * mark is the parent's, but 30,720 faults of 4 KiB belong to no member: 150 + 120 = 270 MiB.
+ * mark is the parent's, but 30,720 faults of 4 KiB belong to no member: 150 + 120 = 270 MiB. That is too low with huge pages, and too
+ * high if the child frees and takes memory again. If more than three processes exited, one of them counts with at most three times
+ * their mean. Without process events, one may have had all.
  */
 #pragma once
 

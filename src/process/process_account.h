@@ -26,6 +26,9 @@
  * has a cgroup of its own. `settled` is an estimate: the kernel reports waited-for time in whole ticks, so up to two ticks
  * may appear there later. A control group's count shows that, so `settled` never exceeds it (process_tree.c).
  *
+ * A control group also counts the last microseconds of an exit, which wait4(2) leaves out, because the parent may learn of the end before
+ * it is over: 4 us a thread, 16 us if thousands of threads end at once and wait for each other.
+ *
  * If the tracker attached when cc had used 300, those do not count: when cc's 900 appear, 300 (`owed`) are subtracted.
  *
  * tests/unit/test_process_account.c holds these numbers.

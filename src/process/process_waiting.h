@@ -16,6 +16,9 @@
  * that one of them ran. There, and for the context switches (8 us a thread), the readings of a second are limited, and
  * the threads take turns: the counters only grow, so a late reading loses nothing while the thread lives. A thread that
  * sleeps is read every four seconds: half of a JVM's thirty threads do.
+ *
+ * A look at a thread leaves entries of /proc/PID/task in the kernel's cache of names, which the thread drops as it ends. If the last thread
+ * is kept from the CPU meanwhile, wait4(2) of its parent spins for it.
  */
 #pragma once
 
