@@ -115,6 +115,7 @@ static _Noreturn void keeper_main(struct beside_page *page, int socket, const ch
 				  const struct target_options *options)
 {
 	struct target_options direct = *options;
+	bool is_whole;
 	struct file_keeper keeper = {.page = page, .options = &direct, .text = BUFFER(TEXT_CEILING)};
 	int r;
 
@@ -133,9 +134,9 @@ static _Noreturn void keeper_main(struct beside_page *page, int socket, const ch
 	keep_file(&keeper, socket);
 	target_end(keeper.target, 0);
 	pass_state_on(&keeper);
-	r = target_status(keeper.target).state;
+	is_whole = target_status(keeper.target).state == TARGET_OK;
 	target_close(keeper.target, 0);
-	page->is_whole = r == TARGET_OK;
+	page->is_whole = is_whole;
 	_exit(0);
 }
 

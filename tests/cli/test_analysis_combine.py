@@ -42,7 +42,8 @@ def test_ranks_of_one_host_are_summed_and_the_host_counts_once(combine, run, tmp
     end = samples[-1]["run_end"]
     assert (end["utime_secs"], end["stime_secs"], end["largest_process_peak_mib"]) == (27.0, 9.0, 130.0)
     figures = json.loads(run("summary", "--json", tmp_path / "all.jsonl").out)
-    assert figures["cores"]["max"] == 3.0 and figures["io"]["read_bytes"] == 3 * 8 * 4096
+    # The end has 36 s of CPU time in 8.2 s, more than the samples: the most is at least the mean.
+    assert figures["cores"]["max"] == figures["cores"]["mean"] == 4.3902 and figures["io"]["read_bytes"] == 3 * 8 * 4096
 
 
 def test_a_sum_of_memory_is_as_good_as_the_weakest_of_its_parts(combine, run, tmp_path):
