@@ -240,7 +240,7 @@ static struct client_use use_of(const struct proc_pid_fdinfo *fdinfo, const stru
 
 		if (share >= 0)
 			raise_to(&use.percent[kind], 100 * share);
-		else if (share <= IMPOSSIBLE)
+		else if (share <= (double)IMPOSSIBLE)
 			impossible |= 1u << kind;
 	}
 	/* The busiest engine is unknown if one of them is. */

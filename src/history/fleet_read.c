@@ -322,7 +322,7 @@ static int grow_lines(struct fleet *fleet)
 static int keep_line(struct fleet *fleet, uint64_t id, uint32_t group, const struct fleet_run *run)
 {
 	int result = grow_table(&fleet->id_table, &fleet->id_room, fleet->count, hash_of_line, fleet);
-	size_t place, earlier = fleet->count;
+	size_t place = 0, earlier = fleet->count;
 
 	if (result == 0)
 		result = grow_lines(fleet);

@@ -489,7 +489,7 @@ static void add_cut(const struct memory_objects *objects, const struct objects_c
 		return;
 	sum->sampled = true;
 	sum->kib += (int64_t)kib;
-	sum->cut_kib = (int64_t)(all_kib - kib + kib / CUT_DOUBT_PART);
+	sum->cut_kib = (int64_t)(all_kib - kib + kib / (double)CUT_DOUBT_PART);
 }
 
 struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects,

@@ -93,6 +93,7 @@ def blanks(tmp_path_factory):
     return files
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("name", ["zeros", "newlines", "spaces"])
 def test_a_small_file_of_nothing_is_refused_at_once(run, binary, blanks, name):
     """The line behind the blanks is not reached."""

@@ -163,6 +163,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not exact.is_root(), reason="the kernel tells ends of processes to root")
 def test_the_time_of_daemons_that_others_wait_for(spawn, tmp_path, helpers):
     """3.9 s were told as 0.15: the last time of each daemon went to init, and one that ended between two samples was lost."""

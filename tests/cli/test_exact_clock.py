@@ -5,6 +5,8 @@ import os
 import signal
 import time
 
+import pytest
+
 import exact
 
 
@@ -45,6 +47,7 @@ def test_the_clock_does_not_drift(record):
     assert abs(min(late_ms[half:]) - min(late_ms[:half])) < 1
 
 
+@pytest.mark.alone
 def test_the_first_sample_has_everything_however_short_the_interval(record):
     _, samples = record("-i", 0.001, "--", "sleep", 0.05)
     assert len(samples) > 5

@@ -159,6 +159,7 @@ def bad_memory(tmp_path_factory):
     return str(library)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("way", (1, -1))
 def test_a_recorder_that_fails_or_crashes_before_the_job_leaves_the_step(step, tmp_path, bad_memory, way):
     recorded = alone = 0

@@ -24,6 +24,7 @@ def test_columns_come_back_exactly(make):
     assert "cpu.process_swap_mib" not in columns  # it is in no sample
 
 
+@pytest.mark.plain
 def test_a_page_of_many_values_has_several_samples_to_a_point(binary, tmp_path):
     """Each point is the sum of changes, the mean of shares and the largest of levels."""
     rng, count, gpus, disks = random.Random(9), 40_000, 24, 12

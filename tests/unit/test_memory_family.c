@@ -493,7 +493,7 @@ static void unread_forks_are_in_error_by_how_far_the_others_differ(void **unused
 	found = measure_way(parent, true);
 	assert_true(found.extrapolated);
 	/* 10 and 30 MiB of 40: one third is 20 +- 14 MiB, and their mean is known to 10 MiB. */
-	assert_int_equal((int64_t)(found.variance / MIB_KIB / MIB_KIB + 0.5), 300);
+	assert_int_equal((int64_t)(found.variance / (double)(MIB_KIB * MIB_KIB) + 0.5), 300);
 }
 
 static void processes_after_exec_are_families_of_their_own(void **unused)
