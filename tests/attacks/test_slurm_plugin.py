@@ -175,7 +175,9 @@ def test_recorders_that_hang_hold_a_step_up_for_5_s_in_all(slurmstepd, public_fo
 @pytest.mark.parametrize("given, words, interval", [
     ({"TRACKER_INTERVAL": "1ms"}, (), 0.1), ({"TRACKER_INTERVAL": "1ms"}, ["interval=500ms"], 0.5),
     ({"TRACKER_INTERVAL": "7"}, (), 7), ({}, (), 1), ({"TRACKER_CONFIG": "fast.toml"}, (), 0.1)])
-def test_a_job_cannot_choose_a_recorder_that_keeps_a_cpu_busy(slurmstepd, public_programs, home, helpers, given, words, interval):
+def test_a_job_cannot_choose_a_recorder_that_keeps_a_cpu_busy(slurmstepd, public_programs, home, helpers, request, given, words, interval):
+    if "TRACKER_CONFIG" in given:
+        request.getfixturevalue("needs_toml")
     (home / "fast.toml").write_text("[tracker]\ninterval_secs = 0.001\n")
     assert slurmstepd(public_programs, "sleep", "0.2", words=words, **given).returncode == 0
     record = home / "slurm-7.0.0.jsonl"

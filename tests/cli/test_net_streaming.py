@@ -256,6 +256,7 @@ def test_whom_it_would_ask(world, run):
     assert result.returncode == 0 and "api.sentinel.sparecores.net" in result.err
 
 
+@pytest.mark.alone
 def test_samples_without_a_follower(world, run):
     """The program that streams ends at once: `upload` still finds its recording."""
     result = stream(world, run, "-q", "-i", 0.1, "-n", "lost", "--", "sleep", "0.3", env={"SENTINEL_API_URL": "nowhere"})
