@@ -1,4 +1,4 @@
-"""What the C libraries of our builds say of an error: glibc, and musl in the static recorder."""
+"""The words of an error in the C libraries of our builds: glibc, and musl in the static recorder."""
 import errno
 import os
 
