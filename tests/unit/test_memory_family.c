@@ -76,6 +76,8 @@ static struct memory_reading *read_as(struct member *member, enum memory_reading
 	struct memory_reading *reading = &readings[member - members];
 	int64_t anon_kib = member_anon_kib(&tree, member);
 
+	/* It may be read again. */
+	page_places_done(&reading->common);
 	*reading = (struct memory_reading){.kind = kind,
 					   .has_anon = true,
 					   .is_settled = true,
