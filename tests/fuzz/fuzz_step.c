@@ -45,7 +45,8 @@ static void fuzz_nextflow(const char *bytes, size_t length)
 static void fuzz_template(const char *bytes, size_t length)
 {
 	const char *newline = length ? memchr(bytes, '\n', length) : NULL;
-	size_t before = newline ? (size_t)(newline - bytes) : length, slashes = 0, percents = 0;
+	/* One "%" is that of the number, which is added. */
+	size_t before = newline ? (size_t)(newline - bytes) : length, slashes = 0, percents = 1;
 	CLEANUP_FREE char *template = strndup(length ? bytes : "", before);
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
 	struct step step = {.orchestrator = "x"};
