@@ -356,9 +356,11 @@ static void add_gpu(const struct page *page)
 	summary_gpus_lines(page->out, summary, page->unit, LABEL_COLUMNS);
 }
 
-static void add_joules(const struct page *page, double joules)
+/* A counter that began again, or could not be read for a while, leaves a gap. */
+static void add_joules(const struct page *page, const struct total *energy, const char *estimated)
 {
-	buffer_add_real(page->out, joules, joules < 100 ? 1 : 0);
+	buffer_add_text(page->out, energy->has_gap ? "at least " : estimated);
+	buffer_add_real(page->out, energy->sum, energy->sum < 100 ? 1 : 0);
 	buffer_add_text(page->out, " J");
 }
 
@@ -374,12 +376,12 @@ static void add_energy(const struct page *page)
 	add_label(page, "Energy");
 	if (summary->cpu_energy_joules.present) {
 		add_separator(page, &any);
-		add_joules(page, summary->cpu_energy_joules.sum);
+		add_joules(page, &summary->cpu_energy_joules, "");
 		buffer_add_text(page->out, " by all CPU sockets (whole machine)");
 	}
 	if (summary->cpu_energy_joules.present && summary->job_cpu_energy_joules.present) {
-		buffer_add_text(page->out, ", about ");
-		add_joules(page, summary->job_cpu_energy_joules.sum);
+		buffer_add_text(page->out, ", ");
+		add_joules(page, &summary->job_cpu_energy_joules, "about ");
 		buffer_add_text(page->out, " of it for the job, by its part of the CPU time");
 	}
 	if (!isnan(grams)) {

@@ -19,9 +19,9 @@ void alone_forget(void);
 
 /*
  * The machine lacks what the recorder needs, and the job has not started: the job runs alone in this process, after a line about
- * it. Returns an exit status if it cannot, or if there is no job (`command` NULL).
+ * it. Returns an exit status if that fails, or without a job (`command` NULL).
  */
 int alone_for_lack(char **command, const char *lack);
 
-/* Becomes the command if the job of a step has not started. Returns the exit status if there is no such command, or if that fails. */
+/* Becomes the command if the job of a step has not started. Returns the exit status without such a command, or if that fails. */
 int alone_run(int status);

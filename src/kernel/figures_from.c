@@ -24,21 +24,11 @@ static void add_word(char *text, size_t size, const char *word)
 }
 
 /* A file system of a program that lies over files of /proc. */
-static bool find_overlay(struct root *root, char *ret_name, size_t size)
+static bool is_overlay_of_proc(const struct mount *mount)
 {
-	struct kept_file file = KEPT_FILE("proc/self/mountinfo");
-	struct scan mounts;
-	struct mount mount;
-	bool found = false;
+	struct scan point = mount->point, type = mount->type;
 
-	if (read_proc_pid_mountinfo(root, &file, &mounts) < 0)
-		return false;
-	while (!found && proc_pid_mountinfo_next(&mounts, &mount))
-		found = scan_literal(&mount.point, "/proc/") && scan_literal(&mount.type, "fuse");
-	if (found)
-		scan_copy(&mount.source, ret_name, size);
-	kept_file_close(&file);
-	return found;
+	return scan_literal(&point, "/proc/") && scan_literal(&type, "fuse");
 }
 
 static bool counts_time(struct root *root)
@@ -55,6 +45,7 @@ static bool counts_time(struct root *root)
 RUNS_ONCE void read_figures_from(struct root *root, char *ret_text, size_t size)
 {
 	char version[256] = "", name[32];
+	struct mount mount;
 
 	*ret_text = '\0';
 	(void)root_read_word(root, "proc/version", version, sizeof version);
@@ -62,8 +53,10 @@ RUNS_ONCE void read_figures_from(struct root *root, char *ret_text, size_t size)
 		add_word(ret_text, size, "gvisor");
 	if (strstr(version, "-Microsoft"))
 		add_word(ret_text, size, "wsl1");
-	if (find_overlay(root, name, sizeof name))
+	if (find_own_mount(root, is_overlay_of_proc, &mount)) {
+		scan_copy(&mount.source, name, sizeof name);
 		add_word(ret_text, size, name);
+	}
 	if (!root_exists(root, "sys/class") && !root_exists(root, "sys/devices") &&
 	    !root_exists(root, "sys/fs"))
 		add_word(ret_text, size, "no-sys");

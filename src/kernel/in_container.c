@@ -29,31 +29,22 @@ static bool first_process_is_in_group(struct root *root)
 	return false;
 }
 
-static bool mounts_are_of_container(struct root *root)
+static bool is_mount_of_container(const struct mount *mount)
 {
-	struct kept_file file = KEPT_FILE("proc/self/mountinfo");
-	struct scan mounts;
-	struct mount mount;
-	bool found = false;
-
-	if (read_proc_pid_mountinfo(root, &file, &mounts) < 0)
-		return false;
-	while (!found && proc_pid_mountinfo_next(&mounts, &mount))
-		found = scan_is(&mount.point, "/proc/meminfo") ||
-			(scan_is(&mount.point, "/") && scan_is(&mount.type, "overlay"));
-	kept_file_close(&file);
-	return found;
+	return scan_is(&mount->point, "/proc/meminfo") ||
+	       (scan_is(&mount->point, "/") && scan_is(&mount->type, "overlay"));
 }
 
 RUNS_ONCE bool root_is_in_container(struct root *root)
 {
 	static const char *const FILES[] = {".dockerenv", "run/.containerenv", "run/systemd/container"};
 	char namespace[32];
+	struct mount mount;
 
 	if (root_link(root, "proc/self/ns/pid", namespace, sizeof namespace) > 0)
 		return strcmp(namespace, "pid:[4026531836]") != 0;
 	for (size_t i = 0; i < ARRAY_SIZE(FILES); i++)
 		if (root_exists(root, FILES[i]))
 			return true;
-	return first_process_is_in_group(root) || mounts_are_of_container(root);
+	return first_process_is_in_group(root) || find_own_mount(root, is_mount_of_container, &mount);
 }

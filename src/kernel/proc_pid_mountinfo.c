@@ -166,3 +166,17 @@ int read_proc_pid_mountinfo(struct root *root, struct kept_file *file, struct sc
 	*ret_mounts = parse_proc_pid_mountinfo(root->text.data, (size_t)length);
 	return 0;
 }
+
+bool find_own_mount(struct root *root, bool (*is_wanted)(const struct mount *), struct mount *ret_mount)
+{
+	struct kept_file file = KEPT_FILE("proc/self/mountinfo");
+	struct scan mounts;
+	bool found = false;
+
+	if (read_proc_pid_mountinfo(root, &file, &mounts) < 0)
+		return false;
+	while (!found && proc_pid_mountinfo_next(&mounts, ret_mount))
+		found = is_wanted(ret_mount);
+	kept_file_close(&file);
+	return found;
+}

@@ -36,6 +36,9 @@ struct scan parse_proc_pid_mountinfo(const char *bytes, size_t length);
  */
 int read_proc_pid_mountinfo(struct root *root, struct kept_file *file, struct scan *ret_mounts);
 
+/* Finds the first of this process's mounts that is wanted. ret_mount points into root->text: valid until the next read. */
+bool find_own_mount(struct root *root, bool (*is_wanted)(const struct mount *), struct mount *ret_mount);
+
 /* Returns the next mount; invalid lines are skipped. */
 bool proc_pid_mountinfo_next(struct scan *mounts, struct mount *ret_mount);
 

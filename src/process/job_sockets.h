@@ -13,7 +13,8 @@
  * full. The second ends unseen: its bytes are in `unattributed`.
  *
  * Looks for new connections come every 0.1 s at first, then as often as 0.1 ms of CPU time a second allows, and once a second while no
- * socket of the machine comes or goes. Of two connections of 0.35 s that began after more than a second, a quiet machine missed both.
+ * socket of the machine comes or goes. A quiet machine missed both of two
+ * connections of 0.35 s that began after more than a second.
  *
  * A connection that existed before the tracking began counts from then on, and if it is not the job's, its end adds nothing.
  */

@@ -205,7 +205,7 @@ def test_the_verdict_is_one_sentence(run, tmp_path, changed, verdict):
     ({"cpu_some_secs": 4.5}, {"wall": 3.0, "user": 1.7, "cpu_some_secs": 0.1}, "it did less work, 72 % less CPU time, mostly in user mode"),
     # A wait that explains less than half of the change stays untold.
     ({}, {"wall": 12.0, "io_some_secs": 1.5}, "the same CPU time, on fewer cores at once or with more waiting"),
-    # Of two waits, the larger one is told.
+    # The larger one of two waits is told.
     ({}, {"wall": 12.0, "cpu_some_secs": 2.1, "io_some_secs": 3.5}, "it waited longer for I/O"),
     # Half more CPU time does not explain three times the time.
     ({}, {"wall": 24.0, "user": 9.0}, "50 % more CPU time, on fewer cores at once or with more waiting"),

@@ -28,6 +28,15 @@ def test_energy_of_the_machine_and_the_part_of_the_job(run, tmp_path):
     assert line == "Energy     400 J by all CPU sockets (whole machine), about 100 J of it for the job, by its part of the CPU time"
 
 
+def test_a_sum_with_a_gap_is_a_least(run, tmp_path):
+    """A counter fell in the middle of the run, so the energy of one sample is unknown."""
+    path = with_energy(tmp_path / "a.jsonl", 50.0, 12.5)
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    samples[4]["cpu"].update(energy_joules=None, process_cpu_energy_joules=None)
+    assert of(run, recordings.write(path, samples))[1].startswith(
+        "Energy     at least 350 J by all CPU sockets (whole machine), at least 87.5 J of it for the job")
+
+
 def test_carbon_needs_a_factor_of_the_user(run, tmp_path):
     figures, line = of(run, with_energy(tmp_path / "a.jsonl", 50.0, 12.5, factor=360.0))
     assert figures["carbon_grams"] == pytest.approx(100 / 3.6e6 * 360)

@@ -126,9 +126,28 @@ static void long_lines_of_overlays_are_whole(void **state)
 	root_close(&root);
 }
 
+static bool is_kernels(const char *line)
+{
+	const struct scan text = scan_bytes(line, strlen(line));
+
+	return mount_line_is_kernels(&text);
+}
+
+static void the_type_of_a_line_decides_before_its_columns_are_read(void **state)
+{
+	(void)state;
+	assert_true(is_kernels("23 1 0:22 / /proc rw shared:2 - proc proc rw"));
+	assert_true(is_kernels("31 23 0:28 / /odd-name- rw - tmpfs tmpfs rw"));
+	assert_false(is_kernels("23 1 0:50 / /home rw - nfs4 server:/home rw"));
+	assert_false(is_kernels("23 1 0:51 / /mnt rw - fuse.sshfs host: rw"));
+	assert_false(is_kernels("23 1 0:51 / /mnt rw -"));
+	assert_false(is_kernels(""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_type_of_a_line_decides_before_its_columns_are_read),
 		cmocka_unit_test(every_column_finds_its_field),
 		cmocka_unit_test(a_source_may_be_empty),
 		cmocka_unit_test(escapes_are_decoded),
