@@ -49,7 +49,7 @@ bool run_is_in_ci_log(const struct front *front)
 
 	/* "CI=false" is said, too. Any other text, such as the name of a system, means yes. */
 	(void)scan_flag(&text, &is_set);
-	return is_set && !front->quiet && !isatty(STDERR_FILENO) && has_default_output(front);
+	return is_set && !isatty(STDERR_FILENO) && has_default_output(front);
 }
 
 /* The beginning of a run in the history, which another process may make. */
