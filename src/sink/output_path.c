@@ -61,5 +61,7 @@ int expand_output_path(const char *template, const struct output_path_values *va
 		if (r < 0)
 			return r;
 	}
-	return buffer_error(out) ? buffer_error(out) : has_number;
+	if (buffer_error(out))
+		return buffer_error(out);
+	return out->length ? has_number : -ENOENT;
 }

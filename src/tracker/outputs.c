@@ -81,6 +81,17 @@ static struct target_options target_options(struct rt_tracker *tracker, const st
 	};
 }
 
+static void tell_why_not_expanded(const char *path, int error, char *message, size_t size)
+{
+	if (error == -EINVAL)
+		snprintf(message, size, "output '%s': %% must be followed by h, p, t, r, u or %%", path);
+	else if (error == -ENOENT)
+		snprintf(message, size, "output '%s': the name is empty; add letters to it", path);
+	else
+		snprintf(message, size, "output '%s': %s", path,
+			 strerror(error == -ENOBUFS ? ENAMETOOLONG : -error));
+}
+
 static int open_target(struct rt_tracker *tracker, const struct config_output *output,
 		       struct tracker_output *opened, char *message, size_t size)
 {
@@ -102,8 +113,7 @@ static int open_target(struct rt_tracker *tracker, const struct config_output *o
 
 		error = expand_output_path(output->path, &values, &path);
 		if (error < 0) {
-			snprintf(message, size, "output '%s': %% must be followed by h, p, t, r, u or %%",
-				 output->path);
+			tell_why_not_expanded(output->path, error, message, size);
 			return error;
 		}
 		options.fresh = error > 0;

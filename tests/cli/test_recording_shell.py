@@ -122,6 +122,8 @@ def assert_runs_alone(done, reason):
     ("TRACKER_SHELL_OUTPUT", "folder", "it is a folder"),
     ("TRACKER_SHELL_OUTPUT", "loop", words_of(errno.ELOOP)),
     ("TRACKER_SHELL_OUTPUT", "%x", "% must be followed by"),
+    ("TRACKER_SHELL_OUTPUT", "%u", "the name is empty"),
+    ("TRACKER_SHELL_OUTPUT", "x" * 5000, "is too long"),
 ])
 def test_whatever_refuses_a_recording_leaves_the_step(step, tmp_path, variable, value, reason):
     (tmp_path / "folder").mkdir()

@@ -90,6 +90,20 @@ static void too_long_a_name_is_an_error(void **state)
 	assert_int_equal(expand_output_path("%h%h", &VALUES, &out), -ENOBUFS);
 }
 
+static void a_name_of_which_nothing_is_left_is_an_error(void **state)
+{
+	struct output_path_values values = VALUES;
+	CLEANUP_BUFFER struct buffer out = BUFFER(4096);
+
+	(void)state;
+	values.host = "";
+	values.number = 0;
+	assert_int_equal(expand_output_path("%u", &values, &out), -ENOENT);
+	assert_int_equal(expand_output_path("%h%u", &values, &out), -ENOENT);
+	values.number = 2;
+	assert_int_equal(expand_output_path("%u", &values, &out), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +114,7 @@ int main(void)
 		cmocka_unit_test(the_epoch_and_before_have_a_text),
 		cmocka_unit_test(other_characters_after_percent_are_refused),
 		cmocka_unit_test(too_long_a_name_is_an_error),
+		cmocka_unit_test(a_name_of_which_nothing_is_left_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
