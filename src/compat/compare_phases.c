@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice/regions.h"
+#include "regions/regions.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "record/problem.h"

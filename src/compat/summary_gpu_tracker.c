@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "advice/summary.h"
+#include "summary/summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "compat/gpu_tracker_units.h"

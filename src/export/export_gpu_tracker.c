@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "advice/summary.h"
+#include "summary/summary.h"
 #include "base/cleanup.h"
 #include "compat/gpu_tracker_units.h"
 #include "export/export.h"

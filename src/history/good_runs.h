@@ -2,13 +2,13 @@
  * Compares a run with the last good runs of its job, by their lines (run_line.h): the gate of a CI system.
  *
  * Good runs ended well, have the name and the task of the run, and began before it. Their scatter is the noise that a change has to
- * exceed (advice/compare.h).
+ * exceed (compare/compare.h).
  */
 #pragma once
 
 #include <stddef.h>
 
-#include "advice/compare.h"
+#include "compare/compare.h"
 #include "base/buffer.h"
 #include "record/problem.h"
 #include "record/run_lines.h"

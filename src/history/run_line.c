@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "advice/recommend.h"
-#include "advice/summary.h"
+#include "recommend/recommend.h"
+#include "summary/summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/read_file.h"

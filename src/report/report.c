@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "advice/compare.h"
-#include "advice/recommend.h"
-#include "advice/regions.h"
-#include "advice/summary.h"
+#include "compare/compare.h"
+#include "recommend/recommend.h"
+#include "regions/regions.h"
+#include "summary/summary.h"
 #include "base/cleanup.h"
 #include "export/output.h"
 #include "format/sample_format.h"

@@ -336,8 +336,8 @@ def test_report_page_without_a_registry_says_how_to_cure_it(make_page, tmp_path)
 def test_report_page_refuses_a_figure_that_the_table_lacks(helpers, tmp_path):
     source = helpers.top / "src"
     (tmp_path / "report").mkdir()
-    (tmp_path / "advice").mkdir()
-    (tmp_path / "advice" / "summary_figures.def").write_text((source / "advice" / "summary_figures.def").read_text())
+    (tmp_path / "summary").mkdir()
+    (tmp_path / "summary" / "summary_figures.def").write_text((source / "summary" / "summary_figures.def").read_text())
     page = shutil.copytree(source / "report" / "page", tmp_path / "report" / "page")
     layout = (page / "layout.json").read_text()
     (page / "layout.json").write_text(layout.replace('"limit_mib"', '"limit_of_memory"'))

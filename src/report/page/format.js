@@ -1,5 +1,5 @@
 /*
- * Formats amounts for people, with the rules of src/advice/units.c, so that the page and `summary` print the same
+ * Formats amounts for people, with the rules of src/table/units.c, so that the page and `summary` print the same
  * text.
  */
 

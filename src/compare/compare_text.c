@@ -1,0 +1,454 @@
+/* Formats differences between runs for people and programs; see compare.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "compare/compare.h"
+#include "table/units.h"
+#include "base/cleanup.h"
+#include "base/grid.h"
+#include "base/json_write.h"
+#include "base/printable.h"
+#include "table/table.h"
+
+enum { TEXT_CEILING = 16 << 20 };
+
+/* Between single runs a smaller change may be chance; as in the verdict. */
+static const double SAME_PCT = 5;
+/* From here on a factor is easier to read than percent. */
+static const double LEAST_FACTOR_PCT = 900;
+
+static void add_side(struct json_writer *json, const rt_comparison *comparison,
+		     const struct compared *compared, size_t side)
+{
+	const struct side_figure *figure = &compared->sides[side];
+	double change = side ? compared_change_pct(compared, side) : (double)NAN;
+	double noise = side ? compared_noise_pct(compared, side) : (double)NAN;
+
+	json_open(json, '{');
+	json_key(json, "side");
+	json_text(json, comparison->sides[side]);
+	json_key(json, "runs");
+	json_count(json, (int64_t)figure->runs);
+	json_shortest_member(json, "mean", figure->mean);
+	json_shortest_member(json, "min", figure->least);
+	json_shortest_member(json, "max", figure->most);
+	json_shortest_member(json, "std", figure->deviation);
+	json_shortest_member(json, "change_pct", change);
+	json_shortest_member(json, "noise_pct", noise);
+	json_key(json, "negligible");
+	if (side && !isnan(change))
+		json_flag(json, compared_negligible(compared, side));
+	else
+		json_absent(json);
+	json_key(json, "beyond_noise");
+	if (isnan(change) || isnan(noise))
+		json_absent(json);
+	else
+		json_flag(json, fabs(change) > noise);
+	if (figure->measures) {
+		CLEANUP_BUFFER struct buffer measures = BUFFER(256);
+
+		compared_add_measures(&measures, compared, side);
+		json_key(json, "counts");
+		json_text(json, measures.data ? measures.data : "");
+		json_key(json, "comparable");
+		json_flag(json, compared_alike(compared, side));
+	}
+	json_close(json, '}');
+}
+
+static void add_list(struct json_writer *json, const char *key, const rt_comparison *comparison, bool phases)
+{
+	json_key(json, key);
+	json_open(json, '[');
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compared *compared = &comparison->list[i];
+
+		if (compared->of_phase != phases)
+			continue;
+		json_open(json, '{');
+		json_key(json, "name");
+		json_text(json, compared->name);
+		json_key(json, "unit");
+		json_text(json, compared->unit);
+		json_key(json, "sides");
+		json_open(json, '[');
+		for (size_t side = 0; side < comparison->side_count; side++)
+			add_side(json, comparison, compared, side);
+		json_close(json, ']');
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING), verdict = BUFFER(1 << 16);
+	struct json_writer json = JSON_WRITER(&out);
+
+	json_open(&json, '{');
+	json_key(&json, "sides");
+	json_open(&json, '[');
+	for (size_t i = 0; i < comparison->side_count; i++) {
+		json_open(&json, '{');
+		json_key(&json, "name");
+		json_text(&json, comparison->sides[i]);
+		json_key(&json, "runs");
+		json_count(&json, (int64_t)comparison->runs[i]);
+		json_key(&json, "outcome");
+		json_text(&json, comparison->outcomes[i]);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	comparison_add_verdict(&verdict, comparison);
+	json_key(&json, "verdict");
+	json_text_bytes(&json, verdict.data ? verdict.data : "", verdict.length ? verdict.length - 1 : 0);
+	add_list(&json, "metrics", comparison, false);
+	add_list(&json, "phases", comparison, true);
+	json_close(&json, '}');
+	buffer_add_char(&out, '\n');
+	return buffer_take_text(&out, ret_text);
+}
+
+/* ---- for people -------------------------------------------------------------------------------------- */
+
+/*
+ * Less is better of the figures at the head and of waits. A change of other figures may be either.
+ */
+static const char *style_of(const struct compared *compared, size_t side, double change)
+{
+	static const char *const WAITS[] = {"throttled", "cpu_pressure", "io_pressure", "memory_pressure",
+					    "cpu_wait"};
+	double noise = compared_noise_pct(compared, side);
+	bool has_meaning = compared->head;
+
+	for (size_t i = 0; i < ARRAY_SIZE(WAITS); i++)
+		has_meaning = has_meaning || strcmp(compared->name, WAITS[i]) == 0;
+	if (!has_meaning || !compared_alike(compared, side) ||
+	    fabs(change) <= (isnan(noise) ? SAME_PCT : noise))
+		return "";
+	return change > 0 ? STYLE_BAD : STYLE_GOOD;
+}
+
+static void add_change(struct buffer *out, const struct compared *compared, size_t side)
+{
+	double change = compared_change_pct(compared, side), noise = compared_noise_pct(compared, side);
+	const char *style;
+
+	if (isnan(change)) {
+		buffer_add_char(out, '-');
+		return;
+	}
+	if (compared_negligible(compared, side) || change == 0) {
+		buffer_add_text(out, "=");
+		return;
+	}
+	if (!compared_alike(compared, side)) {
+		buffer_add_text(out, "not comparable");
+		return;
+	}
+	style = style_of(compared, side, change);
+	buffer_add_text(out, style);
+	if (isinf(change))
+		buffer_add_text(out, "from 0");
+	else if (change >= LEAST_FACTOR_PCT)
+		buffer_printf(out, "x %.0f", 1 + change / 100);
+	else
+		buffer_printf(out, "%+.1f %%", change);
+	buffer_add_text(out, *style ? STYLE_END : "");
+	if (!isnan(noise))
+		buffer_printf(out, " (noise %.1f)%s", noise, fabs(change) > noise ? " *" : "");
+}
+
+/* "load: time" of "load.secs", where "load" is the name that the job gave the phase */
+static void add_phase_name(struct buffer *out, const char *name)
+{
+	static const char *const VALUES[][2] = {{"secs", "time"},
+						{"calls", "calls"},
+						{"cores_mean", "mean cores"},
+						{"memory_max", "largest memory sample"}};
+	const char *dot = strrchr(name, '.');
+
+	buffer_add_printable(out, name);
+	for (size_t i = 0; dot && i < ARRAY_SIZE(VALUES); i++)
+		if (strcmp(dot + 1, VALUES[i][0]) == 0) {
+			out->length -= strlen(dot);
+			out->data[out->length] = '\0';
+			buffer_printf(out, ": %s", VALUES[i][1]);
+			return;
+		}
+}
+
+/* "wall time" of "wall_time" */
+static void add_name(struct buffer *out, const struct compared *compared)
+{
+	size_t start = out->length;
+
+	if (compared->of_phase) {
+		add_phase_name(out, compared->name);
+		return;
+	}
+	buffer_add_printable(out, compared->name);
+	for (size_t i = start; i < out->length; i++)
+		out->data[i] = out->data[i] == '_' ? ' ' : out->data[i];
+}
+
+static void add_line(struct grid *grid, const rt_comparison *comparison, const struct compared *compared)
+{
+	add_name(grid_cell(grid), compared);
+	for (size_t side = 0; side < comparison->side_count; side++) {
+		compared_add_amount(grid_cell(grid), compared->sides[side].mean, compared->unit);
+		if (side)
+			add_change(grid_cell(grid), compared, side);
+	}
+}
+
+static void add_columns(struct grid *grid, const rt_comparison *comparison)
+{
+	grid->keys = 1;
+	grid_add_shrinking(grid, "");
+	for (size_t side = 0; side < comparison->side_count; side++) {
+		CLEANUP_BUFFER struct buffer name = BUFFER(1 << 16);
+
+		buffer_add_printable(&name, comparison_side_name(comparison, side));
+		if (comparison->runs[side] > 1)
+			buffer_printf(&name, " (%zu)", comparison->runs[side]);
+		grid_add_column(grid, name.data ? name.data : "", true);
+		if (side)
+			grid_add_column(grid, "change", true);
+	}
+}
+
+static void add_outcomes(struct grid *grid, const rt_comparison *comparison)
+{
+	grid_add_cell(grid, "outcome");
+	for (size_t side = 0; side < comparison->side_count; side++) {
+		bool differs = strcmp(comparison->outcomes[side], comparison->outcomes[0]) != 0;
+
+		buffer_add_printable(grid_cell(grid), comparison->outcomes[side]);
+		if (side)
+			grid_add_cell(grid, differs ? STYLE_STRONG "differs" STYLE_END : "=");
+	}
+}
+
+/* If the two figures count differently, their change is a change of the measure. */
+static void add_different_measures(struct buffer *out, const rt_comparison *comparison,
+				   const struct compared *compared)
+{
+	for (size_t side = 1; side < comparison->side_count; side++) {
+		if (compared_alike(compared, side))
+			continue;
+		add_name(out, compared);
+		buffer_add_text(out, " was measured in different ways: ");
+		buffer_add_printable(out, comparison_side_name(comparison, 0));
+		buffer_add_text(out, " counts ");
+		compared_add_measures(out, compared, 0);
+		buffer_add_text(out, ", ");
+		buffer_add_printable(out, comparison_side_name(comparison, side));
+		buffer_add_text(out, " counts ");
+		compared_add_measures(out, compared, side);
+		buffer_add_char(out, '\n');
+	}
+}
+
+static bool is_same(const rt_comparison *comparison, const struct compared *compared)
+{
+	for (size_t side = 1; side < comparison->side_count; side++)
+		if (!compared_negligible(compared, side))
+			return false;
+	return true;
+}
+
+/* The figures in the order in which a person reads them: the head, then by subject. NULL: out of memory. */
+static const struct compared **reading_order(const rt_comparison *comparison)
+{
+	const struct compared **order = calloc(comparison->count + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < comparison->count; i++) {
+		const struct compared *one = &comparison->list[i];
+		size_t j = i;
+
+		for (; j && !one->head && !order[j - 1]->head && order[j - 1]->place > one->place; j--)
+			order[j] = order[j - 1];
+		order[j] = one;
+	}
+	return order;
+}
+
+/* Other programs' traffic says nothing about a job. */
+static bool is_of_others(const rt_comparison *comparison, const struct compared *compared)
+{
+	return comparison->of_jobs && strncmp(compared->name, "machine_", strlen("machine_")) == 0;
+}
+
+/* A figure that a side lacks, such as a phase of one run, has nothing to compare. */
+static bool is_in_all(const rt_comparison *comparison, const struct compared *compared)
+{
+	for (size_t side = 0; side < comparison->side_count; side++)
+		if (isnan(compared->sides[side].mean))
+			return false;
+	return true;
+}
+
+/* The first three figures always, and others only if they differ. Notes how many do not, or are unknown. */
+static void add_figures(struct grid *grid, const rt_comparison *comparison,
+			const struct compared *const *order, struct buffer *notes)
+{
+	size_t same = 0, unknown = 0;
+
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compared *compared = order[i];
+
+		if (compared->of_phase || is_of_others(comparison, compared) ||
+		    strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0)
+			continue;
+		if (!compared->head && !is_in_all(comparison, compared))
+			unknown++;
+		else if (!compared->head && is_same(comparison, compared))
+			same++;
+		else
+			add_line(grid, comparison, compared);
+	}
+	if (same)
+		buffer_printf(notes,
+			      "%zu other figure%s the same or differ%s too little to tell (--json has all)\n",
+			      same, same == 1 ? " is" : "s are", same == 1 ? "s" : "");
+	if (unknown)
+		buffer_printf(notes, "%zu figure%s unknown on a side\n", unknown,
+			      unknown == 1 ? " is" : "s are");
+}
+
+/* Returns 0 for other figures, and for programs whose CPU time differs too little to tell. */
+static double program_change(const struct compared *compared, size_t side)
+{
+	double change = compared->sides[side].mean - compared->sides[0].mean;
+
+	return strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) != 0 ||
+			       compared_negligible(compared, side) || fabs(change) < 0.05
+		       ? 0
+		       : change;
+}
+
+/* Returns the program whose CPU time changed most, after `last` in this order; NULL: none is left. */
+static const struct compared *next_program(const rt_comparison *comparison, size_t side,
+					   const struct compared *last)
+{
+	const struct compared *next = NULL;
+
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compared *compared = &comparison->list[i];
+		double change = fabs(program_change(compared, side)),
+		       last_change = last ? fabs(program_change(last, side)) : INFINITY;
+		bool is_later = change < last_change || (!(change > last_change) && compared > last);
+
+		if (change > 0 && is_later && (!next || change > fabs(program_change(next, side))))
+			next = compared;
+	}
+	return next;
+}
+
+/* "cc1plus +18.2 s, ninja -0.4 s": the programs whose CPU time changed most. */
+static void add_programs(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	enum { SHOWN = 4 };
+	const struct compared *compared = NULL;
+	size_t shown = 0;
+
+	while (shown < SHOWN && (compared = next_program(comparison, side, compared))) {
+		if (!shown++) {
+			buffer_add_text(out, "CPU time by program in ");
+			buffer_add_printable(out, comparison_side_name(comparison, side));
+			buffer_add_text(out, ": ");
+		} else {
+			buffer_add_text(out, ", ");
+		}
+		for (const char *at = compared->name + strlen(PROGRAM_PREFIX); at[0] && at[1]; at++)
+			buffer_add_char(out, *at);
+		buffer_printf(out, " %+.1f s", program_change(compared, side));
+	}
+	if (shown)
+		buffer_add_char(out, '\n');
+}
+
+static void add_table(struct buffer *out, const struct grid *grid, const struct screen *screen)
+{
+	buffer_add_char(out, '\n');
+	grid_print(grid, out, screen);
+}
+
+static bool is_time_of_phase(const struct compared *compared)
+{
+	size_t length = strlen(compared->name);
+
+	return compared->of_phase && length > 5 && strcmp(compared->name + length - 5, ".secs") == 0;
+}
+
+static void add_phases(struct buffer *out, const rt_comparison *comparison,
+		       const struct compared *const *order, const struct screen *screen)
+{
+	CLEANUP_GRID struct grid grid = {0};
+	size_t rows = 0, left_out = 0;
+
+	add_columns(&grid, comparison);
+	for (size_t i = 0; i < comparison->count; i++) {
+		bool is_common = is_in_all(comparison, order[i]);
+
+		left_out += is_time_of_phase(order[i]) && !is_common;
+		/* Each phase has its time, and what differs. */
+		if (!order[i]->of_phase || !is_common ||
+		    (is_same(comparison, order[i]) && !is_time_of_phase(order[i])))
+			continue;
+		add_line(&grid, comparison, order[i]);
+		rows++;
+	}
+	if (rows || left_out)
+		buffer_add_text(out, "\nPhases\n");
+	if (rows)
+		grid_print(&grid, out, screen);
+	if (left_out)
+		buffer_printf(out, "%zu phase%s not on all sides (--json has all)\n", left_out,
+			      left_out == 1 ? " is" : "s are");
+}
+
+static int fit_comparison(const rt_comparison *comparison, const struct screen *screen, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING), verdict = BUFFER(TEXT_CEILING),
+				     notes = BUFFER(TEXT_CEILING);
+	CLEANUP_FREE const struct compared **order = reading_order(comparison);
+	CLEANUP_GRID struct grid grid = {0};
+
+	if (!order)
+		return -ENOMEM;
+	comparison_add_verdict(&verdict, comparison);
+	add_columns(&grid, comparison);
+	add_outcomes(&grid, comparison);
+	add_figures(&grid, comparison, order, &notes);
+	for (size_t side = 1; side < comparison->side_count; side++)
+		add_programs(&notes, comparison, side);
+	for (size_t i = 0; i < comparison->count; i++)
+		add_different_measures(&notes, comparison, &comparison->list[i]);
+	if (buffer_error(&verdict) || buffer_error(&notes))
+		return -ENOMEM;
+	screen_add(&out, verdict.data ? verdict.data : "", screen, 0);
+	add_table(&out, &grid, screen);
+	screen_add(&out, notes.data ? notes.data : "", screen, 0);
+	add_phases(&out, comparison, order, screen);
+	return buffer_take_text(&out, ret_text);
+}
+
+int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text)
+{
+	return fit_comparison(comparison, &(struct screen){.columns = SIZE_MAX}, ret_text);
+}
+
+int rt_comparison_for_screen(const rt_comparison *comparison, int fd, const char *colour, char **ret_text)
+{
+	struct screen screen;
+
+	if (!is_colour_choice(colour))
+		return -EINVAL;
+	screen = table_screen_of(fd, colour);
+	return fit_comparison(comparison, &screen, ret_text);
+}

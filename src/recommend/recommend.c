@@ -1,0 +1,536 @@
+/* Computes the advice for the next run; see recommend.h. */
+#include "recommend/recommend.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "table/stats.h"
+
+static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05, SETTLING_SHARE = 0.7, CHARGED_MARGIN = 1.1;
+static const double MOST = 1e15; /* statistics in a file may contain any number */
+enum { RUNS_TO_FORGET_A_KILL = 10 };
+
+static double figure_of(const rt_stats *stats, const char *column, const char *name)
+{
+	return cell_real(rt_stats_get(stats, column, name), NAN);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+/* The runs as the advice counts them, oldest to newest; ranks of one job are one run. */
+struct past {
+	struct evidence *list;
+	size_t count;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	double one = ((const struct evidence *)a)->started, other = ((const struct evidence *)b)->started;
+
+	/* Statistics have no start time, so they count as the oldest. */
+	if (isnan(one) || isnan(other))
+		return (int)isnan(other) - (int)isnan(one);
+	return (one > other) - (one < other);
+}
+
+/*
+ * A kill is settled by a run that took more and survived, by a later run that took about as much, or by many
+ * later runs that needed less. "About", because the limit also counts kernel memory, which no peak includes.
+ * An earlier run that took less proves nothing, since the kill came after it.
+ */
+static bool is_settled(const struct past *past, const struct evidence *killed)
+{
+	size_t later = 0;
+
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *one = &past->list[i];
+		bool is_later;
+		double peak;
+
+		if (!one->good)
+			continue;
+		peak = peak_of(one);
+		is_later = one->started > killed->started;
+		if (peak >= (is_later ? SETTLING_SHARE : 1) * killed->oom_had_mib)
+			return true;
+		later += is_later;
+	}
+	return later >= RUNS_TO_FORGET_A_KILL;
+}
+
+/*
+ * A run that was cut short took at least what its samples show. This counts for the largest peak, but not for
+ * usual peaks.
+ */
+static size_t add_peaks(struct rt_advice *advice, const struct past *past, struct peak *peaks)
+{
+	struct usage *usage = &advice->usage;
+	size_t count = 0;
+
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *one = &past->list[i];
+		double peak = peak_of(one);
+
+		usage->sampled_peak_mib = larger_known(usage->sampled_peak_mib, one->sampled_peak_mib);
+		usage->process_peak_mib = larger_known(usage->process_peak_mib, one->process_peak_mib);
+		usage->between_peak_mib = larger_known(usage->between_peak_mib, one->between_peak_mib);
+		usage->swapped |= one->swapped;
+		if (one->oom_floor_mib > usage->oom_floor_mib) {
+			usage->oom = one->oom;
+			usage->oom_had_mib = one->oom_had_mib;
+			usage->oom_floor_mib = one->oom_floor_mib;
+		}
+		usage->kernel_mib = larger_known(usage->kernel_mib, one->kernel_mib);
+		if (one->oom_had_mib > 0 && advice->policy != RT_POLICY_MAX)
+			peak = larger_known(peak, one->oom_had_mib);
+		if (!isnan(peak) && (one->good || advice->policy == RT_POLICY_MAX || one->oom_had_mib > 0))
+			peaks[count++] = (struct peak){peak, one->secs};
+	}
+	return count;
+}
+
+/* Returns the memory that kills demand: for a settled kill, a little more than was too little. */
+static double find_oom_floor(const struct rt_advice *advice, const struct past *past, bool *ret_unsettled)
+{
+	double floor = 0;
+
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *one = &past->list[i];
+		bool settled = one->oom_had_mib > 0 && is_settled(past, one);
+		double demand = !settled                          ? one->oom_floor_mib
+				: advice->policy == RT_POLICY_MAX ? one->oom_had_mib * CHARGED_MARGIN
+								  : 0;
+
+		if (demand <= floor)
+			continue;
+		floor = demand;
+		*ret_unsettled = !settled;
+	}
+	return floor;
+}
+
+static const char *basis_of(const struct usage *usage)
+{
+	if (is_between_samples(usage))
+		return "what its processes may have held together between two samples";
+	if (usage->process_peak_mib > usage->sampled_peak_mib || isnan(usage->sampled_peak_mib))
+		return "the kernel's peak of the largest process";
+	return "the peak of the process tree";
+}
+
+static void decide_memory(struct rt_advice *advice, const struct past *past, struct peak *peaks)
+{
+	size_t count = add_peaks(advice, past, peaks);
+	bool unsettled = false;
+	double floor = find_oom_floor(advice, past, &unsettled), mib;
+	struct usage *usage = &advice->usage;
+
+	advice->reservation = policy_reserve(advice->policy, peaks, count);
+	advice->backtest = policy_backtest(advice->policy, peaks, count);
+	mib = larger_known(advice->reservation.mib, floor);
+	if (advice->policy == RT_POLICY_MAX)
+		mib = larger_known(mib, (advice->reservation.base + usage->kernel_mib) * CHARGED_MARGIN);
+	advice->memory_at_least = unsettled;
+	advice->memory_basis = floor > 0 && !(advice->reservation.mib > floor)
+				       ? "what was not enough when it ran out of memory"
+				       : basis_of(usage);
+	if (mib > 0)
+		advice->memory_mib = round_reservation_mib(mib);
+	else if (count)
+		advice->memory_mib = LEAST_MIB;
+	if (advice->memory_mib == LEAST_MIB)
+		advice->memory_basis = "the least that is advised";
+}
+
+/* ---- cores ----------------------------------------------------------------------------------------------- */
+
+static int64_t whole_cores(double cores)
+{
+	return cores > 1 + OVER ? (int64_t)ceil(fmin(cores, MOST) - OVER) : 1;
+}
+
+/* Returns the number of cores with the fewest core hours. Among equals it is the largest, which finishes first. */
+static int64_t cheapest_cores(const struct shape *shape, int64_t most)
+{
+	double least = INFINITY;
+	int64_t best = most;
+
+	for (int64_t cores = most; cores >= 1; cores--) {
+		double hours = (double)cores * shape_stretch(shape, (double)cores);
+
+		if (hours < least) {
+			least = hours;
+			best = cores;
+		}
+	}
+	return best;
+}
+
+double advice_stretch(const struct rt_advice *advice, int64_t cores)
+{
+	double recordings =
+		ceil((double)advice->ranks.tasks_on_host / (double)advice->ranks.tasks_per_recording);
+
+	return shape_stretch(&advice->shape, (double)cores / recordings);
+}
+
+/* Decides the cores of one recording, then multiplies by the number of recordings on a host. */
+static void decide_cores(struct rt_advice *advice)
+{
+	const struct usage *usage = &advice->usage;
+	struct ranks *ranks = &advice->ranks;
+	int64_t recordings = (int64_t)((ranks->tasks_on_host + ranks->tasks_per_recording - 1) /
+				       ranks->tasks_per_recording);
+	double sustained;
+
+	if (isnan(usage->busy_cores))
+		return;
+	advice->cpu_limit = whole_cores(usage->busy_cores);
+	advice->cpu = advice->cpu_limit;
+	if (advice->policy == RT_POLICY_P95)
+		advice->cpu = whole_cores(usage->p95_cores);
+	else if (advice->policy == RT_POLICY_COST && advice->shape.total_secs > 0)
+		advice->cpu = cheapest_cores(&advice->shape, advice->cpu_limit);
+	advice->cpu_stretch = shape_stretch(&advice->shape, (double)advice->cpu);
+	sustained =
+		larger_known(shape_cap(&advice->shape, SUSTAINED), usage->mean_cores / (double)recordings);
+	sustained = fmin(fmax(ceil(10 * sustained - OVER) / 10, 0.1), (double)advice->cpu);
+	ranks->task_cpus =
+		(advice->cpu + (int64_t)ranks->tasks_per_recording - 1) / (int64_t)ranks->tasks_per_recording;
+	advice->cpu_request = sustained * (double)recordings;
+	advice->cpu_limit *= recordings;
+	advice->cpu *= recordings;
+}
+
+static int64_t at_least_one(double value)
+{
+	return value >= 1.5 ? (int64_t)round_like_python(fmin(value, MOST), 0) : 1;
+}
+
+static void decide_gpus(struct rt_advice *advice)
+{
+	const struct usage *usage = &advice->usage;
+
+	if (!isnan(usage->max_gpus))
+		advice->gpu = usage->max_gpus > 0 ? at_least_one(usage->max_gpus) : 0;
+	if (!isnan(usage->vram_peak_mib))
+		advice->vram_mib =
+			usage->vram_peak_mib > 0 ? rt_round_memory_mib(usage->vram_peak_mib * MARGIN) : 0;
+	/* A GPU may hold data without ever being busy. */
+	if (advice->vram_mib > 0 && advice->gpu == 0)
+		advice->gpu = 1;
+}
+
+/* ---- all runs together ----------------------------------------------------------------------------------- */
+
+static double average_of(double sum, size_t count)
+{
+	return count ? sum / (double)count : (double)NAN;
+}
+
+/* Tells whether more than the peaks of a run count. */
+static bool counts_fully(const struct rt_advice *advice, const struct advice_run *run)
+{
+	return !*run->thin || advice->forced;
+}
+
+static void add_means(struct rt_advice *advice, const struct runs *runs, const struct past *past)
+{
+	struct usage *usage = &advice->usage;
+	double cores = 0, gpus = 0;
+	size_t with_cores = 0, with_gpus = 0;
+
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *one = &past->list[i];
+
+		usage->max_gpus = larger_known(usage->max_gpus, one->max_gpus);
+		usage->vram_peak_mib = larger_known(usage->vram_peak_mib, one->vram_peak_mib);
+		usage->max_cores = larger_known(usage->max_cores, one->max_cores);
+		usage->busy_cores = larger_known(usage->busy_cores, one->busy_cores);
+		usage->p95_cores = larger_known(usage->p95_cores, one->p95_cores);
+		if (isnan(one->mean_cores))
+			continue;
+		cores += one->mean_cores;
+		with_cores++;
+	}
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct advice_run *run = &runs->list[i];
+		double mean = run->stats ? figure_of(run->stats, "process_gpu_usage", "mean")
+					 : run->evidence.mean_gpus;
+
+		if (!counts_fully(advice, run))
+			continue;
+		if (run->summary)
+			shape_merge(&advice->shape, &run->summary->core_shape);
+		if (run->summary && !run->summary->tracked)
+			mean = figure_mean(&run->summary->host_gpu_usage);
+		if (isnan(mean))
+			continue;
+		gpus += mean;
+		with_gpus++;
+	}
+	usage->mean_cores = average_of(cores, with_cores);
+	usage->mean_gpus = average_of(gpus, with_gpus);
+}
+
+/* Keeps only the peaks of thin runs, unless the user forces advice. */
+static void forget_rest(struct evidence *evidence)
+{
+	evidence->mean_cores = evidence->max_cores = evidence->busy_cores = evidence->p95_cores = NAN;
+}
+
+/* Statistics in a file may have names that mean nothing here. */
+static int check_stats(const struct runs *runs, struct rt_problem *problem)
+{
+	CLEANUP_FREE const rt_stats **stats = calloc(runs->count, sizeof(rt_stats *));
+	rt_stats *all = NULL;
+	size_t count = 0;
+	int result;
+
+	if (!stats)
+		return -ENOMEM;
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->list[i].stats)
+			stats[count++] = runs->list[i].stats;
+	if (!count)
+		return 0;
+	result = rt_stats_combine(stats, count, &all, problem);
+	rt_stats_free(all);
+	return result;
+}
+
+static int combine_runs(struct rt_advice *advice, const struct runs *runs)
+{
+	CLEANUP_FREE size_t *group = calloc(runs->count, sizeof(*group));
+	CLEANUP_FREE struct evidence *list = calloc(runs->count, sizeof(*list));
+	CLEANUP_FREE struct peak *peaks = calloc(runs->count, sizeof(*peaks));
+	struct past past = {list, 0};
+
+	if (!group || !list || !peaks)
+		return -ENOMEM;
+	for (size_t i = 0; i < runs->count; i++)
+		if (!counts_fully(advice, &runs->list[i]))
+			forget_rest(&runs->list[i].evidence);
+	past.count = find_groups(runs, group);
+	advice->siblings = siblings_of_first(runs, group);
+	for (size_t i = 0; i < past.count; i++) {
+		struct ranks ranks;
+
+		list[i] = join_group(runs, group, i, &ranks);
+		if (i == 0 || ranks.tasks > advice->ranks.tasks)
+			advice->ranks = ranks;
+	}
+	advice->runs = past.count;
+	qsort(list, past.count, sizeof(*list), by_start);
+	add_means(advice, runs, &past);
+	decide_memory(advice, &past, peaks);
+	decide_cores(advice);
+	decide_gpus(advice);
+	return 0;
+}
+
+/* Refuses if all runs are thin. Some thin runs among others are left out; --force uses them all. */
+static bool refuse_thin_runs(struct rt_advice *advice, const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		if (!*runs->list[i].thin)
+			continue;
+		if (advice->forced) {
+			advice_note(advice, "thin_data", "--force gives advice although %s",
+				    runs->list[i].thin);
+			continue;
+		}
+		advice->runs_left_out++;
+		if (!*advice->refused)
+			snprintf(advice->refused, sizeof(advice->refused), "%s", runs->list[i].thin);
+	}
+	if (advice->runs_left_out == runs->count)
+		return true;
+	if (advice->runs_left_out)
+		advice_note(advice, "runs_left_out", "%zu of %zu runs say too little: %s",
+			    advice->runs_left_out, runs->count, advice->refused);
+	advice->refused[0] = '\0';
+	return false;
+}
+
+static void note_lines_left_out(struct rt_advice *advice, const struct lines_left_out *lines)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(NOTE_BYTES);
+
+	lines_left_out_text(&text, lines);
+	if (text.length && !buffer_error(&text))
+		advice_note(advice, "lines_left_out", "left out of the files of runs: %s", text.data);
+}
+
+static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
+{
+	bool refused = refuse_thin_runs(advice, runs);
+	int result = 0;
+
+	advice->runs = runs->count;
+	/* The cost is that of the first run, whatever the length of others. */
+	advice->usage.duration_secs = runs->list[0].stats
+					      ? figure_of(runs->list[0].stats, "timestamp", "duration")
+					      : runs->list[0].evidence.secs;
+	if (runs->list[0].summary)
+		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary);
+	if (!refused)
+		result = combine_runs(advice, runs);
+	if (result == 0 && runs->list[0].summary && (!refused || runs->list[0].summary->tracked))
+		advice_judge(advice, runs->list[0].summary);
+	else if (result == 0 && !runs->list[0].stats && advice->usage.oom_floor_mib > 0)
+		advice_judge_kills(advice);
+	if (result == 0 && !refused)
+		advice_doubt(advice);
+	advice->runs += runs->empty;
+	advice->runs_left_out += runs->empty;
+	if (runs->empty)
+		advice_note(advice, "runs_left_out", "%zu of %zu runs have no whole sample", runs->empty,
+			    advice->runs);
+	note_lines_left_out(advice, &runs->left_out);
+	return result;
+}
+
+static struct rt_advice start_advice(const struct rt_recommend_options *options)
+{
+	return (struct rt_advice){
+		.forced = options->force,
+		.policy = options->policy,
+		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false,
+			  0},
+		.ranks = {1, 1, 1, 1, 1, -1, NAN},
+		.reservation = {.mib = NAN, .base = NAN},
+		.backtest = {.reserved_per_used = NAN},
+		.cpu = -1,
+		.cpu_limit = -1,
+		.cpu_request = NAN,
+		.cpu_stretch = NAN,
+		.memory_mib = -1,
+		.gpu = -1,
+		.vram_mib = -1,
+		.allocation = "unknown",
+		.usd_per_hour = options->usd_per_hour > 0 ? options->usd_per_hour : (double)NAN,
+	};
+}
+
+/* `known` is the summary of the first path, or NULL. */
+static int recommend_from(const char *const *paths, size_t path_count, rt_summary *known,
+			  const struct rt_recommend_options *given, rt_advice **ret_advice,
+			  struct rt_problem *ret_problem)
+{
+	struct rt_recommend_options options;
+	__attribute__((cleanup(runs_done))) struct runs runs = {0};
+	CLEANUP_FREE rt_advice *advice = calloc(1, sizeof(*advice));
+	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, task, given);
+
+	if (result < 0)
+		return result;
+	if (!path_count)
+		return problem_set(ret_problem, -EINVAL, "no recording was named");
+	if (options.policy < RT_POLICY_MAX || options.policy > RT_POLICY_COST)
+		return problem_set(ret_problem, -EINVAL, "there is no such policy");
+	if (!advice)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	*advice = start_advice(&options);
+	for (size_t i = 0; i < path_count && result == 0; i++)
+		result = runs_add_path(&runs, paths[i], i == 0 ? known : NULL,
+				       runs.count || i + 1 < path_count, &options, ret_problem);
+	if (result == 0)
+		result = check_stats(&runs, ret_problem);
+	if (result == 0)
+		result = advise_on_runs(advice, &runs);
+	if (result < 0)
+		return result == -ENOMEM ? problem_set(ret_problem, result, "out of memory") : result;
+	*ret_advice = advice;
+	advice = NULL;
+	return 0;
+}
+
+int rt_recommend(const char *const *paths, size_t path_count, const struct rt_recommend_options *options,
+		 rt_advice **ret_advice, struct rt_problem *ret_problem)
+{
+	return recommend_from(paths, path_count, NULL, options, ret_advice, ret_problem);
+}
+
+int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,
+			 size_t history_count, const struct rt_recommend_options *options,
+			 rt_advice **ret_advice, struct rt_problem *ret_problem)
+{
+	CLEANUP_FREE const char **paths = calloc(history_count + 1, sizeof(*paths));
+
+	if (!paths)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	paths[0] = path;
+	for (size_t i = 0; i < history_count; i++)
+		paths[i + 1] = history[i];
+	return recommend_from(paths, history_count + 1, summary, options, ret_advice, ret_problem);
+}
+
+void rt_advice_free(rt_advice *advice)
+{
+	free(advice);
+}
+
+struct rt_cell rt_advice_get(const rt_advice *advice, const char *name)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} FIGURES[] = {{"cpu", advice->cpu},
+		       {"memory", advice->memory_mib},
+		       {"gpu", advice->gpu},
+		       {"vram", advice->vram_mib}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(FIGURES); i++)
+		if (strcmp(name, FIGURES[i].name) == 0 && FIGURES[i].value >= 0)
+			return (struct rt_cell){.type = RT_CELL_COUNT, .count = FIGURES[i].value};
+	return (struct rt_cell){0};
+}
+
+const char *rt_advice_refused(const rt_advice *advice)
+{
+	return *advice->refused ? advice->refused : NULL;
+}
+
+int rt_advice_note(const rt_advice *advice, size_t index, const char **ret_rule, const char **ret_text)
+{
+	if (index >= advice->note_count)
+		return -ENOENT;
+	*ret_rule = advice->notes[index].rule;
+	*ret_text = advice->notes[index].text;
+	return 0;
+}
+
+void rt_advice_set_price(rt_advice *advice, double usd_per_hour)
+{
+	advice->usd_per_hour = usd_per_hour;
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+}
+
+int rt_advice_set_server(rt_advice *advice, const struct rt_server *given)
+{
+	struct rt_server own;
+	const struct rt_server *server = &own;
+	int result = take_sized(&own, sizeof(own), SIZE_UP_TO(struct rt_server, usd_per_hour), given);
+
+	if (result < 0)
+		return result;
+	advice->server.asked = true;
+	copy_text(advice->server.question, sizeof(advice->server.question), server->question);
+	copy_text(advice->server.problem, sizeof(advice->server.problem), server->problem);
+	copy_text(advice->server.vendor, sizeof(advice->server.vendor), server->vendor);
+	copy_text(advice->server.type, sizeof(advice->server.type), server->type);
+	copy_text(advice->server.region, sizeof(advice->server.region), server->region);
+	advice->server.vcpus = server->vcpus;
+	advice->server.memory_mib = server->memory_mib;
+	advice->server.usd_per_hour = server->usd_per_hour;
+	return 0;
+}

@@ -1,0 +1,215 @@
+/*
+ * Computes the advice for the next run from the use of earlier runs; see rt_recommend().
+ *
+ *   memory  the largest peak of the last 50 runs plus 20 %, including swap, rounded up by at most a quarter;
+ *           other policies reserve less (recommend_policy.h). A peak is the largest of the sampled one, the
+ *           kernel's for the largest process, and what the rest of the tree may have held beside that
+ *           (memory_peak_between_mib); never the control group's, which counts the page cache. A run that
+ *           was killed for lack of memory needed at least what it had: the advice is twice that plus 20 %, until
+ *           a run takes more and survives. The least is the peak plus its kernel memory plus 10 %, for jobs of
+ *           many small processes.
+ *   cores   as many as any run could use: the use that was not exceeded for 99 % of the time, and at least the
+ *           busiest ten seconds, in whole cores. A job that others kept from the CPUs is counted with what its
+ *           threads were ready to use as well (cpu_course.h). The shape of the use over time (shape.h) tells how much longer
+ *           the work takes with fewer. The request is the number that makes it at most 5 % longer.
+ *   GPUs    the most that were busy at once, rounded, at least 1 if any was; else 0
+ *   VRAM    the largest peak plus 20 %, in the steps of rt_round_memory_mib(); 0 if none was used
+ *
+ * Recordings of several ranks of one job are one run: see recommend_ranks.c.
+ */
+#pragma once
+
+#include "recommend/recommend_policy.h"
+#include "summary/summary.h"
+#include "record/problem.h"
+#include "record/run_lines.h"
+
+enum { NOTES_MOST = 32, NOTE_BYTES = 240 };
+
+struct advice_note {
+	const char *rule;
+	char text[NOTE_BYTES];
+};
+
+/* The facts of one recording that the advice uses. NaN: unknown. */
+struct evidence {
+	double started, secs;
+	double sampled_peak_mib, process_peak_mib;
+	double between_peak_mib; /* at most, between two samples */
+	/* Kernel memory for its processes: an estimate, or all that its own control group charged beyond the peak. */
+	double kernel_mib;
+	bool swapped;     /* the peak contains swapped memory */
+	double limit_mib; /* memory limit */
+	enum oom_kind oom;
+	double oom_had_mib;           /* memory needed at least; 0 without a kill */
+	double oom_floor_mib;         /* memory to try next */
+	bool good;                    /* long enough, and not killed for lack of memory */
+	double mean_cores, max_cores; /* largest sample */
+	double busy_cores;            /* not exceeded for 99 % of the time, and the busiest ten seconds */
+	double p95_cores;
+	double max_gpus, vram_peak_mib;
+	/* Identifies the part of the job. */
+	char job[160]; /* identity of the job and its step; "": unknown */
+	char host[64];
+	int64_t rank;         /* -1: none */
+	int64_t tasks, nodes; /* started by the scheduler; 0: unknown */
+	char run_id[48];      /* "": unknown */
+	double mean_gpus;     /* of a line; NaN: the statistics have it */
+	bool is_one_task;     /* the recording covers one task, not all of them */
+};
+
+/* A recording, or the statistics of one. */
+struct advice_run {
+	rt_summary *summary; /* NULL: only its statistics are known */
+	rt_stats *stats;     /* NULL: its line is known (recommend_runs.c) */
+	bool borrowed;       /* the caller owns the summary */
+	char thin[200];      /* reason to conclude nothing from it; "": none */
+	struct evidence evidence;
+};
+
+struct runs {
+	struct advice_run *list;
+	size_t count, room;
+	size_t empty; /* recordings without a whole sample, which are not in the list */
+	struct lines_left_out left_out;
+};
+
+/* The use of all runs together. NaN: in no recording. */
+struct usage {
+	double mean_cores, max_cores, busy_cores, p95_cores;
+	double sampled_peak_mib, process_peak_mib, between_peak_mib;
+	double mean_gpus, max_gpus, vram_peak_mib;
+	double gpu_joules; /* of the first run; NaN: unknown */
+	double duration_secs;
+	double oom_had_mib, oom_floor_mib; /* 0: no run was killed for lack of memory */
+	enum oom_kind oom;
+	bool swapped;
+	double kernel_mib; /* the most kernel memory of a run */
+};
+
+/* The tasks of one job; 1 task on 1 host unless the recordings tell more. */
+struct ranks {
+	size_t recorded, tasks, hosts;
+	size_t tasks_on_host;       /* on the busiest host */
+	size_t tasks_per_recording; /* 1: each recording covers one task */
+	int64_t task_cpus;          /* cores of one task; -1: unknown */
+	double task_memory_mib;     /* largest task, with the margin */
+};
+
+/* Average use. */
+struct part_of_machine {
+	double cores, memory_mib, gpus, vram_mib;
+};
+
+struct rt_advice {
+	size_t runs, runs_left_out;
+	bool forced;
+	enum rt_policy policy;
+	char refused[512]; /* reason of a refusal; "": none */
+	struct usage usage;
+	struct shape shape; /* of a recording's cores, over all recordings */
+	struct reservation reservation;
+	struct backtest backtest;
+	struct ranks ranks;
+	struct part_of_machine siblings; /* other ranks of the first recording's job on its host */
+	/* -1: unknown or refused */
+	int64_t cpu, memory_mib, gpu, vram_mib;
+	double cpu_request;       /* cores; NaN: unknown */
+	int64_t cpu_limit;        /* cores that no run exceeded; -1: unknown */
+	double cpu_stretch;       /* factor on the duration with `cpu` cores */
+	const char *cpu_bound_by; /* why it may use more cores than it did; NULL: nothing held it back */
+	bool memory_at_least;     /* the real peak may be larger */
+	const char *memory_basis; /* "sampled peak of the tree", ... */
+	const char *allocation;   /* "dedicated", "shared", "unknown" */
+	struct advice_note notes[NOTES_MOST];
+	size_t note_count;
+	double usd_per_hour; /* price of the run's machine; NaN: unknown */
+	struct {
+		bool asked;
+		char question[1024], problem[512];
+		char vendor[64], type[128], region[64];
+		int64_t vcpus;
+		double memory_mib, usd_per_hour;
+	} server;
+};
+
+void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* An amount inside a sentence. */
+struct amount {
+	char text[40];
+};
+struct amount amount_of(double value, void (*add)(struct buffer *out, double value));
+/* Formats MiB for people. */
+struct amount amount_of_mib(double mib);
+/* "last run", "last 12 runs" */
+struct amount backtest_runs(const struct backtest *backtest);
+
+static inline double larger_known(double a, double b)
+{
+	return isnan(a) || b > a ? b : a;
+}
+
+static inline double seen_peak(const struct usage *usage)
+{
+	return larger_known(usage->sampled_peak_mib, usage->process_peak_mib);
+}
+
+/* A small difference is not worth a sentence. */
+static inline bool is_between_samples(const struct usage *usage)
+{
+	return usage->between_peak_mib > seen_peak(usage) * 1.02;
+}
+
+/* Returns the memory that a run is reckoned with. */
+static inline double peak_of(const struct evidence *one)
+{
+	return larger_known(larger_known(one->sampled_peak_mib, one->process_peak_mib),
+			    one->between_peak_mib);
+}
+
+/* Tells whether the job waited for a CPU for a fifth of its time, while none was free and it had not all of them itself. */
+bool summary_is_starved(const struct rt_summary *summary);
+/* Returns how many times as long the work takes with that many cores on its host; NaN: unknown. */
+double advice_stretch(const struct rt_advice *advice, int64_t cores);
+
+/* Defined in recommend_evidence.c. */
+void find_evidence(struct advice_run *run);
+/* Finds the evidence in statistics without a recording. */
+void find_evidence_of_stats(struct advice_run *run);
+
+/*
+ * recommend_runs.c: adds the run of a recording or of statistics, or the newest runs of a job from a file of runs. A run that
+ * is in the list already counts once. `known` is the summary of the path, or NULL; an empty file is passed over if there are
+ * other paths.
+ */
+int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool has_others,
+		  const struct rt_recommend_options *options, struct rt_problem *ret_problem);
+void runs_done(struct runs *runs);
+/* The identity of the job from the scheduler's ids; `step` may be NULL. */
+void set_job(struct evidence *evidence, const char *job, const char *step);
+extern const struct evidence UNKNOWN_EVIDENCE;
+
+/*
+ * recommend_ranks.c: joins recordings of ranks of one job. `group[i]` is the number, from 0, of the run that
+ * list[i] belongs to. Returns the number of runs.
+ */
+size_t find_groups(const struct runs *runs, size_t *group);
+/* Combines the members of a group: sums the members on each host and takes the host with the largest sum. */
+struct evidence join_group(const struct runs *runs, const size_t *group, size_t number,
+			   struct ranks *ret_ranks);
+/* Returns the average use of the ranks that ran beside the first recording on its host. */
+struct part_of_machine siblings_of_first(const struct runs *runs, const size_t *group);
+
+/* Does the work of rt_recommend() for a recording whose summary has been read, and for earlier runs. */
+int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,
+			 size_t history_count, const struct rt_recommend_options *options,
+			 rt_advice **ret_advice, struct rt_problem *ret_problem);
+
+/* Adds notes about one run: unused resources, and its bottleneck. */
+void advice_judge(struct rt_advice *advice, const struct rt_summary *summary);
+/* Adds the note about runs that were killed for lack of memory. */
+void advice_judge_kills(struct rt_advice *advice);
+/* Adds notes about the advice: its certainty, and the cost of a wrong value. */
+void advice_doubt(struct rt_advice *advice);

@@ -1,0 +1,355 @@
+/* Gathers the runs that advice rests on: recordings, statistics, and lines of runs; see recommend.h. */
+#include "recommend/recommend.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "record/run_lines.h"
+#include "table/stats.h"
+
+/* Only the newest lines of a file of runs are read. The policies look at 50 runs, and a run of several ranks has several lines. */
+enum { FIGURE_DECIMALS = 6, LINES_MOST = 200, LEFT_OUT_BYTES = 4096 };
+
+void runs_done(struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		if (!runs->list[i].borrowed)
+			rt_summary_free(runs->list[i].summary);
+		rt_stats_free(runs->list[i].stats);
+	}
+	free(runs->list);
+}
+
+/* Returns the next place in the list, empty; NULL if memory runs out. */
+static struct advice_run *add_run(struct runs *runs)
+{
+	if (runs->count == runs->room) {
+		size_t room = runs->room ? 2 * runs->room : 16;
+		struct advice_run *grown = reallocarray(runs->list, room, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		runs->list = grown;
+		runs->room = room;
+	}
+	memset(&runs->list[runs->count], 0, sizeof(*runs->list));
+	return &runs->list[runs->count++];
+}
+
+/* ---- recordings ------------------------------------------------------------------------------------------- */
+
+/*
+ * Means weigh each sample by its length. The first and last samples of a run may be very short and would
+ * otherwise count as much as minutes. The decimals matter for a job that mostly sleeps: it uses little CPU,
+ * but more than none.
+ */
+static int read_stats(struct advice_run *run, const char *path, struct rt_problem *problem)
+{
+	size_t count;
+	const struct rt_stat_spec *defaults = rt_stats_default_specs(&count);
+	CLEANUP_FREE struct rt_stat_spec *specs = calloc(count, sizeof(*specs));
+
+	if (!specs)
+		return problem_set(problem, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		specs[i] = defaults[i];
+		specs[i].name = specs[i].aggregate;
+		specs[i].decimals = FIGURE_DECIMALS;
+		if (strcmp(specs[i].aggregate, "mean") == 0)
+			specs[i].aggregate = "time_mean";
+	}
+	return rt_stats_read_record(&path, 1, specs, count, &run->stats, problem);
+}
+
+static int read_run(struct advice_run *run, const char *path, struct rt_problem *problem)
+{
+	struct rt_problem no_stats = {0};
+	int result = 0;
+
+	if (strcmp(path, "-") == 0)
+		return problem_set(
+			problem, -ESPIPE,
+			"advice reads a recording more than once; name a file instead of standard input");
+	if (!run->summary) {
+		result = rt_stats_read_json(path, &run->stats, &no_stats);
+		if (result < 0 && result != -EBADMSG)
+			return problem_set(problem, result, "%s", no_stats.text);
+		if (result == 0) {
+			find_evidence_of_stats(run);
+			return 0;
+		}
+		result = rt_summary_read(&path, 1, &run->summary, problem);
+	}
+	if (result == 0)
+		result = read_stats(run, path, problem);
+	if (result == 0)
+		find_evidence(run);
+	return result;
+}
+
+static bool is_empty(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+/* ---- files of runs ------------------------------------------------------------------------------------------ */
+
+/* Runs of the job, among which the oldest makes room. */
+struct line_search {
+	struct runs *runs;
+	size_t first;     /* of the lines in the list */
+	const char *job;  /* NULL: the only one */
+	const char *task; /* NULL: all */
+	char name[200];   /* of the first line's job */
+	bool has_several; /* jobs, and none was chosen */
+	size_t lines;     /* of any job */
+};
+
+/* Decoded, because writers escape differently. */
+static void copy_text(const struct run_lines *lines, enum run_key key, char *ret_text, size_t size)
+{
+	CLEANUP_BUFFER struct buffer plain = BUFFER(SOURCE_LINE_BYTES);
+	struct scan text = run_text(lines, key);
+
+	if (memchr(text.at, '\\', scan_left(&text))) {
+		json_unescape(&plain, &text);
+		text = scan_bytes(plain.data ? plain.data : "", plain.length);
+	}
+	scan_copy(&text, ret_text, size);
+}
+
+static const char *member_text(const struct run_lines *lines, enum run_key key, const char *name,
+			       char *ret_text, size_t size)
+{
+	struct scan text;
+
+	if (!run_member(lines, key, name, &text))
+		return NULL;
+	scan_copy(&text, ret_text, size);
+	return ret_text;
+}
+
+static int64_t count_of(const struct run_lines *lines, enum run_key key, int64_t otherwise)
+{
+	double value = run_real(lines, key);
+
+	return value >= 0 && value < INT32_MAX ? (int64_t)value : otherwise;
+}
+
+static void find_peaks_of_line(struct evidence *evidence, const struct run_lines *lines)
+{
+	double needed = run_real(lines, RUN_memory_needed_mib), told;
+
+	evidence->process_peak_mib =
+		fmin(run_real(lines, RUN_memory_largest_process_mib), run_real(lines, RUN_memory_peak_mib));
+	if (!run_text_is(lines, RUN_memory_peak_source, "largest_process"))
+		evidence->sampled_peak_mib = run_real(lines, RUN_memory_peak_mib);
+	evidence->swapped = run_real(lines, RUN_memory_swap_max_mib) >= 1;
+	told = peak_of(evidence);
+	if (evidence->swapped)
+		evidence->sampled_peak_mib = larger_known(evidence->sampled_peak_mib, needed);
+	else if (isnan(told) || needed > told)
+		evidence->between_peak_mib = needed;
+	evidence->kernel_mib = fmax(run_real(lines, RUN_memory_kernel_mib), 0);
+	evidence->limit_mib = run_real(lines, RUN_memory_limit_mib);
+}
+
+static void find_oom_of_line(struct evidence *evidence, const struct run_lines *lines)
+{
+	double had = run_real(lines, RUN_oom_had_mib), next = run_real(lines, RUN_oom_next_mib);
+
+	if (!(had > 0))
+		return;
+	evidence->oom_had_mib = had;
+	evidence->oom_floor_mib = next > had ? next : had;
+	evidence->oom = run_text_is(lines, RUN_oom, "confirmed")          ? OOM_CONFIRMED
+			: run_text_is(lines, RUN_oom, "stopped_at_limit") ? OOM_STOPPED_AT_LIMIT
+			: run_text_is(lines, RUN_oom, "step")             ? OOM_STEP
+									  : OOM_SUSPECTED;
+}
+
+static void find_part_of_line(struct evidence *evidence, const struct run_lines *lines)
+{
+	char job[64], step[64], place[32];
+	bool has_step = member_text(lines, RUN_scheduler, "SLURM_STEP_ID", step, sizeof(step));
+	struct scan number = scan_bytes(step, has_step ? strlen(step) : 0);
+	uint64_t step_number;
+
+	copy_text(lines, RUN_scheduler_job, job, sizeof(job));
+	if (*job)
+		set_job(evidence, job, has_step ? step : NULL);
+	copy_text(lines, RUN_host, evidence->host, sizeof(evidence->host));
+	copy_text(lines, RUN_id, evidence->run_id, sizeof(evidence->run_id));
+	evidence->rank = count_of(lines, RUN_rank, -1);
+	evidence->tasks = count_of(lines, RUN_tasks, 0);
+	evidence->nodes = count_of(lines, RUN_nodes, 0);
+	evidence->is_one_task = has_step && scan_u64(&number, &step_number) && step_number < INT32_MAX &&
+				member_text(lines, RUN_scheduler, "SLURM_PROCID", place, sizeof(place));
+}
+
+static void find_evidence_of_line(struct advice_run *run, const struct run_lines *lines)
+{
+	struct evidence *evidence = &run->evidence;
+
+	*evidence = UNKNOWN_EVIDENCE;
+	evidence->started = run_real(lines, RUN_started);
+	evidence->secs = run_real(lines, RUN_wall_secs);
+	find_peaks_of_line(evidence, lines);
+	find_oom_of_line(evidence, lines);
+	find_part_of_line(evidence, lines);
+	evidence->mean_cores = run_real(lines, RUN_cores_mean);
+	evidence->max_cores = run_real(lines, RUN_cores_max);
+	evidence->busy_cores = larger_known(run_real(lines, RUN_cores_needed), NAN);
+	evidence->p95_cores = run_real(lines, RUN_cores_p95);
+	evidence->mean_gpus = run_real(lines, RUN_gpu_mean);
+	evidence->max_gpus = run_real(lines, RUN_gpu_max);
+	evidence->vram_peak_mib = run_real(lines, RUN_gpu_memory_max_mib);
+	copy_text(lines, RUN_says_little, run->thin, sizeof(run->thin));
+	evidence->good = !*run->thin && evidence->oom == OOM_NONE;
+}
+
+/* Chooses the place for a line: that of the same run, a new one, or the oldest line's. NULL: nothing is better than it. */
+static int find_place(const struct line_search *search, const struct evidence *evidence,
+		      struct advice_run **ret_place)
+{
+	struct runs *runs = search->runs;
+	struct advice_run *oldest = NULL;
+
+	*ret_place = NULL;
+	for (size_t i = 0; i < runs->count; i++) {
+		struct advice_run *run = &runs->list[i];
+
+		if (*evidence->run_id && strcmp(run->evidence.run_id, evidence->run_id) == 0) {
+			/* A recording says more than its line; a later line more than an earlier one. */
+			*ret_place = run->summary || run->stats ? NULL : run;
+			return 0;
+		}
+		if (i >= search->first && (!oldest || run->evidence.started < oldest->evidence.started))
+			oldest = run;
+	}
+	if (runs->count - search->first < LINES_MOST) {
+		*ret_place = add_run(runs);
+		return *ret_place ? 0 : -ENOMEM;
+	}
+	*ret_place = evidence->started >= oldest->evidence.started ? oldest : NULL;
+	return 0;
+}
+
+static bool is_wanted(struct line_search *search, const struct run_lines *lines)
+{
+	char name[sizeof(search->name)];
+
+	if (search->task && !run_text_is(lines, RUN_task, search->task))
+		return false;
+	if (search->job)
+		return run_text_is(lines, RUN_name, search->job) ||
+		       run_text_is(lines, RUN_job_name, search->job);
+	copy_text(lines, RUN_name, name, sizeof(name));
+	if (!*search->name)
+		snprintf(search->name, sizeof(search->name), "%s", name);
+	search->has_several |= strcmp(search->name, name) != 0;
+	return true;
+}
+
+static int take_line(struct line_search *search, const struct run_lines *lines)
+{
+	struct advice_run run = {0}, *place;
+	int result;
+
+	search->lines++;
+	if (!is_wanted(search, lines) || search->has_several || run_text_is(lines, RUN_outcome, "running"))
+		return 0;
+	find_evidence_of_line(&run, lines);
+	result = find_place(search, &run.evidence, &place);
+	if (place)
+		*place = run;
+	return result;
+}
+
+static void cleanup_lines(struct run_lines **lines)
+{
+	if (*lines)
+		run_lines_close(*lines);
+	free(*lines);
+}
+
+static int add_lines(struct line_search *search, const char *path, struct rt_problem *problem)
+{
+	__attribute__((cleanup(cleanup_lines))) struct run_lines *lines = calloc(1, sizeof(*lines));
+	CLEANUP_BUFFER struct buffer left_out = BUFFER(LEFT_OUT_BYTES);
+	size_t known = search->runs->count;
+	int result;
+
+	if (!lines)
+		return -ENOMEM;
+	lines->source.fd = -1;
+	result = run_lines_open(lines, path, problem);
+	if (result < 0)
+		return result;
+	while ((result = run_lines_next(lines)) > 0) {
+		result = take_line(search, lines);
+		if (result < 0)
+			return result;
+	}
+	if (result < 0)
+		return problem_set(problem, result, "%s: %s", path, strerror(-result));
+	lines_left_out_add(&search->runs->left_out, &lines->left_out);
+	lines_left_out_text(&left_out, &lines->left_out);
+	if (buffer_error(&left_out))
+		return -ENOMEM;
+	if (search->has_several)
+		return problem_set(problem, -EINVAL,
+				   "%s has runs of several jobs: choose one with --job; "
+				   "resource-tracker history lists them",
+				   path);
+	if (search->runs->count == known && !known && !search->lines && left_out.length)
+		return problem_set(problem, -ENODATA, "%s: left out: %s", path, left_out.data);
+	if (search->runs->count == known && !known)
+		return problem_set(problem, -ENODATA, "%s: none of its %zu runs is of this job%s", path,
+				   search->lines, search->task ? " and task" : "");
+	return 0;
+}
+
+/* The job that a file of runs is searched for: the one that was named, else the first recording's. */
+static const char *job_of(const struct rt_recommend_options *options, const struct runs *runs)
+{
+	const rt_summary *first = runs->count ? runs->list[0].summary : NULL;
+
+	return options->job ? options->job : first && *first->job_name ? first->job_name : NULL;
+}
+
+int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool has_others,
+		  const struct rt_recommend_options *options, struct rt_problem *ret_problem)
+{
+	struct advice_run *run;
+	int result;
+
+	if (!known && is_file_of_runs(path))
+		return add_lines(&(struct line_search){.runs = runs,
+						       .first = runs->count,
+						       .job = job_of(options, runs),
+						       .task = options->task},
+				 path, ret_problem);
+	run = add_run(runs);
+	if (!run)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	run->summary = known;
+	run->borrowed = known;
+	result = read_run(run, path, ret_problem);
+	/* A tracker that was killed at once has written nothing, but other runs may be enough. */
+	if (result == -ENODATA && is_empty(path) && has_others) {
+		runs->count--;
+		runs->empty++;
+		result = 0;
+		if (ret_problem)
+			*ret_problem->text = '\0';
+	}
+	return result;
+}

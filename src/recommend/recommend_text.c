@@ -1,0 +1,441 @@
+/* Formats advice for people and programs; see recommend.h. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "recommend/recommend.h"
+#include "table/units.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "table/table.h"
+
+enum { TEXT_CEILING = 1 << 20 };
+
+#define MIB 1048576.0
+
+static const char *policy_name(enum rt_policy policy)
+{
+	static const char *const NAMES[] = {"max", "p95", "cost"};
+
+	return NAMES[policy];
+}
+
+static double cost_usd(double usd_per_hour, double secs)
+{
+	return usd_per_hour / 3600 * secs;
+}
+
+static void add_whole(struct json_writer *json, const char *key, int64_t value)
+{
+	json_key(json, key);
+	if (value < 0)
+		json_absent(json);
+	else
+		json_count(json, value);
+}
+
+static void add_decimal(struct json_writer *json, const char *key, double value, int decimals)
+{
+	json_key(json, key);
+	json_decimal(json, value, decimals);
+}
+
+static void add_text(struct json_writer *json, const char *key, const char *text)
+{
+	json_key(json, key);
+	json_text(json, *text ? text : NULL);
+}
+
+/* Shows how much longer the work takes with fewer cores: one row for each whole number, at most this many. */
+enum { CHOICES_MOST = 8 };
+
+/* A job that got fewer cores than it wanted does not show how long it takes with one core less. */
+static bool shows_time(const struct rt_advice *advice, double stretch)
+{
+	return !isnan(stretch) && !(advice->cpu_bound_by && stretch < 1.005);
+}
+
+static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *advice)
+{
+	const struct usage *usage = &advice->usage;
+
+	json_key(json, "cpu");
+	json_open(json, '{');
+	add_decimal(json, "mean_cores", usage->mean_cores, 4);
+	add_decimal(json, "max_cores", usage->max_cores, 4);
+	add_decimal(json, "busy_cores", usage->busy_cores, 4);
+	add_decimal(json, "slower_pct", 100 * (advice->cpu_stretch - 1), 1);
+	json_key(json, "at_least");
+	json_flag(json, advice->cpu_bound_by != NULL);
+	json_key(json, "with_fewer");
+	json_open(json, '[');
+	for (int64_t cores = advice->cpu - 1, count = 0; cores > 0 && count < CHOICES_MOST;
+	     cores--, count++) {
+		double stretch = advice_stretch(advice, cores);
+
+		if (!shows_time(advice, stretch))
+			continue;
+		json_open(json, '{');
+		add_whole(json, "cores", cores);
+		add_decimal(json, "slower_pct", 100 * (stretch - 1), 1);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+	json_close(json, '}');
+}
+
+static void add_memory_evidence(struct json_writer *json, const struct rt_advice *advice)
+{
+	static const char *const DRIFTS[] = {"none", "up", "down"};
+	const struct usage *usage = &advice->usage;
+
+	json_key(json, "memory");
+	json_open(json, '{');
+	add_decimal(json, "peak_mib", seen_peak(usage), 3);
+	add_decimal(json, "sampled_peak_mib", usage->sampled_peak_mib, 3);
+	add_decimal(json, "largest_process_peak_mib", usage->process_peak_mib, 3);
+	add_decimal(json, "peak_between_samples_mib", usage->between_peak_mib, 3);
+	add_decimal(json, "oom_floor_mib", usage->oom_floor_mib > 0 ? usage->oom_floor_mib : (double)NAN, 3);
+	add_text(json, "basis", advice->memory_mib < 0 ? "" : advice->memory_basis);
+	json_key(json, "buffer_pct");
+	json_count(json,
+		   isnan(advice->reservation.mib) ? 20 : (int64_t)(100 * advice->reservation.margin + 0.5));
+	json_key(json, "at_least");
+	json_flag(json, advice->memory_at_least);
+	add_text(json, "drift", DRIFTS[advice->reservation.drift]);
+	add_whole(json, "earlier_runs_tried", (int64_t)advice->backtest.runs);
+	add_whole(json, "earlier_runs_killed", (int64_t)advice->backtest.killed);
+	add_decimal(json, "reserved_per_used", advice->backtest.reserved_per_used, 3);
+	json_close(json, '}');
+}
+
+static void add_ranks(struct json_writer *json, const struct rt_advice *advice)
+{
+	const struct ranks *ranks = &advice->ranks;
+
+	json_key(json, "tasks");
+	if (ranks->tasks <= 1) {
+		json_absent(json);
+		return;
+	}
+	json_open(json, '{');
+	add_whole(json, "count", (int64_t)ranks->tasks);
+	add_whole(json, "recorded", (int64_t)ranks->recorded);
+	add_whole(json, "hosts", (int64_t)ranks->hosts);
+	add_whole(json, "on_one_host", (int64_t)ranks->tasks_on_host);
+	add_whole(json, "cpus_per_task", ranks->task_cpus);
+	add_decimal(json, "largest_memory_mib", ranks->task_memory_mib, 3);
+	json_close(json, '}');
+}
+
+static void add_evidence(struct json_writer *json, const struct rt_advice *advice)
+{
+	const struct usage *usage = &advice->usage;
+
+	json_key(json, "evidence");
+	json_open(json, '{');
+	add_cpu_evidence(json, advice);
+	add_memory_evidence(json, advice);
+	json_key(json, "gpu");
+	json_open(json, '{');
+	add_decimal(json, "mean_gpus", usage->mean_gpus, 4);
+	add_decimal(json, "max_gpus", usage->max_gpus, 4);
+	add_decimal(json, "energy_joules", usage->gpu_joules, 3);
+	json_close(json, '}');
+	json_key(json, "vram");
+	json_open(json, '{');
+	add_decimal(json, "peak_mib", usage->vram_peak_mib, 3);
+	json_close(json, '}');
+	json_close(json, '}');
+}
+
+static void add_server(struct json_writer *json, const struct rt_advice *advice)
+{
+	json_key(json, "server");
+	if (!advice->server.asked) {
+		json_absent(json);
+		return;
+	}
+	json_open(json, '{');
+	add_text(json, "asked", advice->server.question);
+	add_text(json, "problem", advice->server.problem);
+	add_text(json, "vendor_id", advice->server.vendor);
+	add_text(json, "api_reference", advice->server.type);
+	add_text(json, "region_id", advice->server.region);
+	add_whole(json, "vcpus", *advice->server.type ? advice->server.vcpus : -1);
+	add_decimal(json, "memory_mib", *advice->server.type ? advice->server.memory_mib : (double)NAN, 3);
+	add_decimal(json, "price_usd_per_hour",
+		    *advice->server.type ? advice->server.usd_per_hour : (double)NAN, 6);
+	json_close(json, '}');
+}
+
+struct costs {
+	double run, advised, saved, saved_pct; /* USD; NaN: unknown */
+};
+
+static struct costs find_costs(const struct rt_advice *advice)
+{
+	struct costs costs = {
+		.run = cost_usd(advice->usd_per_hour, advice->usage.duration_secs),
+		.advised = *advice->server.type
+				   ? cost_usd(advice->server.usd_per_hour, advice->usage.duration_secs)
+				   : (double)NAN,
+	};
+
+	costs.saved = costs.run - costs.advised;
+	costs.saved_pct = costs.run > 0 ? 100 * costs.saved / costs.run : (double)NAN;
+	return costs;
+}
+
+static void add_costs(struct json_writer *json, const struct rt_advice *advice)
+{
+	struct costs costs = find_costs(advice);
+
+	json_key(json, "cost");
+	json_open(json, '{');
+	add_decimal(json, "duration_secs", advice->usage.duration_secs, 3);
+	add_decimal(json, "usd_per_hour", advice->usd_per_hour, 6);
+	add_decimal(json, "run_usd", costs.run, 6);
+	add_decimal(json, "advised_usd", costs.advised, 6);
+	add_decimal(json, "saved_usd", costs.saved, 6);
+	add_decimal(json, "saved_pct", costs.saved_pct, 2);
+	json_close(json, '}');
+}
+
+int rt_advice_to_json(const rt_advice *advice, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct json_writer json = JSON_WRITER(&out);
+
+	json_open(&json, '{');
+	add_whole(&json, "cpu", advice->cpu);
+	add_whole(&json, "memory", advice->memory_mib);
+	add_whole(&json, "gpu", advice->gpu);
+	add_whole(&json, "vram", advice->vram_mib);
+	add_decimal(&json, "cpu_request", advice->cpu_request, 1);
+	add_whole(&json, "cpu_limit", advice->cpu_limit);
+	add_text(&json, "policy", policy_name(advice->policy));
+	add_text(&json, "refused", advice->refused);
+	json_key(&json, "forced");
+	json_flag(&json, advice->forced);
+	add_whole(&json, "runs", (int64_t)advice->runs);
+	add_whole(&json, "runs_left_out", (int64_t)advice->runs_left_out);
+	add_ranks(&json, advice);
+	add_evidence(&json, advice);
+	add_text(&json, "allocation", advice->allocation);
+	json_key(&json, "notes");
+	json_open(&json, '[');
+	for (size_t i = 0; i < advice->note_count; i++) {
+		json_open(&json, '{');
+		add_text(&json, "rule", advice->notes[i].rule);
+		add_text(&json, "text", advice->notes[i].text);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	add_server(&json, advice);
+	add_costs(&json, advice);
+	json_close(&json, '}');
+	buffer_add_char(&out, '\n');
+	return buffer_take_text(&out, ret_text);
+}
+
+/* ---- for people ------------------------------------------------------------------------------------ */
+
+static void add_label(struct buffer *out, const char *text)
+{
+	buffer_printf(out, "  %-9s", text);
+}
+
+static void add_mib(struct buffer *out, double mib)
+{
+	add_size(out, mib * MIB, RT_SIZE_AUTO);
+}
+
+enum { FIGURES_AT = 23 }; /* column of continuation lines */
+
+/* Puts the second sentence on its own line, so that it fits a terminal of 80 columns. */
+static void next_line(struct buffer *out)
+{
+	buffer_printf(out, "\n%*s", FIGURES_AT, "");
+}
+
+static void add_longer(struct buffer *out, double stretch)
+{
+	if (stretch >= 2)
+		buffer_printf(out, "%.1f times as long", stretch);
+	else
+		buffer_printf(out, "%.0f %% longer", 100 * (stretch - 1));
+}
+
+/* Adds the fewest cores that would do on average, and the extra time that they cost. */
+static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
+{
+	double stretch, mean = ceil(advice->usage.mean_cores - 0.02);
+	int64_t fewer = advice->cpu - 1;
+
+	/* Compare as real numbers: statistics of another program may contain any value. */
+	if (mean < (double)fewer)
+		fewer = mean > 1 ? (int64_t)mean : 1;
+	if (advice->cpu < advice->cpu_limit && advice->cpu_stretch >= 1.005) {
+		next_line(out);
+		buffer_add_text(out, "it takes ");
+		add_longer(out, advice->cpu_stretch);
+		buffer_printf(out, " than with %lld", (long long)advice->cpu_limit);
+	}
+	stretch = advice_stretch(advice, fewer);
+	if (fewer < 1 || !shows_time(advice, stretch))
+		return;
+	next_line(out);
+	buffer_printf(out, "with %lld it would take %s", (long long)fewer,
+		      advice->cpu_bound_by ? "at least " : "");
+	add_longer(out, stretch);
+}
+
+static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
+{
+	add_label(out, "CPU");
+	if (advice->cpu < 0) {
+		buffer_add_text(out, "unknown: its CPU time was not recorded\n");
+		return;
+	}
+	buffer_printf(out, "%-12lld", (long long)advice->cpu);
+	buffer_add_text(out, "it used ");
+	add_figure(out, advice->usage.mean_cores);
+	buffer_add_text(out, " cores on average, at most ");
+	add_figure(out, advice->usage.max_cores);
+	if (advice->policy == RT_POLICY_MAX)
+		buffer_printf(out, ": %s", advice->cpu_bound_by ? advice->cpu_bound_by : "no slower");
+	add_cost_in_time(out, advice);
+	buffer_add_char(out, '\n');
+}
+
+static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
+{
+	const struct usage *usage = &advice->usage;
+
+	add_label(out, "Memory");
+	if (advice->memory_mib < 0) {
+		buffer_add_text(out, "unknown: its memory was not recorded\n");
+		return;
+	}
+	buffer_printf(out, "%lld MiB%*s", (long long)advice->memory_mib, advice->memory_mib < 1000 ? 5 : 4,
+		      "");
+	if (advice->memory_at_least) {
+		buffer_printf(out, "it needs more than %s: %s", amount_of_mib(advice->usage.oom_had_mib).text,
+			      advice->usage.oom == OOM_STEP
+				      ? "one of its processes was killed with this amount"
+				      : "it was killed with this amount");
+	} else {
+		buffer_add_text(out, advice->policy == RT_POLICY_MAX ? "peak " : "largest peak ");
+		add_mib(out, seen_peak(usage));
+		buffer_add_text(out, usage->swapped ? " with swap" : "");
+		if (is_between_samples(usage)) {
+			buffer_add_text(out, ", perhaps ");
+			add_mib(out, usage->between_peak_mib);
+		}
+		if (advice->policy == RT_POLICY_MAX)
+			buffer_printf(out, ", and %.0f %% more", 100 * advice->reservation.margin);
+	}
+	next_line(out);
+	buffer_printf(out, "(%s)\n", advice->memory_basis);
+	if (advice->backtest.runs) {
+		add_label(out, "");
+		buffer_printf(out, "%12son the %s: %zu killed, reserved %s times the used memory\n", "",
+			      backtest_runs(&advice->backtest).text, advice->backtest.killed,
+			      amount_of(advice->backtest.reserved_per_used, add_figure).text);
+	}
+}
+
+static void add_tasks_line(struct buffer *out, const struct rt_advice *advice)
+{
+	const struct ranks *ranks = &advice->ranks;
+
+	if (ranks->tasks <= 1)
+		return;
+	add_label(out, "Tasks");
+	buffer_printf(out, "%-12zu%zu on one host of %zu, %lld CPU%s each; the advice is the sum per host\n",
+		      ranks->tasks, ranks->tasks_on_host, ranks->hosts, (long long)ranks->task_cpus,
+		      ranks->task_cpus == 1 ? "" : "s");
+}
+
+static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
+{
+	if (advice->gpu < 0 && advice->vram_mib < 0)
+		return;
+	add_label(out, "GPU");
+	if (advice->gpu <= 0) {
+		buffer_add_text(out, "0           no GPU was used\n");
+		return;
+	}
+	buffer_printf(out, "%-12lldbusy ", (long long)advice->gpu);
+	if (isfinite(advice->usage.mean_gpus)) {
+		add_figure(out, advice->usage.mean_gpus);
+		buffer_add_text(out, " on average, ");
+	}
+	buffer_add_text(out, "at most ");
+	add_figure(out, advice->usage.max_gpus);
+	if (advice->vram_mib > 0) {
+		buffer_printf(out, "; %lld MiB of its memory (peak ", (long long)advice->vram_mib);
+		add_mib(out, advice->usage.vram_peak_mib);
+		buffer_add_char(out, ')');
+	}
+	if (!isnan(advice->usage.gpu_joules))
+		buffer_printf(out, "; %.0f J", advice->usage.gpu_joules);
+	buffer_add_char(out, '\n');
+}
+
+static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
+{
+	struct costs costs = find_costs(advice);
+
+	if (*advice->server.type) {
+		add_label(out, "Server");
+		buffer_printf(out, "%s %s: %lld vCPUs, ", advice->server.vendor, advice->server.type,
+			      (long long)advice->server.vcpus);
+		add_mib(out, advice->server.memory_mib);
+		if (!isnan(advice->server.usd_per_hour))
+			buffer_printf(out, ", %.4g USD an hour", advice->server.usd_per_hour);
+		buffer_add_char(out, '\n');
+	} else if (advice->server.asked) {
+		add_label(out, "Server");
+		buffer_printf(out, "unknown: %s\n",
+			      *advice->server.problem ? advice->server.problem
+						      : "the service did not answer");
+		if (*advice->server.question)
+			buffer_printf(out, "%11sasked: %s\n", "", advice->server.question);
+	}
+	if (isnan(costs.run) && isnan(costs.advised))
+		return;
+	add_label(out, "Cost");
+	if (!isnan(costs.run))
+		buffer_printf(out, "this run %.4g USD%s", costs.run, isnan(costs.advised) ? "" : ", ");
+	if (!isnan(costs.advised))
+		buffer_printf(out, "%.4g USD there", costs.advised);
+	if (!isnan(costs.saved_pct))
+		buffer_printf(out, " (%.0f %% %s)", fabs(costs.saved_pct), costs.saved < 0 ? "more" : "less");
+	buffer_add_char(out, '\n');
+}
+
+int rt_advice_to_text(const rt_advice *advice, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+
+	if (*advice->refused) {
+		buffer_printf(&out, "No advice: %s. (--force gives advice anyway)\n", advice->refused);
+	} else {
+		buffer_add_text(&out, "Resources to request next time");
+		if (advice->runs > 1)
+			buffer_printf(&out, ", from %zu runs", advice->runs - advice->runs_left_out);
+		buffer_add_text(&out, advice->forced ? " (forced)\n" : "\n");
+		add_cpu_line(&out, advice);
+		add_memory_line(&out, advice);
+		add_tasks_line(&out, advice);
+		add_gpu_lines(&out, advice);
+	}
+	add_server_lines(&out, advice);
+	for (size_t i = 0; i < advice->note_count; i++) {
+		add_label(&out, i ? "" : "Notes");
+		buffer_printf(&out, "%s [%s]\n", advice->notes[i].text, advice->notes[i].rule);
+	}
+	return buffer_take_text(&out, ret_text);
+}

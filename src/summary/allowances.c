@@ -1,0 +1,303 @@
+/* Follows limits and sizes through a run; see allowances.h. */
+#include "summary/allowances.h"
+
+#include <math.h>
+
+#include "base/json_write.h"
+#include "table/units.h"
+
+/* The memory of a virtual machine moves by some pages. A smaller difference does not count. */
+static const double NOISE_SHARE = 0.005;
+
+enum { WORDS_MOST = 4 };
+
+static double real_or_nan(double value)
+{
+	return real_absent(value) ? (double)NAN : value;
+}
+
+/* ---- adding ------------------------------------------------------------------------------------------- */
+
+static bool is_change(double left, double right)
+{
+	if (isnan(left) || isnan(right))
+		return isnan(left) != isnan(right);
+	return fabs(left - right) > NOISE_SHARE * fmax(left, right);
+}
+
+static bool is_other_allowance(const struct allowance *left, const struct allowance *right)
+{
+	return is_change(left->memory_limit_mib, right->memory_limit_mib) ||
+	       is_change(left->memory_total_mib, right->memory_total_mib) ||
+	       is_change(left->cpu_limit_cores, right->cpu_limit_cores) || is_change(left->cpus, right->cpus);
+}
+
+/* A sample of a job that ended at once has no limits, and later ones may leave out what stays the same. */
+static bool tells_limits(const struct limits_row *limits)
+{
+	return limits && (!count_absent(limits->cpuset_cores) || !real_absent(limits->memory_limit_mib) ||
+			  !real_absent(limits->cpu_limit_cores));
+}
+
+static struct allowance allowance_of(const struct frame *frame, const struct allowance *before)
+{
+	const struct limits_row *limits = FIRST(frame, limits);
+	const struct memory_row *memory = FIRST(frame, memory);
+	struct allowance now = *before;
+
+	if (tells_limits(limits)) {
+		now.memory_limit_mib = real_or_nan(limits->memory_limit_mib);
+		now.cpu_limit_cores = real_or_nan(limits->cpu_limit_cores);
+		now.cpus = count_absent(limits->cpuset_cores) ? (double)NAN : (double)limits->cpuset_cores;
+	}
+	if (memory && memory->total_mib > 0)
+		now.memory_total_mib = memory->total_mib;
+	return now;
+}
+
+/* A later sample tells what the first ones lacked: it held from the beginning. */
+static void complete_first(struct allowances *allowances, const struct allowance *now, bool tells)
+{
+	struct allowance *first = &allowances->list[0];
+
+	if (allowances->count != 1)
+		return;
+	if (isnan(first->memory_total_mib))
+		first->memory_total_mib = now->memory_total_mib;
+	if (!tells || allowances->limits_known)
+		return;
+	first->memory_limit_mib = now->memory_limit_mib;
+	first->cpu_limit_cores = now->cpu_limit_cores;
+	first->cpus = now->cpus;
+}
+
+void allowances_add(struct allowances *allowances, const struct frame *frame, double elapsed_secs,
+		    double length_secs)
+{
+	static const struct allowance UNKNOWN = {0, NAN, NAN, NAN, NAN};
+	bool tells = tells_limits(FIRST(frame, limits));
+	struct allowance *last = allowances->count ? &allowances->list[allowances->count - 1] : NULL,
+			 now = allowance_of(frame, last ? last : &UNKNOWN);
+
+	now.since_secs = elapsed_secs;
+	complete_first(allowances, &now, tells);
+	allowances->limits_known |= tells;
+	if (!last || is_other_allowance(last, &now)) {
+		if (allowances->count < ALLOWANCES_MOST)
+			allowances->count++;
+		allowances->list[allowances->count - 1] = now;
+	}
+	if (length_secs > 0)
+		allowances->secs[allowances->count - 1] += length_secs;
+}
+
+void allowances_finish(struct allowances *allowances, const struct run_start_row *start)
+{
+	if (!allowances->count) {
+		allowances->list[0] = (struct allowance){0, NAN, NAN, NAN, NAN};
+		allowances->count = 1;
+	}
+	for (size_t i = 0; start && i < allowances->count; i++) {
+		struct allowance *one = &allowances->list[i];
+
+		if (isnan(one->memory_total_mib))
+			one->memory_total_mib = real_or_nan(start->memory_total_mib);
+		if (allowances->limits_known)
+			continue;
+		one->memory_limit_mib = real_or_nan(start->memory_limit_mib);
+		one->cpu_limit_cores = real_or_nan(start->cpu_limit_cores);
+		if (!count_absent(start->cpuset_cores))
+			one->cpus = (double)start->cpuset_cores;
+	}
+}
+
+/* ---- what binds --------------------------------------------------------------------------------------- */
+
+static struct binding memory_of(const struct allowance *allowance)
+{
+	struct binding binding = {NAN, NULL};
+
+	if (!isnan(allowance->memory_total_mib))
+		binding = (struct binding){allowance->memory_total_mib, "machine"};
+	if (!isnan(allowance->memory_limit_mib) && !(allowance->memory_limit_mib >= binding.value))
+		binding = (struct binding){allowance->memory_limit_mib, "cgroup limit"};
+	return binding;
+}
+
+static const struct allowance *find_allowance(const struct allowances *allowances, double elapsed_secs,
+					      double mib)
+{
+	const struct allowance *found = &allowances->list[0];
+
+	for (size_t i = 1; i < allowances->count; i++) {
+		const struct allowance *one = &allowances->list[i];
+		double before = memory_of(found).value;
+
+		if (real_absent(elapsed_secs) ? !(memory_of(one).value <= before)
+					      : one->since_secs <= elapsed_secs || mib > before)
+			found = one;
+	}
+	return found;
+}
+
+struct binding allowances_memory(const struct allowances *allowances, double elapsed_secs, double mib)
+{
+	return memory_of(find_allowance(allowances, elapsed_secs, mib));
+}
+
+double allowances_limit_mib(const struct allowances *allowances, double elapsed_secs, double mib)
+{
+	return find_allowance(allowances, elapsed_secs, mib)->memory_limit_mib;
+}
+
+double allowances_highest_limit_mib(const struct allowances *allowances)
+{
+	double highest = NAN;
+
+	for (size_t i = 0; i < allowances->count; i++) {
+		/* Without a limit for a while, none held the job back. */
+		if (isnan(allowances->list[i].memory_limit_mib))
+			return NAN;
+		highest = fmax(highest, allowances->list[i].memory_limit_mib);
+	}
+	return highest;
+}
+
+/* More CPUs than at the start have come online since. */
+static struct binding cores_of(const struct allowance *allowance, double core_count)
+{
+	struct binding binding = {NAN, NULL};
+
+	if (!isnan(core_count))
+		binding = (struct binding){core_count, "machine"};
+	if (allowance->cpus > core_count)
+		binding.value = allowance->cpus;
+	else if (!isnan(allowance->cpus) && !(allowance->cpus >= binding.value))
+		binding = (struct binding){allowance->cpus, "cpuset"};
+	if (!isnan(allowance->cpu_limit_cores) && !(allowance->cpu_limit_cores >= binding.value))
+		binding = (struct binding){allowance->cpu_limit_cores, "cgroup limit"};
+	return binding;
+}
+
+struct binding allowances_cores(const struct allowances *allowances, double core_count)
+{
+	struct binding found = {NAN, NULL}, one;
+	double core_secs = 0, secs = 0;
+	bool varies = false;
+
+	for (size_t i = 0; i < allowances->count; i++) {
+		one = cores_of(&allowances->list[i], core_count);
+		varies |= i && is_change(one.value, found.value);
+		core_secs += one.value * allowances->secs[i];
+		secs += allowances->secs[i];
+		found = one;
+	}
+	if (varies && core_secs > 0)
+		found.value = core_secs / secs;
+	return found;
+}
+
+/* ---- changes ------------------------------------------------------------------------------------------ */
+
+struct change {
+	const char *name, *words;
+	double elapsed_secs, from, to; /* NaN: no limit */
+	bool is_memory, is_limit;
+};
+
+/* The changes between one allowance and the one before it. */
+static size_t changes_at(const struct allowances *allowances, size_t place,
+			 struct change ret_changes[static 4])
+{
+	const struct allowance *before = &allowances->list[place - 1], *now = &allowances->list[place];
+	const struct change all[] = {
+		{"memory_limit_mib", "memory limit", now->since_secs, before->memory_limit_mib,
+		 now->memory_limit_mib, true, true},
+		{"memory_total_mib", "memory of the machine", now->since_secs, before->memory_total_mib,
+		 now->memory_total_mib, true, false},
+		{"cpu_limit_cores", "CPU limit", now->since_secs, before->cpu_limit_cores,
+		 now->cpu_limit_cores, false, true},
+		{"cpuset_cores", "CPUs that it may use", now->since_secs, before->cpus, now->cpus, false,
+		 false},
+	};
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (is_change(all[i].from, all[i].to) &&
+		    (all[i].is_limit || (!isnan(all[i].from) && !isnan(all[i].to))))
+			ret_changes[count++] = all[i];
+	return count;
+}
+
+static void add_allowed(struct buffer *out, const struct change *change, double value)
+{
+	if (change->is_memory)
+		add_size(out, value * 1048576, RT_SIZE_AUTO);
+	else
+		buffer_printf(out, "%.4g", value);
+}
+
+static void add_change(struct buffer *out, const struct change *change)
+{
+	buffer_add_text(out, change->words);
+	if (isnan(change->to)) {
+		buffer_add_text(out, " of ");
+		add_allowed(out, change, change->from);
+		buffer_add_text(out, " lifted");
+	} else if (isnan(change->from)) {
+		buffer_add_text(out, " of ");
+		add_allowed(out, change, change->to);
+		buffer_add_text(out, " set");
+	} else {
+		buffer_add_text(out, change->to > change->from ? " raised from " : " lowered from ");
+		add_allowed(out, change, change->from);
+		buffer_add_text(out, " to ");
+		add_allowed(out, change, change->to);
+	}
+	buffer_add_text(out, " after ");
+	add_duration(out, change->elapsed_secs);
+}
+
+void allowances_words(const struct allowances *allowances, struct buffer *out)
+{
+	struct change changes[4];
+	size_t told = 0, left = 0;
+
+	for (size_t i = 1; i < allowances->count; i++) {
+		size_t count = changes_at(allowances, i, changes);
+
+		for (size_t j = 0; j < count; j++) {
+			if (told == WORDS_MOST) {
+				left++;
+				continue;
+			}
+			buffer_add_text(out, told++ ? "; " : "");
+			add_change(out, &changes[j]);
+		}
+	}
+	if (left)
+		buffer_printf(out, "; and %zu more changes", left);
+}
+
+void allowances_json(const struct allowances *allowances, struct buffer *out)
+{
+	struct change changes[4];
+	bool any = false;
+
+	buffer_add_char(out, '[');
+	for (size_t i = 1; i < allowances->count; i++) {
+		size_t count = changes_at(allowances, i, changes);
+
+		for (size_t j = 0; j < count; j++) {
+			buffer_printf(out, "%s{\"elapsed_secs\":", any ? "," : "");
+			buffer_add_real(out, changes[j].elapsed_secs, 6);
+			buffer_printf(out, ",\"what\":\"%s\",\"from\":", changes[j].name);
+			buffer_add_real(out, changes[j].from, 3);
+			buffer_add_text(out, ",\"to\":");
+			buffer_add_real(out, changes[j].to, 3);
+			buffer_add_char(out, '}');
+			any = true;
+		}
+	}
+	buffer_add_char(out, ']');
+}

@@ -1,0 +1,343 @@
+/* Computes the figures of each GPU; see summary_gpus.h. */
+#include "summary/summary_gpus.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "summary/summary.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+
+#define MIB 1048576.0
+
+enum { GPUS_MAX = 128, UUID_SIZE = 96, SHOWN_GPUS = 16 };
+
+static const double IDLE_VRAM_SHARE = 0.05;
+
+struct gpu_figures {
+	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "": absent */
+	int64_t index, instance; /* of its device; < 0: a whole device, or unknown */
+	bool hidden;             /* invisible to the job */
+	bool divided;            /* its instances have their own entries */
+	struct figure utilization_pct, vram_mib, power_watts, job_utilization_pct, job_vram_mib;
+	double vram_total_mib; /* when vram_mib was at its most; NaN: unknown */
+	struct total energy_joules;
+	bool tracked; /* a sample had the job's part */
+	bool used;    /* the job used it */
+};
+
+struct summary_gpus {
+	size_t count;
+	struct gpu_figures of[GPUS_MAX];
+};
+
+void summary_gpus_want(struct metric_set *wanted)
+{
+	WANT(wanted, gpu, uuid);
+	WANT(wanted, gpu, name);
+	WANT(wanted, gpu, index);
+	WANT(wanted, gpu, visible);
+	WANT(wanted, gpu, mig_parent);
+	WANT(wanted, gpu, mig_gpu_instance);
+	WANT(wanted, gpu, utilization_pct);
+	WANT(wanted, gpu, memory_kind);
+	WANT(wanted, gpu, vram_total_bytes);
+	WANT(wanted, gpu, vram_used_bytes);
+	WANT(wanted, gpu, power_watts);
+	WANT(wanted, gpu, energy_joules);
+	WANT(wanted, gpu, process_count);
+	WANT(wanted, gpu, process_utilization_pct);
+	WANT(wanted, gpu, process_vram_bytes);
+}
+
+void summary_gpus_clear(struct summary_gpus *gpus)
+{
+	if (gpus)
+		gpus->count = 0;
+}
+
+void summary_gpus_free(struct summary_gpus *gpus)
+{
+	free(gpus);
+}
+
+/* ---- adding ---------------------------------------------------------------------------------------- */
+
+static void copy_text(char *ret_text, const char *text)
+{
+	size_t length = text_absent(text) ? 0 : strnlen(text, UUID_SIZE - 1);
+
+	memcpy(ret_text, text_absent(text) ? "" : text, length);
+	ret_text[length] = '\0';
+}
+
+static struct gpu_figures *add_place(struct summary_gpus *gpus)
+{
+	struct gpu_figures *place = &gpus->of[gpus->count++];
+	struct figure *const figures[] = {&place->utilization_pct, &place->vram_mib, &place->power_watts,
+					  &place->job_utilization_pct, &place->job_vram_mib};
+
+	memset(place, 0, sizeof *place);
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		figures[i]->most = figures[i]->most_elapsed_secs = NAN;
+	place->instance = -1;
+	place->vram_total_mib = NAN;
+	return place;
+}
+
+/*
+ * Recordings by others may have devices without an identity; then their position in the sample identifies
+ * them.
+ */
+static struct gpu_figures *find_place(struct summary_gpus *gpus, const char *uuid, size_t position)
+{
+	struct gpu_figures *place;
+
+	if (text_absent(uuid) || !*uuid)
+		while (gpus->count <= position && gpus->count < GPUS_MAX)
+			add_place(gpus)->index = (int64_t)gpus->count - 1;
+	if (text_absent(uuid) || !*uuid)
+		return position < gpus->count ? &gpus->of[position] : NULL;
+	for (size_t i = 0; i < gpus->count; i++)
+		if (strncmp(gpus->of[i].uuid, uuid, UUID_SIZE - 1) == 0)
+			return &gpus->of[i];
+	if (gpus->count == GPUS_MAX)
+		return NULL;
+	place = add_place(gpus);
+	place->index = (int64_t)gpus->count - 1;
+	copy_text(place->uuid, uuid);
+	return place;
+}
+
+static double mib_of(int64_t bytes)
+{
+	return count_absent(bytes) ? (double)NAN : (double)bytes / MIB;
+}
+
+static void add_row(struct gpu_figures *place, const struct gpu_row *row, const struct moment *moment)
+{
+	copy_text(place->name, row->name);
+	copy_text(place->parent, row->mig_parent);
+	if (!count_absent(row->index))
+		place->index = row->index;
+	if (!count_absent(row->mig_gpu_instance))
+		place->instance = row->mig_gpu_instance;
+	place->hidden = !count_absent(row->visible) && !row->visible;
+	/* A device may be divided anew in the middle: the total is that of its peak. */
+	if (!count_absent(row->vram_total_bytes) &&
+	    (isnan(place->vram_total_mib) || !(mib_of(row->vram_used_bytes) <= place->vram_mib.most)))
+		place->vram_total_mib = mib_of(row->vram_total_bytes);
+	figure_add(&place->utilization_pct, moment, row->utilization_pct);
+	figure_add(&place->vram_mib, moment, mib_of(row->vram_used_bytes));
+	figure_add(&place->power_watts, moment, row->power_watts);
+	figure_add(&place->job_utilization_pct, moment, row->process_utilization_pct);
+	figure_add(&place->job_vram_mib, moment, mib_of(row->process_vram_bytes));
+	total_add(&place->energy_joules, row->energy_joules);
+	place->tracked |= !count_absent(row->process_count);
+	place->used |= (!count_absent(row->process_count) && row->process_count > 0) ||
+		       (!count_absent(row->process_vram_bytes) && row->process_vram_bytes > 0) ||
+		       row->process_utilization_pct > 0;
+}
+
+void summary_gpus_add(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+	size_t position = 0;
+
+	if (!FIRST(frame, gpu))
+		return;
+	if (!summary->gpus)
+		summary->gpus = calloc(1, sizeof *summary->gpus);
+	for (const struct gpu_row *row = FIRST(frame, gpu); row && summary->gpus; row = NEXT(row, gpu)) {
+		struct gpu_figures *place = find_place(summary->gpus, row->uuid, position++);
+
+		if (place)
+			add_row(place, row, moment);
+	}
+	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++)
+		for (size_t n = 0; n < summary->gpus->count && *summary->gpus->of[i].parent; n++)
+			if (strcmp(summary->gpus->of[n].uuid, summary->gpus->of[i].parent) == 0)
+				summary->gpus->of[n].divided = true;
+}
+
+/* ---- results --------------------------------------------------------------------------------------- */
+
+double summary_gpus_energy_joules(const struct rt_summary *summary)
+{
+	double joules = NAN;
+
+	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++) {
+		double part = total_of(&summary->gpus->of[i].energy_joules);
+
+		if (!isnan(part))
+			joules = (isnan(joules) ? 0 : joules) + part;
+	}
+	return joules;
+}
+
+/* "0", or "0 (instance 7)": a device with an instance in use must not look idle. */
+static void add_name(struct buffer *out, const struct gpu_figures *gpu)
+{
+	buffer_printf(out, "%lld", (long long)gpu->index);
+	if (*gpu->parent && gpu->instance >= 0)
+		buffer_printf(out, " (instance %lld)", (long long)gpu->instance);
+	else if (*gpu->parent)
+		buffer_add_text(out, " (instance)");
+}
+
+struct idle_gpus summary_gpus_idle(const struct rt_summary *summary)
+{
+	struct idle_gpus idle = {.count = 0, .names = BUFFER(4096)};
+	bool unknown = !summary->tracked;
+
+	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++) {
+		const struct gpu_figures *gpu = &summary->gpus->of[i];
+
+		/* Instances use a divided device, and the job could not use a hidden one. */
+		if (gpu->divided || (gpu->hidden && !gpu->used))
+			continue;
+		idle.of++;
+		unknown |= !gpu->tracked;
+		if (gpu->used)
+			continue;
+		buffer_add_text(&idle.names, idle.count ? ", " : "");
+		add_name(&idle.names, gpu);
+		idle.count++;
+	}
+	if (unknown)
+		idle.count = -1;
+	return idle;
+}
+
+static void add_text(struct json_writer *json, const char *key, const char *text)
+{
+	json_key(json, key);
+	json_text(json, *text ? text : NULL);
+}
+
+static void add_real(struct json_writer *json, const char *key, double value, int decimals)
+{
+	json_key(json, key);
+	json_decimal(json, value, decimals);
+}
+
+void summary_gpus_json(struct buffer *out, const struct rt_summary *summary)
+{
+	struct json_writer json = JSON_WRITER(out);
+
+	buffer_add_text(out, "\"gpus\":");
+	json_open(&json, '[');
+	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++) {
+		const struct gpu_figures *gpu = &summary->gpus->of[i];
+
+		json_open(&json, '{');
+		json_key(&json, "index");
+		json_count(&json, gpu->index);
+		add_text(&json, "uuid", gpu->uuid);
+		add_text(&json, "name", gpu->name);
+		add_text(&json, "mig_parent", gpu->parent);
+		json_key(&json, "mig_gpu_instance");
+		if (gpu->instance >= 0)
+			json_count(&json, gpu->instance);
+		else
+			json_absent(&json);
+		add_real(&json, "mean_pct", figure_mean(&gpu->utilization_pct), 2);
+		add_real(&json, "max_pct", gpu->utilization_pct.most, 2);
+		add_real(&json, "memory_mean_mib", figure_mean(&gpu->vram_mib), 3);
+		add_real(&json, "memory_max_mib", gpu->vram_mib.most, 3);
+		add_real(&json, "memory_total_mib", gpu->vram_total_mib, 3);
+		add_real(&json, "power_mean_watts", figure_mean(&gpu->power_watts), 1);
+		add_real(&json, "power_max_watts", gpu->power_watts.most, 1);
+		add_real(&json, "energy_joules", total_of(&gpu->energy_joules), 3);
+		add_real(&json, "job_mean_pct", figure_mean(&gpu->job_utilization_pct), 2);
+		add_real(&json, "job_max_pct", gpu->job_utilization_pct.most, 2);
+		add_real(&json, "job_memory_max_mib", gpu->job_vram_mib.most, 3);
+		json_key(&json, "used_by_job");
+		if (gpu->tracked)
+			json_flag(&json, gpu->used);
+		else
+			json_absent(&json);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+}
+
+static void add_mib(struct buffer *out, double mib, enum rt_size_unit unit)
+{
+	add_size(out, mib * MIB, unit);
+}
+
+static void add_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_size_unit unit)
+{
+	double mean = figure_mean(&gpu->utilization_pct), job_mean = figure_mean(&gpu->job_utilization_pct);
+
+	add_name(out, gpu);
+	buffer_add_text(out, ":");
+	if (isnan(mean))
+		buffer_add_text(out, " use unknown");
+	else
+		buffer_printf(out, " mean %.0f %%, max %.0f %%", mean, gpu->utilization_pct.most);
+	if (!isnan(gpu->vram_mib.most)) {
+		buffer_add_text(out, "; memory peak ");
+		add_mib(out, gpu->vram_mib.most, unit);
+		if (!isnan(gpu->vram_total_mib)) {
+			buffer_add_text(out, " of ");
+			add_mib(out, gpu->vram_total_mib, unit);
+		}
+	}
+	if (gpu->tracked && !gpu->used)
+		buffer_add_text(out, "; not used by the job");
+	if (gpu->used && !isnan(job_mean))
+		buffer_printf(out, "; the job: mean %.0f %%", job_mean);
+	if (gpu->used && gpu->job_vram_mib.most > 0) {
+		buffer_add_text(out, isnan(job_mean) ? "; the job: " : ", ");
+		add_mib(out, gpu->job_vram_mib.most, unit);
+	}
+}
+
+/* An idle GPU had no work at all, and at most a driver's share of its memory was used. */
+static bool is_idle(const struct gpu_figures *gpu)
+{
+	return gpu->tracked && !gpu->used && !gpu->divided && gpu->utilization_pct.most < 1 &&
+	       !(gpu->vram_mib.most > IDLE_VRAM_SHARE * gpu->vram_total_mib);
+}
+
+/* "1, 2, 3: idle, and not used by the job": one line for many devices. */
+static void add_idle_line(struct buffer *out, const struct summary_gpus *gpus, int indent)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		if (!is_idle(&gpus->of[i]))
+			continue;
+		if (!any)
+			buffer_printf(out, "\n  %-*s", indent, "");
+		buffer_add_text(out, any ? ", " : "");
+		add_name(out, &gpus->of[i]);
+		any = true;
+	}
+	buffer_add_text(out, any ? ": idle; not used by the job" : "");
+}
+
+void summary_gpus_lines(struct buffer *out, const struct rt_summary *summary, enum rt_size_unit unit,
+			int indent)
+{
+	size_t count = summary->gpus ? summary->gpus->count : 0, shown = 0, left_out = 0;
+
+	if (count < 2)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (is_idle(&summary->gpus->of[i]))
+			continue;
+		if (shown == SHOWN_GPUS) {
+			left_out++;
+			continue;
+		}
+		buffer_printf(out, "\n  %-*s", indent, "");
+		add_line(out, &summary->gpus->of[i], unit);
+		shown++;
+	}
+	if (left_out)
+		buffer_printf(out, "\n  %-*sand %zu more: see the JSON form", indent, "", left_out);
+	add_idle_line(out, summary->gpus, indent);
+}

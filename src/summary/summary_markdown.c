@@ -1,0 +1,133 @@
+/* Formats the summary as Markdown, for the step summaries and comments of CI systems; see summary.h. */
+#include <string.h>
+
+#include "summary/summary.h"
+#include "base/cleanup.h"
+#include "base/screen.h"
+#include "table/table.h"
+
+enum { TEXT_CEILING = 1 << 20 };
+
+/* A line of the page: "  Label      text", "             more text", or a line of the heading. */
+struct line {
+	const char *label, *text;
+	size_t label_length, text_length;
+};
+
+static bool starts_a_mark(char c)
+{
+	return c >= STYLE_BAD[0] && c <= STYLE_END[0];
+}
+
+/* Names come from the job: a backslash keeps each character of Markdown's and HTML's syntax as it is. */
+static void add_escaped(struct buffer *out, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '<' || text[i] == '>' || text[i] == '&') {
+			buffer_add_text(out, text[i] == '<' ? "&lt;" : text[i] == '>' ? "&gt;" : "&amp;");
+			continue;
+		}
+		if (text[i] && strchr("\\`*_{}[]#|~!", text[i]))
+			buffer_add_char(out, '\\');
+		buffer_add_char(out, text[i]);
+	}
+}
+
+/* Failures and names are bold; the other styles need a colour and are left out. */
+static void add_styled(struct buffer *out, const char *text, size_t length)
+{
+	bool is_bold = false;
+
+	for (size_t i = 0; i < length; i++) {
+		bool begins_bold = text[i] == STYLE_BAD[0] || text[i] == STYLE_STRONG[0];
+		bool ends = text[i] == STYLE_END[0];
+
+		if (!starts_a_mark(text[i])) {
+			add_escaped(out, &text[i], 1);
+		} else if ((begins_bold && !is_bold) || (ends && is_bold)) {
+			buffer_add_text(out, "**");
+			is_bold = begins_bold;
+		}
+	}
+	buffer_add_text(out, is_bold ? "**" : "");
+}
+
+/* A bold text must not end with a blank, so the blanks at the end of a label are left out. */
+static size_t without_blanks(const char *text, size_t length)
+{
+	while (length && text[length - 1] == ' ')
+		length--;
+	return length;
+}
+
+static bool split_line(const char *text, size_t length, struct line *ret_line)
+{
+	const char *end = text + length, *at = text + 2;
+	const char *label_end;
+
+	if (length < 2 || strncmp(text, "  ", 2) != 0)
+		return false;
+	if (at < end && *at == STYLE_STRONG[0]) {
+		label_end = memchr(at, STYLE_END[0], (size_t)(end - at));
+		if (!label_end)
+			return false;
+		*ret_line = (struct line){.label = at + 1, .text = label_end + 1};
+		ret_line->label_length = without_blanks(at + 1, (size_t)(label_end - at - 1));
+	} else {
+		*ret_line = (struct line){.label = at, .text = at};
+		while (ret_line->text < end && *ret_line->text == ' ')
+			ret_line->text++;
+	}
+	ret_line->text_length = (size_t)(end - ret_line->text);
+	return true;
+}
+
+/* The table's rows, each of which waits for further lines of its label. */
+static void add_row(struct buffer *out, const struct line *line, bool *is_open)
+{
+	if (!*is_open)
+		buffer_add_text(out, "\n| | |\n|---|---|\n| ");
+	else if (line->label_length)
+		buffer_add_text(out, " |\n| ");
+	else
+		buffer_add_text(out, "<br>");
+	if (line->label_length || !*is_open) {
+		buffer_add_text(out, line->label_length ? "**" : "");
+		add_escaped(out, line->label, line->label_length);
+		buffer_add_text(out, line->label_length ? "** | " : " | ");
+	}
+	add_styled(out, line->text, line->text_length);
+	*is_open = true;
+}
+
+static void add_markdown(struct buffer *out, const char *page)
+{
+	bool is_first = true, is_open = false;
+	struct line line;
+
+	for (const char *at = page; *at;) {
+		size_t length = strcspn(at, "\n");
+
+		if (split_line(at, length, &line)) {
+			add_row(out, &line, &is_open);
+		} else if (length) {
+			buffer_add_text(out, is_first ? "### " : "\n");
+			add_styled(out, at, length);
+			buffer_add_char(out, '\n');
+			is_first = false;
+		}
+		at += length + (at[length] == '\n');
+	}
+	buffer_add_text(out, is_open ? " |\n" : "");
+}
+
+int rt_summary_to_markdown(const rt_summary *summary, enum rt_size_unit unit, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer page = BUFFER(TEXT_CEILING), out = BUFFER(4 * TEXT_CEILING);
+
+	summary_add_page(&page, summary, unit);
+	if (buffer_error(&page) < 0)
+		return buffer_error(&page);
+	add_markdown(&out, page.data);
+	return buffer_take_text(&out, ret_text);
+}
