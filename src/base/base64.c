@@ -1,4 +1,4 @@
-/* Writes bytes as base64; see base64.h. */
+/* Writes bytes as base64. See base64.h. */
 #include "base/base64.h"
 
 void buffer_add_base64(struct buffer *out, const void *bytes, size_t length)

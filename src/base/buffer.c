@@ -1,4 +1,4 @@
-/* A growing byte buffer with a ceiling; see buffer.h. */
+/* A growing byte buffer with a ceiling. See buffer.h. */
 #include "base/buffer.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ int buffer_reserve(struct buffer *buffer, size_t extra)
 }
 
 /* Nearly every append has room: a sample has 1,000, so they do not call. */
-static inline bool has_room(const struct buffer *buffer, size_t extra)
+static inline bool buffer_has_room(const struct buffer *buffer, size_t extra)
 {
 	return !buffer->error && extra < buffer->capacity - buffer->length &&
 	       extra <= buffer->ceiling - buffer->length;
@@ -67,7 +67,7 @@ char *buffer_extend(struct buffer *buffer, size_t length)
 {
 	char *added;
 
-	if (!has_room(buffer, length) && buffer_reserve(buffer, length) < 0)
+	if (!buffer_has_room(buffer, length) && buffer_reserve(buffer, length) < 0)
 		return NULL;
 	added = buffer->data + buffer->length;
 	buffer->length += length;
@@ -153,7 +153,7 @@ static uint64_t split_decimal(double magnitude, uint64_t scale, double *ret_whol
 	return scaled % scale;
 }
 
-static void add_real(struct buffer *buffer, double value, int decimals, bool shortest)
+static void add_real_digits(struct buffer *buffer, double value, int decimals, bool shortest)
 {
 	char digits[20 + 1 + 9], *const point = digits + 20, *end = point, *start;
 	uint64_t fraction;
@@ -183,10 +183,10 @@ static void add_real(struct buffer *buffer, double value, int decimals, bool sho
 
 void buffer_add_real(struct buffer *buffer, double value, int decimals)
 {
-	add_real(buffer, value, decimals, true);
+	add_real_digits(buffer, value, decimals, true);
 }
 
 void buffer_add_real_fixed(struct buffer *buffer, double value, int decimals)
 {
-	add_real(buffer, value, decimals, false);
+	add_real_digits(buffer, value, decimals, false);
 }

@@ -3,7 +3,7 @@
  *
  * An append never reports an error itself. Past the ceiling, or without memory, the buffer is marked failed,
  * drops its contents and ignores further appends, so callers check once at the end (buffer_error).
- * buffer_clear() keeps the memory for the next use; buffer_done() frees it.
+ * buffer_clear() keeps the memory for the next use, and buffer_done() frees it.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ static inline int buffer_error(const struct buffer *buffer)
 /* Makes room for `extra` more bytes (and a NUL). Returns 0 or a negative errno, also kept in ->error. */
 int buffer_reserve(struct buffer *buffer, size_t extra);
 
-/* Appends `length` bytes, which the caller then writes. Returns their address; NULL: memory is exhausted. */
+/* Appends `length` bytes, which the caller then writes. Returns their address. NULL: memory is exhausted. */
 char *buffer_extend(struct buffer *buffer, size_t length);
 
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length);

@@ -1,4 +1,4 @@
-/* The system's clocks; see clock.h. */
+/* The system's clocks. See clock.h. */
 #include "base/clock.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* Closes descriptors by close_range(2), or one by one before Linux 5.9; see close_descriptors.h. */
+/* Closes descriptors by close_range(2), or one by one before Linux 5.9. See close_descriptors.h. */
 #include "base/close_descriptors.h"
 
 #include <dirent.h>

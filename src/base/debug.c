@@ -1,4 +1,4 @@
-/* Lines for people who look for a fault; see debug.h. */
+/* Lines for people who look for a fault. See debug.h. */
 #include "base/debug.h"
 
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 /* Whether TRACKER_DEBUG is 1. A program with more rights than its caller says no. */
 bool debug_is_on(void);
 
-/* CLOCK_MONOTONIC for debug_say(); 0 while debugging is off. */
+/* CLOCK_MONOTONIC for debug_say(), or 0 while debugging is off. */
 int64_t debug_now_ns(void);
 
 /*

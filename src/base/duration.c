@@ -1,4 +1,4 @@
-/* Parses lengths of time; see duration.h. */
+/* Parses lengths of time. See duration.h. */
 #include "base/duration.h"
 
 #include <math.h>

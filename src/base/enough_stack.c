@@ -1,4 +1,4 @@
-/* Switches to a larger stack; see enough_stack.h. */
+/* Switches to a larger stack. See enough_stack.h. */
 #include "base/enough_stack.h"
 
 #include <stddef.h>

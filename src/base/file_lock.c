@@ -1,4 +1,4 @@
-/* Locks of recordings; see file_lock.h. */
+/* Locks of recordings. See file_lock.h. */
 #include "base/file_lock.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ size_t parse_proc_locks(const char *bytes, size_t length, const struct stat *fil
 	while (scan_line(&text, &line)) {
 		int64_t pid;
 
-		/* Its number; then the kind of lock, or "->" for one that is waited for. */
+		/* Its number. Then the kind of lock, or "->" for one that is waited for. */
 		if (!scan_word(&line, &word) || !scan_word(&line, &word) || !scan_is(&word, "FLOCK") ||
 		    !scan_word(&line, &word) || !scan_word(&line, &word) || !scan_i64(&line, &pid) ||
 		    !scan_word(&line, &file_word) || !is_of_file(file_word, file))

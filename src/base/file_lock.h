@@ -17,7 +17,7 @@ bool is_locked_by_writer(int fd, int operation);
  *
  *	1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF
  *
- * Returns how many of them there are; at most `most` are in ret_pids.
+ * Returns how many of them there are. At most `most` are in ret_pids.
  */
 size_t parse_proc_locks(const char *bytes, size_t length, const struct stat *file, pid_t *ret_pids,
 			size_t most);

@@ -1,4 +1,4 @@
-/* Looks at the folder of a file that is to be written; see file_place.h. */
+/* Looks at the folder of a file that is to be written. See file_place.h. */
 #include "base/file_place.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* The path that also holds after a change of the current folder; the caller frees it. NULL: memory is exhausted. */
+/* The path that also holds after a change of the current folder. The caller frees it. NULL: memory is exhausted. */
 char *absolute_path(const char *path);
 
 /* Returns 0 if the folder of `path` takes a new file from this user, or a negative errno. Creates nothing. */

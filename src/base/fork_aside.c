@@ -1,4 +1,4 @@
-/* Forks a process that may be left behind; see fork_aside.h. */
+/* Forks a process that may be left behind. See fork_aside.h. */
 #include "base/fork_aside.h"
 
 #include <signal.h>

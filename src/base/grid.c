@@ -1,4 +1,4 @@
-/* Aligns cells in columns; see grid.h. */
+/* Aligns cells in columns. See grid.h. */
 #include "base/grid.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ void grid_done(struct grid *grid)
 	*grid = (struct grid){0};
 }
 
-static void add_column(struct grid *grid, struct grid_column column)
+static void add_grid_column(struct grid *grid, struct grid_column column)
 {
 	struct grid_column *columns = realloc(grid->columns, (grid->column_count + 1) * sizeof(*columns));
 
@@ -37,12 +37,12 @@ static void add_column(struct grid *grid, struct grid_column column)
 
 void grid_add_column(struct grid *grid, const char *heading, bool right)
 {
-	add_column(grid, (struct grid_column){.heading = strdup(heading), .right = right});
+	add_grid_column(grid, (struct grid_column){.heading = strdup(heading), .right = right});
 }
 
 void grid_add_shrinking(struct grid *grid, const char *heading)
 {
-	add_column(grid, (struct grid_column){.heading = strdup(heading), .shrinks = true});
+	add_grid_column(grid, (struct grid_column){.heading = strdup(heading), .shrinks = true});
 }
 
 struct buffer *grid_cell(struct grid *grid)
@@ -71,7 +71,7 @@ void grid_add_cell(struct grid *grid, const char *text)
 
 /* ---- widths ------------------------------------------------------------------------------------------ */
 
-static size_t rows_of(const struct grid *grid)
+static size_t rows_of_grid(const struct grid *grid)
 {
 	return grid->column_count ? grid->cell_count / grid->column_count : 0;
 }
@@ -136,9 +136,9 @@ static size_t natural_width(const struct grid *grid, size_t column, bool folds)
 	const char *heading = grid->columns[column].heading;
 	size_t width, widest = 0;
 
-	/* The keys are names; their headings are short. */
+	/* The keys are names. Their headings are short. */
 	width = column < grid->keys || !folds ? SIZE_MAX : two_line_width(heading);
-	for (size_t row = 0; row < rows_of(grid); row++) {
+	for (size_t row = 0; row < rows_of_grid(grid); row++) {
 		const struct buffer *cell = cell_at(grid, row, column);
 		size_t columns = screen_columns(cell->data ? cell->data : "", cell->length);
 
@@ -161,7 +161,7 @@ static size_t set_widths(const struct grid *grid, size_t *ret_widths, bool folds
 }
 
 /* Headings are folded, and the shrinking column is cut, only if the table would else be too wide. */
-static void find_widths(const struct grid *grid, size_t *widths, size_t screen)
+static void find_grid_widths(const struct grid *grid, size_t *widths, size_t screen)
 {
 	size_t all = set_widths(grid, widths, false), shrinking = 0;
 
@@ -203,7 +203,7 @@ static void add_padded(struct line *line, size_t column, const char *text, size_
 }
 
 /* Cuts a name at its end: "a-long-na..." */
-static void add_cell(struct line *line, size_t row, size_t column)
+static void add_grid_cell(struct line *line, size_t row, size_t column)
 {
 	const struct buffer *cell = cell_at(line->grid, row, column);
 	const char *text = cell->data ? cell->data : "";
@@ -228,7 +228,7 @@ static void end_line(struct line *line)
 }
 
 /* The columns of one table: the keys, and those from `first` to before `end`. */
-static bool is_shown(const struct grid *grid, size_t column, size_t first, size_t end)
+static bool grid_column_is_shown(const struct grid *grid, size_t column, size_t first, size_t end)
 {
 	return column < grid->keys || (column >= first && column < end);
 }
@@ -240,7 +240,7 @@ static void add_headings(struct line *line, size_t first, size_t end)
 	size_t lines = 0, unused = 0;
 
 	for (size_t i = 0; i < grid->column_count; i++) {
-		size_t own = is_shown(grid, i, first, end)
+		size_t own = grid_column_is_shown(grid, i, first, end)
 				     ? heading_lines(grid->columns[i].heading, line->widths[i], &unused)
 				     : 0;
 
@@ -252,7 +252,7 @@ static void add_headings(struct line *line, size_t first, size_t end)
 			CLEANUP_BUFFER struct buffer text = BUFFER(CELL_CEILING);
 			size_t own = heading_lines(heading, line->widths[i], &unused);
 
-			if (!is_shown(grid, i, first, end))
+			if (!grid_column_is_shown(grid, i, first, end))
 				continue;
 			for (size_t skip = own + at > lines ? own + at - lines : 0; skip; skip--)
 				heading += heading_part(heading, line->widths[i]);
@@ -269,14 +269,14 @@ static void add_headings(struct line *line, size_t first, size_t end)
 	}
 }
 
-static void add_table(struct line *line, size_t first, size_t end)
+static void add_grid_table(struct line *line, size_t first, size_t end)
 {
 	if (*line->grid->columns[0].heading || line->grid->column_count > 1)
 		add_headings(line, first, end);
-	for (size_t row = 0; row < rows_of(line->grid); row++) {
+	for (size_t row = 0; row < rows_of_grid(line->grid); row++) {
 		for (size_t i = 0; i < line->grid->column_count; i++)
-			if (is_shown(line->grid, i, first, end))
-				add_cell(line, row, i);
+			if (grid_column_is_shown(line->grid, i, first, end))
+				add_grid_cell(line, row, i);
 		end_line(line);
 	}
 }
@@ -324,7 +324,7 @@ void grid_print(const struct grid *grid, struct buffer *out, const struct screen
 		buffer_add(out, "", SIZE_MAX / 2); /* past the ceiling: marks the buffer as failed */
 		return;
 	}
-	find_widths(grid, widths, screen->columns);
+	find_grid_widths(grid, widths, screen->columns);
 	for (size_t i = 0; i < grid->keys; i++)
 		keys += widths[i] + GAP;
 	do {
@@ -333,7 +333,7 @@ void grid_print(const struct grid *grid, struct buffer *out, const struct screen
 
 		if (first > grid->keys)
 			buffer_add_char(out, '\n');
-		add_table(&line, first, end);
+		add_grid_table(&line, first, end);
 		first = end;
 	} while (first < grid->column_count);
 }

@@ -42,7 +42,7 @@ void grid_add_shrinking(struct grid *grid, const char *heading);
 /* The next cell, row by row. The caller fills it: style marks take no room, foreign text must be printable. */
 struct buffer *grid_cell(struct grid *grid);
 void grid_add_cell(struct grid *grid, const char *text);
-/* Appends all rows; complete the last one before. Fails the buffer if memory ran out. */
+/* Appends all rows. Complete the last one before. Fails the buffer if memory ran out. */
 void grid_print(const struct grid *grid, struct buffer *out, const struct screen *screen);
 void grid_done(struct grid *grid);
 #define CLEANUP_GRID __attribute__((cleanup(grid_done)))

@@ -1,4 +1,4 @@
-/* Recognises HTML pages; see is_page.h. */
+/* Recognises HTML pages. See is_page.h. */
 #include "base/is_page.h"
 
 #include <fcntl.h>

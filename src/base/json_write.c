@@ -1,4 +1,4 @@
-/* A streaming JSON writer; see json_write.h. */
+/* A streaming JSON writer. See json_write.h. */
 #include "base/json_write.h"
 #include "base/printable.h"
 
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static void add_separator(struct json_writer *json)
+static void add_json_separator(struct json_writer *json)
 {
 	uint64_t level = UINT64_C(1) << (json->depth & 63);
 
@@ -21,7 +21,7 @@ static void add_separator(struct json_writer *json)
 
 void json_open(struct json_writer *json, char bracket)
 {
-	add_separator(json);
+	add_json_separator(json);
 	buffer_add_char(json->out, bracket);
 	if (++json->depth >= JSON_DEPTH) {
 		json->out->error = -ENOBUFS;
@@ -39,7 +39,7 @@ void json_close(struct json_writer *json, char bracket)
 
 void json_key(struct json_writer *json, const char *key)
 {
-	add_separator(json);
+	add_json_separator(json);
 	json_escape(json->out, key, strlen(key));
 	buffer_add_char(json->out, ':');
 	json->after_key = true;
@@ -50,7 +50,7 @@ void json_plain_key(struct json_writer *json, const char *key)
 	size_t length = strlen(key);
 	char *at;
 
-	add_separator(json);
+	add_json_separator(json);
 	at = buffer_extend(json->out, length + 3);
 	json->after_key = true;
 	if (!at)
@@ -151,7 +151,7 @@ void json_escape(struct buffer *out, const char *bytes, size_t length)
 
 void json_text_bytes(struct json_writer *json, const char *bytes, size_t length)
 {
-	add_separator(json);
+	add_json_separator(json);
 	json_escape(json->out, bytes, length);
 }
 
@@ -165,13 +165,13 @@ void json_text(struct json_writer *json, const char *text)
 
 void json_count(struct json_writer *json, int64_t value)
 {
-	add_separator(json);
+	add_json_separator(json);
 	buffer_add_i64(json->out, value);
 }
 
 void json_decimal(struct json_writer *json, double value, int decimals)
 {
-	add_separator(json);
+	add_json_separator(json);
 	buffer_add_real(json->out, value, decimals);
 }
 
@@ -187,6 +187,6 @@ void json_absent(struct json_writer *json)
 
 void json_raw(struct json_writer *json, const char *bytes, size_t length)
 {
-	add_separator(json);
+	add_json_separator(json);
 	buffer_add(json->out, bytes, length);
 }

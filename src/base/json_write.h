@@ -1,5 +1,5 @@
 /*
- * A streaming JSON writer over a buffer. It handles commas and nesting; the caller handles the schema.
+ * A streaming JSON writer over a buffer. It handles commas and nesting. The caller handles the schema.
  *
  * Text is escaped to valid UTF-8. Invalid bytes become U+FFFD, so a file name or process name can never break a
  * line. Nesting deeper than JSON_DEPTH marks the buffer failed.

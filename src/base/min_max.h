@@ -1,4 +1,4 @@
-/* The smaller and the larger of two integers, and how far apart they are; a sum without limits. */
+/* The smaller and the larger of two integers, and how far apart they are, and a sum without limits. */
 #pragma once
 
 #include <stdint.h>

@@ -1,11 +1,11 @@
-/* Distances between words; see nearest.h. */
+/* Distances between words. See nearest.h. */
 #include "base/nearest.h"
 
 #include <string.h>
 
 enum { WORD_MAX = 60, LETTERS_PER_EDIT = 3, SHORTEST_BEGINNING = 2 };
 
-static unsigned least_of(unsigned a, unsigned b)
+static unsigned least_distance(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -23,9 +23,10 @@ unsigned edit_distance(const char *a, const char *b)
 		for (size_t j = 1; j <= b_length; j++) {
 			unsigned change = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
 
-			cost[i][j] = least_of(change, least_of(cost[i - 1][j], cost[i][j - 1]) + 1);
+			cost[i][j] =
+				least_distance(change, least_distance(cost[i - 1][j], cost[i][j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				cost[i][j] = least_of(cost[i][j], cost[i - 2][j - 2] + 1);
+				cost[i][j] = least_distance(cost[i][j], cost[i - 2][j - 2] + 1);
 		}
 	}
 	return cost[a_length][b_length];

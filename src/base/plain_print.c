@@ -1,4 +1,4 @@
-/* Printing without a locale; see plain_print.h. */
+/* Printing without a locale. See plain_print.h. */
 #include "base/plain_print.h"
 
 #include <locale.h>

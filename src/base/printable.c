@@ -1,9 +1,9 @@
-/* Makes foreign text safe to print; see printable.h. */
+/* Makes foreign text safe to print. See printable.h. */
 #include "base/printable.h"
 
 #include <string.h>
 
-/* The length of a whole UTF-8 sequence that begins here; 0: none. */
+/* The length of a whole UTF-8 sequence that begins here, 0 for none. */
 static size_t sequence_length(const unsigned char *at, size_t left)
 {
 	size_t length = *at >= 0xf0 && *at < 0xf8   ? 4

@@ -12,7 +12,7 @@
 
 /*
  * Replaces each byte that a terminal obeys by '?': control characters except newline, tab and a carriage return
- * before a newline; DEL; C1 controls, as UTF-8 and as single bytes; and marks that change the direction of
+ * before a newline; DEL; C1 controls, as UTF-8 and as single bytes, and marks that change the direction of
  * writing.
  */
 void make_printable(char *text, size_t length);

@@ -1,4 +1,4 @@
-/* Whether the limits on processes leave some over; see process_room.h. */
+/* Whether the limits on processes leave some over. See process_room.h. */
 #include "base/process_room.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 enum { FEW_PROCESSES = 64, TEXT_SIZE = 4096 };
 
-static struct scan read_file(const char *path, char *text)
+static struct scan read_room_file(const char *path, char *text)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t length = fd < 0 ? -1 : read(fd, text, TEXT_SIZE);
@@ -23,7 +23,7 @@ static struct scan read_file(const char *path, char *text)
 }
 
 /* Reads the number in a file of a group. Returns false if the file is absent or says "max". */
-static bool read_number(const char *mount, struct scan group, const char *file, int64_t *ret_number)
+static bool read_room_number(const char *mount, struct scan group, const char *file, int64_t *ret_number)
 {
 	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
 	char bytes[TEXT_SIZE];
@@ -34,7 +34,7 @@ static bool read_number(const char *mount, struct scan group, const char *file, 
 	buffer_add_text(&path, file);
 	if (buffer_error(&path))
 		return false;
-	text = read_file(path.data, bytes);
+	text = read_room_file(path.data, bytes);
 	return scan_i64(&text, ret_number);
 }
 
@@ -46,8 +46,8 @@ static bool has_room_in(const char *mount, struct scan group)
 	for (;;) {
 		while (scan_left(&group) && group.end[-1] == '/')
 			group.end--;
-		if (read_number(mount, group, "/pids.max", &most) &&
-		    (!read_number(mount, group, "/pids.current", &now) || most - now < FEW_PROCESSES))
+		if (read_room_number(mount, group, "/pids.max", &most) &&
+		    (!read_room_number(mount, group, "/pids.current", &now) || most - now < FEW_PROCESSES))
 			return false;
 		if (!scan_left(&group))
 			return true;
@@ -59,7 +59,7 @@ static bool has_room_in(const char *mount, struct scan group)
 static bool has_room_in_groups(void)
 {
 	char bytes[TEXT_SIZE];
-	struct scan text = read_file("/proc/self/cgroup", bytes), line, controllers;
+	struct scan text = read_room_file("/proc/self/cgroup", bytes), line, controllers;
 
 	while (scan_line(&text, &line)) {
 		if (!scan_until(&line, ':', &controllers) || !scan_until(&line, ':', &controllers))

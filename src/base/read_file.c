@@ -1,4 +1,4 @@
-/* Reads a whole file; see read_file.h. */
+/* Reads a whole file. See read_file.h. */
 #include "base/read_file.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Bounded scanning of text; see scan.h. */
+/* Bounded scanning of text. See scan.h. */
 #include "base/scan.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ bool scan_until(struct scan *scan, char stop, struct scan *ret_before)
 	return true;
 }
 
-static bool is_digit(char c)
+static bool is_decimal_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -69,7 +69,7 @@ bool scan_u64(struct scan *scan, uint64_t *ret_value)
 	const char *at = after_blanks(scan), *end = scan->end, *start = at;
 	uint64_t value = 0;
 
-	for (; at < end && is_digit(*at); at++) {
+	for (; at < end && is_decimal_digit(*at); at++) {
 		uint64_t digit = (uint64_t)(*at - '0');
 
 		if (at - start >= SAFE_DIGITS && value > (UINT64_MAX - digit) / 10)
@@ -106,7 +106,7 @@ bool scan_count(struct scan *scan, int64_t *ret_count)
 	struct scan word;
 	uint64_t value = 0;
 
-	for (; at < end && is_digit(*at); at++)
+	for (; at < end && is_decimal_digit(*at); at++)
 		value = value * 10 + (uint64_t)(*at - '0');
 	if (at > start && at - start <= SAFE_DIGITS && (at == end || is_blank_or_newline(*at))) {
 		*ret_count = (int64_t)value;
@@ -221,7 +221,7 @@ static double scale_mantissa(uint64_t mantissa, int64_t exponent)
 }
 
 /* Reads digits with at most one point. After the nineteenth significant digit they only scale. */
-static bool scan_digits(struct scan *scan, uint64_t *ret_mantissa, int64_t *ret_exponent)
+static bool scan_number_digits(struct scan *scan, uint64_t *ret_mantissa, int64_t *ret_exponent)
 {
 	uint64_t mantissa = 0;
 	int64_t exponent = 0;
@@ -261,7 +261,7 @@ bool scan_real(struct scan *scan, double *ret_value)
 	negative = scan_literal(&probe, "-");
 	if (!negative)
 		(void)scan_literal(&probe, "+");
-	if (!scan_digits(&probe, &mantissa, &exponent))
+	if (!scan_number_digits(&probe, &mantissa, &exponent))
 		return false;
 	if (scan_exponent(&probe, &written))
 		exponent += written;

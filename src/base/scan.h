@@ -33,13 +33,13 @@ static inline void scan_blanks(struct scan *scan)
 		scan->at++;
 }
 
-/* The next line without its newline; false at the end of the text. A last line may lack the newline. */
+/* The next line without its newline, or false at the end of the text. A last line may lack the newline. */
 bool scan_line(struct scan *scan, struct scan *ret_line);
 
-/* The next run of characters that are not blank (nor newline), after blanks; false if there is none. */
+/* The next run of characters that are not blank (nor newline), after blanks, or false if there is none. */
 bool scan_word(struct scan *scan, struct scan *ret_word);
 
-/* Everything up to `stop`, which is stepped over; false if `stop` does not come. */
+/* Everything up to `stop`, which is stepped over, or false if `stop` does not come. */
 bool scan_until(struct scan *scan, char stop, struct scan *ret_before);
 
 /* Reads a decimal number after blanks. A number too large for the type is rejected. */
@@ -47,7 +47,7 @@ bool scan_u64(struct scan *scan, uint64_t *ret_value);
 bool scan_i64(struct scan *scan, int64_t *ret_value);
 
 /*
- * The next word, if it is a whole number that int64_t holds; -1 for any other word. False without a word. The columns of
+ * The next word, if it is a whole number that int64_t holds, or -1 for any other word. False without a word. The columns of
  * the kernel's tables are read by this one.
  */
 bool scan_count(struct scan *scan, int64_t *ret_count);
@@ -56,7 +56,7 @@ bool scan_count(struct scan *scan, int64_t *ret_count);
 bool scan_hex(struct scan *scan, uint64_t *ret_value);
 
 /*
- * A decimal number with optional sign, fraction and exponent, after blanks; locale-free. Up to 19 digits with
+ * A decimal number with optional sign, fraction and exponent, after blanks, whatever the locale. Up to 19 digits with
  * up to 19 decimals are rounded correctly, so numbers written by Python or printf("%.17g") are read back
  * unchanged.
  */

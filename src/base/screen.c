@@ -1,4 +1,4 @@
-/* Fits text to a terminal; see screen.h. */
+/* Fits text to a terminal. See screen.h. */
 #include "base/screen.h"
 
 #include <ctype.h>
@@ -103,7 +103,7 @@ static bool is_control(const char *at, size_t length)
 	       (length > 1 && is_obeyed_by_terminals((const unsigned char *)at, length));
 }
 
-/* The number of a block of a sparkline, 0 for the lowest; -1: another character. */
+/* The number of a block of a sparkline, 0 for the lowest. -1: another character. */
 static int block_number(const char *at, size_t length)
 {
 	if (length != 3 || memcmp(at, "\xe2\x96", 2) != 0 || (unsigned char)at[2] < 0x81 ||

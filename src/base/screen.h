@@ -24,7 +24,7 @@ struct screen {
 
 /*
  * The screen behind a descriptor. `colour`: "always", "never", or "auto" for a terminal without NO_COLOR and other than
- * "dumb". A line has as many columns as the terminal, and 80 in a file or pipe; the variable COLUMNS overrides both.
+ * "dumb". A line has as many columns as the terminal, and 80 in a file or pipe. The variable COLUMNS overrides both.
  */
 bool is_colour_choice(const char *colour);
 struct screen screen_of(int fd, const char *colour);

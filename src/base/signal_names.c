@@ -1,4 +1,4 @@
-/* The names of signals; see signal_names.h. */
+/* The names of signals. See signal_names.h. */
 #include "base/signal_names.h"
 
 #include <signal.h>

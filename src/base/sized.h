@@ -9,7 +9,7 @@
 #define SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
 
 /*
- * Copies as much of `whole` as the caller's struct has room for; its size stays. Returns 0, or -EINVAL if the caller gave a
+ * Copies as much of `whole` as the caller's struct has room for. Its size stays. Returns 0, or -EINVAL if the caller gave a
  * size below that of version 0.1, which is `least`.
  */
 static inline int copy_sized(void *ret_struct, const void *whole, size_t whole_size, size_t least)
@@ -26,7 +26,7 @@ static inline int copy_sized(void *ret_struct, const void *whole, size_t whole_s
 }
 
 /*
- * The other direction: fills `ret_whole`, a struct of this library, with the caller's; members that the caller's header
+ * The other direction: fills `ret_whole`, a struct of this library, with the caller's. Members that the caller's header
  * lacks are zero. Returns -EINVAL as above, or -E2BIG if the caller's header is a later one and a member that this library
  * lacks is not zero.
  */

@@ -12,5 +12,5 @@ struct told_end {
 	int32_t status; /* as wait(2) returns it */
 	int32_t padding;
 	int64_t utime_usec, stime_usec; /* of the child and of all children that it has waited for */
-	int64_t largest_kib;            /* ru_maxrss; 0: unknown */
+	int64_t largest_kib;            /* ru_maxrss, 0 if unknown */
 };

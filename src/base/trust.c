@@ -1,4 +1,4 @@
-/* Checks ownership and privileges; see trust.h. */
+/* Checks ownership and privileges. See trust.h. */
 #include "base/trust.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool split_fields(struct scan line, struct scan *ret_fields)
 	return true;
 }
 
-static bool is_number(struct scan field, uint64_t number)
+static bool is_whole_number(struct scan field, uint64_t number)
 {
 	uint64_t value;
 
@@ -39,9 +39,9 @@ static bool find_only_account(struct scan passwd, uid_t user, gid_t group, struc
 	size_t found = 0;
 
 	while (scan_line(&passwd, &line)) {
-		if (!split_fields(line, fields) || !is_number(fields[3], group))
+		if (!split_fields(line, fields) || !is_whole_number(fields[3], group))
 			continue;
-		if (!is_number(fields[2], user))
+		if (!is_whole_number(fields[2], user))
 			return false;
 		*ret_name = fields[0];
 		found++;
@@ -59,7 +59,7 @@ bool is_private_group(uid_t user, gid_t group, const char *passwd, size_t passwd
 		return false;
 	/* "name:password:gid:member,member" */
 	while (scan_line(&text, &line)) {
-		if (!split_fields(line, fields) || !is_number(fields[2], group))
+		if (!split_fields(line, fields) || !is_whole_number(fields[2], group))
 			continue;
 		listed = true;
 		if (scan_left(&fields[3]) && (scan_left(&fields[3]) != scan_left(&name) ||

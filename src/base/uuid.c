@@ -1,4 +1,4 @@
-/* Makes identities; see uuid.h. */
+/* Makes identities. See uuid.h. */
 #include "base/uuid.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ void uuid7_text(int64_t realtime_ms, const unsigned char random[static UUID_RAND
 	*to = '\0';
 }
 
-/* A kernel before 3.17 has no getrandom(2); a container may lack the device. */
+/* A kernel before 3.17 has no getrandom(2). A container may lack the device. */
 static bool fill_with_random(unsigned char *bytes, size_t length)
 {
 	enum { GIVE_UP_RATHER_THAN_WAIT = 1 };

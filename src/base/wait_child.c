@@ -1,4 +1,4 @@
-/* Waiting for a child; see wait_child.h. */
+/* Waiting for a child. See wait_child.h. */
 #include "base/wait_child.h"
 
 #include <errno.h>

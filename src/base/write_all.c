@@ -1,4 +1,4 @@
-/* Writes all bytes; see write_all.h. */
+/* Writes all bytes. See write_all.h. */
 #include "base/write_all.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Writes with a deadline; see write_in_time.h. */
+/* Writes with a deadline. See write_in_time.h. */
 #include "base/write_in_time.h"
 
 #include <errno.h>

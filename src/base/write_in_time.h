@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * Writes everything within `timeout_ms`. Returns 0, -ETIMEDOUT, or another negative errno; a part may have been
+ * Writes everything within `timeout_ms`. Returns 0, -ETIMEDOUT, or another negative errno. A part may have been
  * written then. Never waits longer, even if another process writes to the same pipe or terminal meanwhile.
  */
 int write_in_time(int fd, const void *bytes, size_t length, int timeout_ms);

@@ -1,4 +1,4 @@
-/* Finds the files of a process's cgroup; see cgroup_place.h. */
+/* Finds the files of a process's cgroup. See cgroup_place.h. */
 #include "collect/cgroup_place.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ void cgroup_place_close(struct cgroup_place *place)
 	place->memberships_hash = 0;
 }
 
-/* FNV-1a; the result is never 0. */
-static uint64_t hash_of(const char *bytes, size_t length)
+/* FNV-1a. The result is never 0. */
+static uint64_t hash_of_place(const char *bytes, size_t length)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
 
@@ -93,7 +93,7 @@ void cgroup_mounts_done(struct cgroup_mounts *mounts)
 	*mounts = (struct cgroup_mounts){.known = false};
 }
 
-static void take_mount(struct cgroup_mounts *mounts, const struct mount *mount, const char *seen_from)
+static void take_group_mount(struct cgroup_mounts *mounts, const struct mount *mount, const char *seen_from)
 {
 	bool is_v2 = scan_is(&mount->type, "cgroup2");
 	char text[PATH_SIZE];
@@ -143,7 +143,7 @@ static void read_mounts(struct cgroup_mounts *mounts, struct root *root, pid_t p
 	if (read_proc_pid_mountinfo(root, &mountinfo, &lines) == 0)
 		while (scan_line(&lines, &line))
 			if (may_be_cgroup(line) && proc_pid_mountinfo_next(&line, &mount))
-				take_mount(mounts, &mount, seen_from);
+				take_group_mount(mounts, &mount, seen_from);
 	kept_file_close(&mountinfo);
 	mounts->known = true;
 }
@@ -156,7 +156,7 @@ static bool is_outside(const char *path)
 	return strncmp(path, "/..", 3) == 0 && (path[3] == '\0' || path[3] == '/');
 }
 
-/* Below a group "/docker/ID", "/docker/ID/x" is "/x"; NULL: it is elsewhere. */
+/* Below a group "/docker/ID", "/docker/ID/x" is "/x". NULL: it is elsewhere. */
 static const char *path_below(const char *group, const char *path)
 {
 	size_t length = strlen(group);
@@ -174,7 +174,7 @@ static void open_chain(struct cgroup_chain *chain, const struct root *root, cons
 	char path[PATH_SIZE];
 	size_t point_length = strlen(mount->point);
 	const char *below = path_below(mount->root, membership);
-	/* Our own group alone may lie outside the mount; it then is the root of the mount. */
+	/* Our own group alone may lie outside the mount. It then is the root of the mount. */
 	int length = snprintf(path, sizeof path, "%s%s", mount->point, below ? below : "");
 
 	if (length < 0 || (size_t)length >= sizeof path)
@@ -279,7 +279,7 @@ int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, 
 
 	if (error < 0)
 		return error;
-	hash = hash_of(memberships.data, memberships.length);
+	hash = hash_of_place(memberships.data, memberships.length);
 	if (hash == place->memberships_hash)
 		return 0;
 	read_mounts(mounts, root, 0);

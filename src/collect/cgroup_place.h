@@ -3,7 +3,7 @@
  *
  * /proc/PID/cgroup names a path in each hierarchy. /proc/self/mountinfo says where hierarchies are mounted,
  * and which part of them. A container without a cgroup namespace sees the host's path, but has only its own
- * folder mounted; with a namespace it sees "/". The folders from the process's own up to the mount's root
+ * folder mounted. With a namespace it sees "/". The folders from the process's own up to the mount's root
  * stay open, because the smallest limit of all of them applies.
  */
 #pragma once
@@ -35,8 +35,8 @@ struct cgroup_mount {
 struct cgroup_mounts {
 	bool known;
 	struct cgroup_mount of[CGROUP_HIERARCHIES];
-	char *own;     /* our own /proc/PID/cgroup; NULL: not read yet */
-	pid_t file_of; /* the process whose /proc/PID/cgroup stays open; 0: none */
+	char *own;     /* our own /proc/PID/cgroup. NULL: not read yet */
+	pid_t file_of; /* the process whose /proc/PID/cgroup stays open, 0 for none */
 	char path[32];
 	struct kept_file file;
 	int64_t own_read_ns;

@@ -1,4 +1,4 @@
-/* Finds the processes that share the job's memory cgroup; see cgroup_tenants.h. */
+/* Finds the processes that share the job's memory cgroup. See cgroup_tenants.h. */
 #include "collect/cgroup_tenants.h"
 
 #include <sys/stat.h>

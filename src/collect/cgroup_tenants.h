@@ -17,7 +17,7 @@
 enum { TENANT_PARENTS_MOST = 8 };
 
 struct cgroup_tenants {
-	uint64_t id; /* identifies the folder; 0: none */
+	uint64_t id; /* identifies the folder, 0 for none */
 	bool others; /* another job's process was seen, or may have been there unseen */
 	bool looked; /* at least once while a member was there */
 	pid_t parents
@@ -27,7 +27,7 @@ struct cgroup_tenants {
 };
 
 /*
- * The viewer. A tracker in a process of its own knows that its children are helpers; in another program they
+ * The viewer. A tracker in a process of its own knows that its children are helpers. In another program they
  * are strangers.
  */
 struct tenants_viewer {

@@ -1,4 +1,4 @@
-/* Counts how often a CPU quota stopped the job; see cgroup_throttling.h. */
+/* Counts how often a CPU quota stopped the job. See cgroup_throttling.h. */
 #include "collect/cgroup_throttling.h"
 
 #include "base/clock.h"
@@ -29,7 +29,7 @@ static struct throttling_count read_count(struct root *root, enum cgroup_hierarc
 					 v2.throttled_usec < 0 ? -1 : v2.throttled_usec * NSEC_PER_USEC};
 }
 
-/* Returns the quota in cores; absent: no quota. */
+/* Returns the quota in cores. Absent: no quota. */
 static double read_quota(struct root *root, enum cgroup_hierarchy hierarchy, int folder)
 {
 	int64_t quota_usec, period_usec;

@@ -43,15 +43,16 @@ struct limits {
 
 struct cgroup_usage {
 	struct cgroup_place place;
-	int memory_folder; /* in the place; -1: no cgroup counts its memory */
+	int memory_folder; /* in the place. -1: no cgroup counts its memory */
 	struct limits limits;
 	bool limits_known;
 	int64_t kills_when_left; /* see struct memory_cgroup */
 	int64_t next_refresh_ns;
 	int64_t next_look_ns;
-	int64_t limits_ns;      /* when the limits were read */
-	uint64_t last_hash;     /* the place whose counters are in the last frame */
-	uint64_t last_pressure; /* source of the last stalls: such a hash, or MACHINE_PRESSURE; 0: none yet */
+	int64_t limits_ns;  /* when the limits were read */
+	uint64_t last_hash; /* the place whose counters are in the last frame */
+	uint64_t
+		last_pressure; /* source of the last stalls: such a hash, or MACHINE_PRESSURE, 0 for none yet */
 	struct cgroup_throttling throttling;
 	struct cgroup_tenants tenants;
 	bool kills_are_local;         /* counted in that cgroup only, not below it */
@@ -201,7 +202,7 @@ static bool is_exiting(struct collect_context *context)
 }
 
 /* Returns 0, 1 if the place is new, or a negative errno. */
-static int find_place(struct cgroup_usage *state, struct collect_context *context)
+static int find_cgroup_place(struct cgroup_usage *state, struct collect_context *context)
 {
 	struct cgroup_place place = {.memberships_hash = state->place.memberships_hash};
 	int found = cgroup_place_find(&place, context->cgroup_mounts, context->root,
@@ -254,7 +255,7 @@ static void read_limits(struct cgroup_usage *state, struct collect_context *cont
 static void refresh_groups(struct cgroup_usage *state, struct collect_context *context)
 {
 	pid_t pid = context->tree ? context->tree->root_pid : 0;
-	int error = find_place(state, context);
+	int error = find_cgroup_place(state, context);
 
 	/*
 	 * The process has exited. Keep its place: the folders are open, and other processes may still be
@@ -275,7 +276,7 @@ static void refresh_groups(struct cgroup_usage *state, struct collect_context *c
 	}
 }
 
-static double mib_of(double bytes)
+static double group_mib_of(double bytes)
 {
 	return real_absent(bytes) ? bytes : bytes / 1048576;
 }
@@ -508,7 +509,7 @@ static void refresh_if_due(struct cgroup_usage *state, struct collect_context *c
 	bool moved = false;
 
 	if (now_ns >= state->next_look_ns) {
-		moved = context->tree && find_place(state, context) > 0;
+		moved = context->tree && find_cgroup_place(state, context) > 0;
 		state->next_look_ns = now_ns + LOOK_FOR_MOVE_NS;
 	}
 	if (moved || now_ns >= state->next_refresh_ns)
@@ -544,7 +545,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 
 	context->place = NULL;
 	if (context->progress.baseline)
-		(void)find_place(state, context);
+		(void)find_cgroup_place(state, context);
 	else if (context->prepared || context->ending->killed)
 		refresh_if_due(state, context, frame->monotonic_ns);
 	if (!context->progress.baseline && !context->prepared && !context->ending->killed) {
@@ -557,7 +558,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	context->place = state->place.memberships_hash ? &state->place : NULL;
 	context->memory_folder = state->memory_folder;
 	limits->cpu_limit_cores = state->limits.cpu_cores;
-	limits->memory_limit_mib = mib_of(state->limits.memory_bytes);
+	limits->memory_limit_mib = group_mib_of(state->limits.memory_bytes);
 	limits->cpuset_cores = state->limits.cpuset_cores;
 	if (limits->cpuset_cores > 0)
 		frame->cpus = (int)limits->cpuset_cores;

@@ -81,7 +81,7 @@ static void cloud_prepare(void *state, struct collect_context *context)
 		(void)send(cloud->socket_fd, "\n", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void let_go(struct cloud *cloud)
+static void let_go_of_cloud(struct cloud *cloud)
 {
 	if (cloud->socket_fd < 0)
 		return;
@@ -101,7 +101,7 @@ static void read_cloud_answer(struct cloud *cloud)
 		if (length > 0)
 			buffer_add(&cloud->answer, bytes, (size_t)length);
 		else
-			let_go(cloud);
+			let_go_of_cloud(cloud);
 	}
 	/* An incomplete answer is not used. */
 	cloud->complete = cloud->answer.length >= strlen(END) &&
@@ -155,7 +155,7 @@ static void cloud_close(void *state)
 
 	if (!cloud)
 		return;
-	let_go(cloud);
+	let_go_of_cloud(cloud);
 	buffer_done(&cloud->answer);
 	free(cloud);
 }

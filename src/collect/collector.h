@@ -3,7 +3,7 @@
  *
  * It is opened once, collects at every tick and is closed. It keeps its own state (descriptors, identities
  * that do not change), but never rows. It writes no output and reads no clock except the root's. A failed
- * read makes its own fields absent, with the reason; the frame stays usable.
+ * read makes its own fields absent, with the reason. The frame stays usable.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct name_value {
 
 /* The user's description of the run. A text is NULL if it was not given. */
 struct run_facts {
-	const char *run_id; /* UUID; NULL: none */
+	const char *run_id; /* UUID, NULL for none */
 	const char *mode;   /* wrap, attach or host */
 	const char *host;   /* host name */
 	const char *job_name;
@@ -32,14 +32,14 @@ struct run_facts {
 	const char *executable, *program;
 	const char *folder;  /* of the command */
 	int64_t argc;        /* 0: no command */
-	const char *command; /* JSON list; NULL: not recorded */
+	const char *command; /* JSON list. NULL: not recorded */
 	const struct name_value *tags;
 	size_t tag_count;
 	const struct name_value *scheduler;
 	size_t scheduler_count;
 	int64_t rank; /* -1: none */
 	double interval_seconds;
-	double carbon_factor; /* g/kWh; 0: not given */
+	double carbon_factor; /* g/kWh. 0: not given */
 	bool children;
 	bool aligned;
 };
@@ -56,15 +56,15 @@ struct run_ending {
 	bool has_status;
 	bool killed;          /* SIGKILL killed the root: check whether it was an OOM kill */
 	int exec_errno;       /* 0: the job was started */
-	int stopped_by;       /* the signal that ended the recording; 0: none */
+	int stopped_by;       /* the signal that ended the recording, 0 for none */
 	struct rusage reaped; /* ru_utime, ru_stime, ru_n*csw: sums over wait4(); ru_maxrss: the largest */
 	bool has_reaped;
-	int64_t address_space_bytes; /* limits of the root (setrlimit); 0: none or unknown */
+	int64_t address_space_bytes; /* limits of the root (setrlimit), 0 for none or unknown */
 	int64_t data_bytes, file_bytes;
 	int64_t cpu_limit_secs;
-	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
+	int64_t job_started_ns; /* CLOCK_MONOTONIC, 0 if unknown */
 	int64_t job_ended_ns;
-	int64_t tree_ended_ns; /* when the last process so far was reaped; 0: none */
+	int64_t tree_ended_ns; /* when the last process so far was reaped, 0 for none */
 	struct sent_signal signals[32];
 	size_t signal_count; /* all signals; the first 32 are kept */
 };
@@ -82,9 +82,9 @@ struct run_progress {
 
 /* The cgroup that counts the job's memory. */
 struct memory_cgroup {
-	uint64_t id;    /* identifies it; 0: none */
+	uint64_t id;    /* identifies it, 0 for none */
 	bool only_tree; /* it held only the job, and perhaps the tracker and its parents, which still live */
-	int64_t kills_when_left; /* OOM kills counted by the cgroup that the job has just left; -1: not moved */
+	int64_t kills_when_left; /* OOM kills counted by the cgroup that the job has just left. -1: not moved */
 };
 
 struct collect_context {
@@ -95,28 +95,28 @@ struct collect_context {
 	bool in_program; /* the process belongs to another program: only `own_cost` is the tracker's */
 	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;
-	int64_t program_rows;               /* setting: programs to report one by one; 0: none */
+	int64_t program_rows;               /* setting: programs to report one by one, 0 for none */
 	bool own_cgroup;                    /* the job runs in a memory cgroup that was made for it */
 	struct memory_cgroup memory_cgroup; /* in this frame */
-	const struct cgroup_place *place;   /* of the job in this frame; NULL: unknown */
-	int memory_folder;                  /* in the place; -1: no cgroup counts its memory */
+	const struct cgroup_place *place;   /* of the job in this frame, NULL if unknown */
+	int memory_folder;                  /* in the place. -1: no cgroup counts its memory */
 	const struct run_facts *facts;
 	const struct run_ending *ending;
 	struct run_progress progress;
 	bool prepared;                     /* the collectors' prepare() was called */
 	const struct selection *selection; /* NULL: everything is wanted */
-	const char *root_dir;              /* setting; NULL: the live system */
-	const char *gpus;                  /* setting: used, visible, all or UUIDs; NULL: visible */
-	const char *gpu_vendor;            /* setting; NULL: any */
+	const char *root_dir;              /* setting. NULL: the live system */
+	const char *gpus;                  /* setting: used, visible, all or UUIDs. NULL: visible */
+	const char *gpu_vendor;            /* setting. NULL: any */
 	bool cloud;                        /* setting: detect the cloud */
 	bool no_process_network;           /* setting */
-	char *const *environment; /* for started programs; NULL: this process's. Only during open() */
+	char *const *environment; /* for started programs. NULL: this process's. Only during open() */
 
-	/* Set by collectors; reset for every frame. */
+	/* Set by collectors. Reset for every frame. */
 	int64_t helper_count;               /* living helper processes */
 	int64_t helper_cpu_ns;              /* CPU time of helpers since the start */
-	const struct proc_meminfo *meminfo; /* as a collector has read it for this frame; NULL: none has */
-	const char *warning; /* one line for the user, taken when the collector returns; NULL: none */
+	const struct proc_meminfo *meminfo; /* as a collector has read it for this frame, NULL if none has */
+	const char *warning; /* one line for the user, taken when the collector returns, NULL for none */
 
 	/* When to call attend(), if that is before the next sample (CLOCK_MONOTONIC). A collector may set an earlier time. */
 	int64_t attend_ns;

@@ -1,4 +1,4 @@
-/* The list of collectors, in the order of running; see collector.h. */
+/* The list of collectors, in the order of running. See collector.h. */
 #include "collect/collector.h"
 
 extern const struct collector CGROUP_USAGE_COLLECTOR;

@@ -27,7 +27,7 @@ struct zone {
 	int fd;      /* -1: it cannot be opened */
 	bool counts; /* in the machine's sum: a socket or its memory */
 	bool is_known;
-	int absent; /* why the newest reading tells nothing; 0: it does */
+	int absent; /* why the newest reading tells nothing. 0: it does */
 	int64_t last_uj;
 	double joules; /* since the first reading */
 };
@@ -41,7 +41,7 @@ struct cpu_energy {
 	double job_joules;
 };
 
-static bool is_wanted(const struct selection *selection)
+static bool energy_is_wanted(const struct selection *selection)
 {
 	return !selection || selection->kinds[ROW_energy] || IS_WANTED(selection, host_cpu, energy_joules) ||
 	       IS_WANTED(selection, tree, process_cpu_energy_joules);
@@ -81,7 +81,7 @@ static int cpu_energy_open(struct collect_context *context, void **ret_state)
 {
 	struct cpu_energy *state;
 
-	if (!is_wanted(context->selection))
+	if (!energy_is_wanted(context->selection))
 		return -ENOTSUP;
 	state = calloc(1, sizeof *state);
 	if (!state)
@@ -134,7 +134,7 @@ static double sum_of_sockets(const struct cpu_energy *state)
 	return sum;
 }
 
-static double larger_of(double a, double b)
+static double larger_energy(double a, double b)
 {
 	return a > b ? a : b;
 }
@@ -153,7 +153,7 @@ static void share_with_job(struct cpu_energy *state, const struct collect_contex
 		return;
 	job = tree && !real_absent(tree->cpu_total_secs) ? tree->cpu_total_secs : 0;
 	/* Idle time is counted exactly, but read a moment before or after the job's time. */
-	busy = larger_of(cpu->busy_secs - state->busy_secs, job - state->tree_secs);
+	busy = larger_energy(cpu->busy_secs - state->busy_secs, job - state->tree_secs);
 	if (!begins && busy > 0)
 		state->job_joules += (joules - state->shared_joules) * (job - state->tree_secs) / busy;
 	state->shared_ns = frame->monotonic_ns;

@@ -1,4 +1,4 @@
-/* Finds the real filesystems of a machine; see filesystems.h. */
+/* Finds the real filesystems of a machine. See filesystems.h. */
 #include "collect/filesystems.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ void filesystems_done(struct filesystems *filesystems)
 
 /* ---- which mounts are filesystems of their own -------------------------------------------------------- */
 
-static bool is_listed(const struct scan *text, const char *const *list)
+static bool is_listed_type(const struct scan *text, const char *const *list)
 {
 	for (; *list; list++)
 		if (scan_is(text, *list))
@@ -46,7 +46,7 @@ static bool is_listed(const struct scan *text, const char *const *list)
 }
 
 /* Whether a mount point is inside a folder or the folder itself: "/run" and "/run/x", not "/runner". */
-static bool is_below(const char *point, const char *folder)
+static bool is_below_mount(const char *point, const char *folder)
 {
 	size_t length = strlen(folder);
 
@@ -65,15 +65,15 @@ static bool is_real(const struct mount *mount, const char *point)
 	static const char *const KERNELS_FOLDERS[] = {"/proc", "/sys", "/dev", NULL};
 	struct scan source = mount->source;
 
-	if (is_listed(&mount->type, IMAGES) || mount_is_served(mount))
+	if (is_listed_type(&mount->type, IMAGES) || mount_is_served(mount))
 		return false;
 	for (const char *const *file = RUNTIMES_FILES; *file; file++)
 		if (strcmp(point, *file) == 0)
 			return false;
 	for (const char *const *folder = KERNELS_FOLDERS; *folder; folder++)
-		if (is_below(point, *folder))
+		if (is_below_mount(point, *folder))
 			return false;
-	if (is_listed(&mount->type, WITHOUT_DEVICE))
+	if (is_listed_type(&mount->type, WITHOUT_DEVICE))
 		return true;
 	/* A container's root has no device, but it is the filesystem that its jobs fill. */
 	if (scan_is(&mount->type, "overlay"))
@@ -157,7 +157,7 @@ static void forget_hidden(struct filesystems *filesystems, const char *point)
 	}
 }
 
-static int take_mount(struct filesystems *filesystems, const struct mount *mount)
+static int take_listed_mount(struct filesystems *filesystems, const struct mount *mount)
 {
 	char point[POINT_SIZE], source[POINT_SIZE];
 
@@ -198,7 +198,7 @@ int filesystems_refresh(struct filesystems *filesystems, struct root *root)
 		return error;
 	forget_all(filesystems);
 	while (proc_pid_mountinfo_next(&mounts, &mount)) {
-		error = take_mount(filesystems, &mount);
+		error = take_listed_mount(filesystems, &mount);
 		if (error < 0)
 			return error;
 	}

@@ -19,7 +19,7 @@ struct filesystem {
 	char *mount_point;
 	char type[32];
 	char *source;    /* "/dev/sda1", "pool/dataset", "overlay" */
-	char device[64]; /* its whole block device, as in /proc/diskstats; "": unknown to the caller */
+	char device[64]; /* its whole block device, as in /proc/diskstats, "" if unknown to the caller */
 	uint32_t major;
 	uint32_t minor;
 	bool is_loop;         /* an image in a file of another filesystem */

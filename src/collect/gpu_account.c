@@ -1,4 +1,4 @@
-/* Computes the job's part of each GPU; see gpu_account.h. */
+/* Computes the job's part of each GPU. See gpu_account.h. */
 #include "collect/gpu_account.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-static double at_most(double value, double most)
+static double no_more_than(double value, double most)
 {
 	return value < most ? value : most;
 }
@@ -37,13 +37,13 @@ static struct gpu_number device_utilization(const struct timed_survey *now, cons
 	covered_secs = new[GPU_COVERED_SECS].value - old[GPU_COVERED_SECS].value;
 	if (covered_secs <= 0 || new[GPU_BUSY_SECS].value < old[GPU_BUSY_SECS].value)
 		return new[GPU_UTILIZATION_PCT];
-	return gpu_value(
-		at_most(100 * (new[GPU_BUSY_SECS].value - old[GPU_BUSY_SECS].value) / covered_secs, 100));
+	return gpu_value(no_more_than(
+		100 * (new[GPU_BUSY_SECS].value - old[GPU_BUSY_SECS].value) / covered_secs, 100));
 }
 
 /* Processes usually keep their places in the list. */
-static const struct gpu_process *find_process(const struct gpu_survey *survey, int64_t guess,
-					      const struct gpu_process *process)
+static const struct gpu_process *find_gpu_process(const struct gpu_survey *survey, int64_t guess,
+						  const struct gpu_process *process)
 {
 	for (int64_t n = 0; n < survey->process_count; n++) {
 		const struct gpu_process *found = &survey->processes[(guess + n) % survey->process_count];
@@ -65,13 +65,13 @@ static struct gpu_number process_rate(const struct timed_survey *now, const stru
 		return process->utilization_pct;
 	if (!same_device)
 		return gpu_value(process->utilization_pct.value / 100);
-	earlier = find_process(before->survey, index, process);
+	earlier = find_gpu_process(before->survey, index, process);
 	busy_secs = process->busy_secs.value -
 		    (earlier && !earlier->busy_secs.error ? earlier->busy_secs.value : 0);
 	/* The counters of a restarted helper begin at zero. */
 	if (busy_secs < 0)
 		return gpu_value(process->utilization_pct.value / 100);
-	return gpu_value(at_most(busy_secs / secs, 1));
+	return gpu_value(no_more_than(busy_secs / secs, 1));
 }
 
 /* ---- whose ----------------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ bool gpu_is_member(const struct gpu_members *members, int64_t pid)
 	return false;
 }
 
-static void add_gpu_number(struct gpu_number *sum, struct gpu_number part)
+static void add_device_number(struct gpu_number *sum, struct gpu_number part)
 {
 	/* If a part is unknown, the sum is unknown. */
 	if (sum->error)
@@ -104,12 +104,12 @@ static struct gpu_number vram_of(const struct gpu_process *process, const struct
 	return process->vram_bytes;
 }
 
-static void add_member(struct device_account *account, const struct gpu_process *process,
-		       const struct gpu_device *device, struct gpu_number rate, bool is_root)
+static void add_gpu_member(struct device_account *account, const struct gpu_process *process,
+			   const struct gpu_device *device, struct gpu_number rate, bool is_root)
 {
 	account->process_count++;
-	add_gpu_number(&account->usage, rate);
-	add_gpu_number(&account->vram_bytes, vram_of(process, device));
+	add_device_number(&account->usage, rate);
+	add_device_number(&account->vram_bytes, vram_of(process, device));
 	if (is_root)
 		account->main_vram_bytes = vram_of(process, device);
 }
@@ -247,8 +247,8 @@ static void gather_process(struct holder_gathering *gathering, const struct time
 	if (!ret_share->is_member)
 		accounts[device].stranger_count++;
 	else if (pids == GPU_PIDS_OURS || pids == GPU_PIDS_MAPPED)
-		add_member(&accounts[device], process, &now->survey->devices[device], rate,
-			   process->pid == members->tree->root_pid);
+		add_gpu_member(&accounts[device], process, &now->survey->devices[device], rate,
+			       process->pid == members->tree->root_pid);
 }
 
 void gpu_account(const struct timed_survey *now, const struct timed_survey *before,

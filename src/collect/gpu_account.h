@@ -1,9 +1,9 @@
 /*
  * Computes the job's part of each GPU: a pure function of two surveys and the members of the job.
  *
- * The sources, the most reliable first: process ids in our namespace (or found in the members' NSpid); the
- * members' descriptors, which prove that a device is not used; a device with a single process while a member
- * has its file open. Otherwise the part is unknown, which is not zero.
+ * The sources, the most reliable first: process ids in our namespace (or found in the members' NSpid),
+ * then the members' descriptors, which prove that a device is not used, then a device with a single process while a
+ * member has its file open. Otherwise the part is unknown, which is not zero.
  */
 #pragma once
 
@@ -39,7 +39,7 @@ struct device_account {
 	struct gpu_number unattributed_vram_bytes;
 	struct gpu_number
 		utilization_pct; /* of the device, by all processes: the mean since the earlier survey */
-	const char *attribution; /* constant; NULL: no attribution was needed */
+	const char *attribution; /* constant. NULL: no attribution was needed */
 };
 
 /* A process of now->survey. */

@@ -1,4 +1,4 @@
-/* Fills rows of GPUs; see gpu_row.h. */
+/* Fills rows of GPUs. See gpu_row.h. */
 #include "collect/gpu_row.h"
 #include "base/runs_once.h"
 

@@ -1,7 +1,7 @@
 /*
  * GPUs: turns the helper process's surveys into rows.
  *
- * The helper (helper/kind_gpu.c) asks vendors' libraries and drivers; the collector never waits for it. On a
+ * The helper (helper/kind_gpu.c) asks vendors' libraries and drivers. The collector never waits for it. On a
  * machine without a GPU's device file, no helper is started and the only cost is three calls at the start.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ enum { STALE_INTERVALS = 3, MIB = 1 << 20 };
 
 struct gpu_usage {
 	struct helper *helper; /* NULL: none */
-	int start_error;       /* why there is no helper although there are devices; 0: no devices */
+	int start_error;       /* why there is no helper although there are devices. 0: no devices */
 	struct timed_survey now;
 	struct timed_survey before; /* the survey before the newest one */
 	uint64_t answer_number;
@@ -60,7 +60,7 @@ static int has_devices(struct root *root)
 	return root_exists(root, "dev/dri") ? read_sys_class_drm(root, NULL, 0) : 0;
 }
 
-static bool is_wanted(const struct selection *selection)
+static bool gpu_is_wanted(const struct selection *selection)
 {
 	return !selection || selection->kinds[ROW_gpu] || IS_WANTED(selection, totals, gpu_usage) ||
 	       IS_WANTED(selection, totals, gpu_vram_mib) || IS_WANTED(selection, totals, gpu_utilized) ||
@@ -72,7 +72,7 @@ static bool is_wanted(const struct selection *selection)
 }
 
 /* The helper has another working directory, so make the path absolute. */
-static int set_root(struct gpu_setup *setup, const char *root_dir)
+static int set_gpu_root(struct gpu_setup *setup, const char *root_dir)
 {
 	char *absolute;
 	int error = 0;
@@ -106,7 +106,7 @@ static int start_gpu_helper(struct gpu_usage *state, const struct collect_contex
 		return -ENOMEM;
 	snprintf(setup->vendor, sizeof setup->vendor, "%s", context->gpu_vendor ? context->gpu_vendor : "");
 	setup->interval_ns = (int64_t)(context->facts->interval_seconds * 1e9);
-	error = set_root(setup, context->root_dir);
+	error = set_gpu_root(setup, context->root_dir);
 	if (!error)
 		error = helper_start(&order, &state->helper);
 	free(setup);
@@ -143,7 +143,7 @@ static RUNS_ONCE int gpu_usage_open(struct collect_context *context, void **ret_
 	struct gpu_usage *state;
 	int devices;
 
-	if (!is_wanted(context->selection))
+	if (!gpu_is_wanted(context->selection))
 		return -ENODATA;
 	state = calloc(1, sizeof *state);
 	if (!state)
@@ -217,7 +217,7 @@ static void ask_helper(struct gpu_usage *state, const struct collect_context *co
 	(void)helper_ask(state->helper, request, gpu_request_bytes(request));
 }
 
-/* Returns the place of a device in an earlier survey, usually the same; -1: not there. */
+/* Returns the place of a device in an earlier survey, usually the same. -1: not there. */
 static int64_t earlier_place(const struct gpu_survey *earlier, const struct gpu_device *device, int64_t place)
 {
 	for (int64_t n = 0; n < earlier->device_count; n++) {
@@ -347,7 +347,7 @@ static int absent_reason(const struct gpu_usage *state, const struct collect_con
 
 /* ---- which devices --------------------------------------------------------------------------------- */
 
-static bool is_listed(const struct gpu_device *device, const char *list)
+static bool gpu_is_listed(const struct gpu_device *device, const char *list)
 {
 	size_t length;
 
@@ -364,7 +364,7 @@ static bool is_selected(const struct gpu_usage *state, const char *gpus, int64_t
 	const struct gpu_device *device = &state->now.survey->devices[index];
 
 	if (is_list(gpus))
-		return is_listed(device, gpus);
+		return gpu_is_listed(device, gpus);
 	if (gpus && strcmp(gpus, "all") == 0)
 		return true;
 	if (gpus && strcmp(gpus, "used") == 0)
@@ -379,7 +379,7 @@ struct sums {
 	int64_t utilized;
 	int64_t with_usage;
 	int64_t with_vram, own_memory; /* devices that report it, and devices that have memory of their own */
-	struct gpu_number missing_usage; /* why a part of the sum is unknown; 0: it is known */
+	struct gpu_number missing_usage; /* why a part of the sum is unknown. 0: it is known */
 	struct gpu_number missing_vram;
 };
 
@@ -459,7 +459,7 @@ static void set_tree(const struct gpu_usage *state, struct tree_row *row)
 	row->process_main_gpu_vram_mib = gpu_real(main_vram, 1.0 / (double)MIB);
 }
 
-/* The row that the tree's collector has added; NULL if the tree is not recorded. */
+/* The row that the tree's collector has added, or NULL if the tree is not recorded. */
 static struct tree_row *tree_row(const struct frame *frame)
 {
 	return (struct tree_row *)(void *)frame->first[ROW_tree];

@@ -23,7 +23,7 @@ struct host_cpu {
 	struct kept_file stat;
 	struct kept_file loadavg;
 	struct process_counter processes;
-	int64_t last_ns; /* when `capacity_secs` last grew; 0: never */
+	int64_t last_ns; /* when `capacity_secs` last grew. 0: never */
 	double capacity_secs;
 };
 
@@ -41,7 +41,7 @@ static int host_cpu_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static double or_zero(int64_t ticks)
+static double ticks_or_zero(int64_t ticks)
 {
 	return ticks < 0 ? 0 : (double)ticks;
 }
@@ -54,15 +54,15 @@ static double secs_of_ticks(const struct root *root, int64_t ticks)
 /* All time that the kernel has counted. Without it, its counters cannot tell busy from idle. */
 static double counted_secs(const struct root *root, const struct cpu_ticks *ticks)
 {
-	return (or_zero(ticks->user) + or_zero(ticks->nice) + or_zero(ticks->system) + or_zero(ticks->idle) +
-		or_zero(ticks->iowait) + or_zero(ticks->irq) + or_zero(ticks->softirq) +
-		or_zero(ticks->steal)) /
+	return (ticks_or_zero(ticks->user) + ticks_or_zero(ticks->nice) + ticks_or_zero(ticks->system) +
+		ticks_or_zero(ticks->idle) + ticks_or_zero(ticks->iowait) + ticks_or_zero(ticks->irq) +
+		ticks_or_zero(ticks->softirq) + ticks_or_zero(ticks->steal)) /
 	       (double)root->clock_ticks;
 }
 
 static double idle_secs(const struct root *root, const struct cpu_ticks *ticks)
 {
-	return (or_zero(ticks->idle) + or_zero(ticks->iowait)) / (double)root->clock_ticks;
+	return (ticks_or_zero(ticks->idle) + ticks_or_zero(ticks->iowait)) / (double)root->clock_ticks;
 }
 
 /* Counters and clock must be from the same moment. Returns 0 or a negative errno. */
@@ -119,12 +119,12 @@ static void fill_times(struct host_cpu_row *row, const struct root *root, const 
 		row->busy_secs = capacity_secs - idle_secs(root, total);
 	if (total->user >= 0)
 		row->utime_total_secs =
-			(or_zero(total->user) + or_zero(total->nice)) / (double)root->clock_ticks;
+			(ticks_or_zero(total->user) + ticks_or_zero(total->nice)) / (double)root->clock_ticks;
 	row->stime_total_secs = secs_of_ticks(root, total->system);
 	row->iowait_total_secs = secs_of_ticks(root, total->iowait);
 	if (total->irq >= 0)
-		row->irq_total_secs =
-			(or_zero(total->irq) + or_zero(total->softirq)) / (double)root->clock_ticks;
+		row->irq_total_secs = (ticks_or_zero(total->irq) + ticks_or_zero(total->softirq)) /
+				      (double)root->clock_ticks;
 	row->steal_total_secs = secs_of_ticks(root, total->steal);
 }
 

@@ -32,7 +32,7 @@ struct known_disk {
 	bool counted;
 	bool seen;                   /* in this tick */
 	struct scan counters;        /* in this tick's text */
-	char head[DEVICE_NAME_SIZE]; /* of a path of NVMe; "": it is none */
+	char head[DEVICE_NAME_SIZE]; /* of a path of NVMe. "": it is none */
 	bool behind_head;            /* and that is here in this tick */
 	struct diskstats paths;      /* of a head: the sums of its paths */
 	uint32_t path_count;
@@ -85,7 +85,7 @@ static struct known_disk *add_known_disk(struct host_disk *state, const struct d
 	return known;
 }
 
-static bool is_shown(const struct known_disk *known)
+static bool disk_is_shown(const struct known_disk *known)
 {
 	if (known->error)
 		return false;
@@ -124,23 +124,23 @@ static void identify_disk(struct known_disk *known, struct root *root)
 		return;
 	}
 	known->error = read_sys_block(root, known->name, &known->identity);
-	known->shown = is_shown(known);
+	known->shown = disk_is_shown(known);
 	known->counted = known->shown && sys_block_is_leaf(&known->identity);
 }
 
-static const char *text_or_none(struct frame *frame, const char *text)
+static const char *disk_text_or_none(struct frame *frame, const char *text)
 {
 	return *text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_A_VALUE);
 }
 
-static void fill_identity(struct frame *frame, struct disk_row *row, const struct known_disk *known)
+static void fill_disk_identity(struct frame *frame, struct disk_row *row, const struct known_disk *known)
 {
 	static const char *const MEDIA[] = {[MEDIA_HDD] = "hdd", [MEDIA_SSD] = "ssd", [MEDIA_NVME] = "nvme"};
 	const struct sys_block *identity = &known->identity;
 
-	row->model = text_or_none(frame, identity->model);
-	row->vendor = text_or_none(frame, identity->vendor);
-	row->serial = known->serial_read ? text_or_none(frame, known->serial) : no_text(ABSENT_NOT_YET);
+	row->model = disk_text_or_none(frame, identity->model);
+	row->vendor = disk_text_or_none(frame, identity->vendor);
+	row->serial = known->serial_read ? disk_text_or_none(frame, known->serial) : no_text(ABSENT_NOT_YET);
 	row->device_type =
 		identity->media == MEDIA_UNKNOWN ? no_text(ABSENT_NOT_A_VALUE) : MEDIA[identity->media];
 	/* An empty drive has an unknown capacity, not a capacity of 0. */
@@ -149,7 +149,7 @@ static void fill_identity(struct frame *frame, struct disk_row *row, const struc
 }
 
 /* Another device has a known name: its medium, numbers and counters are new. */
-static void begin_again(struct known_disk *known, const struct diskstats_device *disk)
+static void begin_disk_again(struct known_disk *known, const struct diskstats_device *disk)
 {
 	known->major = disk->major;
 	known->minor = disk->minor;
@@ -160,7 +160,7 @@ static void begin_again(struct known_disk *known, const struct diskstats_device 
 }
 
 /* Reads the list of devices, and where in the text each has its counters. */
-static int read_devices(struct host_disk *state, struct root *root, bool *ret_any_unknown)
+static int read_host_disks(struct host_disk *state, struct root *root, bool *ret_any_unknown)
 {
 	struct scan disks;
 	struct diskstats_device disk;
@@ -182,7 +182,7 @@ static int read_devices(struct host_disk *state, struct root *root, bool *ret_an
 		if (!known)
 			continue;
 		if (known->major != disk.major || known->minor != disk.minor)
-			begin_again(known, &disk);
+			begin_disk_again(known, &disk);
 		*ret_any_unknown |= known->error == -EINPROGRESS;
 		known->seen = true;
 		known->counters = disk.counters;
@@ -190,7 +190,7 @@ static int read_devices(struct host_disk *state, struct root *root, bool *ret_an
 	return 0;
 }
 
-static void forget_gone(struct host_disk *state)
+static void forget_gone_disks(struct host_disk *state)
 {
 	size_t kept = 0;
 
@@ -242,7 +242,7 @@ static void host_disk_prepare(void *state_, struct collect_context *context)
 	(void)identify_new(state_, context->root);
 }
 
-static void identity_unknown(struct disk_row *row)
+static void disk_identity_unknown(struct disk_row *row)
 {
 	row->model = row->vendor = row->serial = row->device_type = no_text(ABSENT_NOT_YET);
 	row->capacity_bytes = row->counted = no_count(ABSENT_NOT_YET);
@@ -259,9 +259,9 @@ static struct disk_row *add_disk(struct frame *frame, const struct diskstats *st
 	row->read_bytes_counter = row->read_bytes_total;
 	row->write_bytes_counter = row->write_bytes_total;
 	if (known->error == -EINPROGRESS)
-		identity_unknown(row);
+		disk_identity_unknown(row);
 	else
-		fill_identity(frame, row, known);
+		fill_disk_identity(frame, row, known);
 	return row;
 }
 
@@ -318,15 +318,15 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 	int error;
 
 	read_serials(state, context, frame->monotonic_ns);
-	error = read_devices(state, context->root, &any_unknown);
+	error = read_host_disks(state, context->root, &any_unknown);
 	/* A baseline needs counters only, and the end of a short job must not wait for descriptions. */
 	if (!error && any_unknown && context->prepared && identify_new(state, context->root))
-		error = read_devices(state, context->root, &any_unknown);
+		error = read_host_disks(state, context->root, &any_unknown);
 	if (error < 0) {
 		frame_set_missing(frame, ROW_disk, error);
 		return;
 	}
-	forget_gone(state);
+	forget_gone_disks(state);
 	/* The machine has no disk, or this file is not the kernel's: what was read and written is unknown. */
 	if (!state->count)
 		frame_set_missing(frame, ROW_disk, -ENODEV);
@@ -357,7 +357,7 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 	}
 }
 
-/* Returns the row of the device that holds a filesystem; adds a row if that device is not shown. */
+/* Returns the row of the device that holds a filesystem. Adds a row if that device is not shown. */
 static struct row *device_row(struct frame *frame, const struct filesystem *filesystem)
 {
 	struct disk_row *row;
@@ -393,7 +393,7 @@ static const struct known_disk *find_by_source(const struct host_disk *state, co
 
 static const struct known_disk *find_by_number(const struct host_disk *state, uint32_t major, uint32_t minor)
 {
-	/* Names such as /dev/root exist nowhere else; the device number identifies the disk. */
+	/* Names such as /dev/root exist nowhere else. The device number identifies the disk. */
 	for (size_t i = 0; major && i < state->count; i++)
 		if (state->known[i].major == major && state->known[i].minor == minor)
 			return &state->known[i];

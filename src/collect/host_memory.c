@@ -27,7 +27,7 @@ static int host_memory_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static double mib_of_kib(int64_t kib)
+static double host_mib_of_kib(int64_t kib)
 {
 	return kib < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)kib / 1024;
 }
@@ -36,7 +36,7 @@ static double mib_of_kib(int64_t kib)
 static double part_mib(const struct proc_meminfo *meminfo, int64_t kib)
 {
 	return meminfo->total_kib >= 0 && kib > meminfo->total_kib ? no_real(ABSENT_IMPOSSIBLE)
-								   : mib_of_kib(kib);
+								   : host_mib_of_kib(kib);
 }
 
 /* Linux before 3.14 has no MemAvailable. Fall back to free + buffers + cached. */
@@ -82,7 +82,7 @@ static void fill_used(int64_t total_kib, int64_t free_kib, double *ret_mib, doub
 		*ret_mib = *ret_pct = no_real(ABSENT_NOT_A_VALUE);
 		return;
 	}
-	*ret_mib = mib_of_kib(total_kib - free_kib);
+	*ret_mib = host_mib_of_kib(total_kib - free_kib);
 	*ret_pct = total_kib ? 100.0 * (double)(total_kib - free_kib) / (double)total_kib : 0;
 }
 
@@ -120,7 +120,7 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	/* The baseline, in which no memory is told, must not delay the start of the job. */
 	available = context->progress.baseline ? available_kib(&meminfo)
 					       : available_with_arc_kib(state, context->root, &meminfo);
-	row->total_mib = meminfo.total_kib ? mib_of_kib(meminfo.total_kib) : no_real(ABSENT_NOT_A_VALUE);
+	row->total_mib = meminfo.total_kib ? host_mib_of_kib(meminfo.total_kib) : no_real(ABSENT_NOT_A_VALUE);
 	row->free_mib = part_mib(&meminfo, meminfo.free_kib);
 	row->available_mib = part_mib(&meminfo, available);
 	row->buffers_mib = part_mib(&meminfo, meminfo.buffers_kib);
@@ -128,15 +128,15 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	row->inactive_mib = part_mib(&meminfo, meminfo.inactive_kib);
 	row->cached_mib = part_mib(&meminfo, meminfo.cached_kib);
 	if (!real_absent(row->cached_mib) && meminfo.slab_reclaimable_kib > 0)
-		row->cached_mib += mib_of_kib(meminfo.slab_reclaimable_kib);
+		row->cached_mib += host_mib_of_kib(meminfo.slab_reclaimable_kib);
 	fill_used(meminfo.total_kib > 0 ? meminfo.total_kib : -1, available, &row->used_mib, &row->used_pct);
-	row->active_anon_mib = mib_of_kib(meminfo.active_anon_kib);
-	row->inactive_anon_mib = mib_of_kib(meminfo.inactive_anon_kib);
+	row->active_anon_mib = host_mib_of_kib(meminfo.active_anon_kib);
+	row->inactive_anon_mib = host_mib_of_kib(meminfo.inactive_anon_kib);
 	/* If a part is absent, so is the difference. */
 	row->used_less_cache_mib = row->total_mib - row->free_mib - row->buffers_mib - row->cached_mib;
 	if (row->used_less_cache_mib < 0)
 		row->used_less_cache_mib = no_real(ABSENT_NOT_A_VALUE);
-	row->swap_total_mib = mib_of_kib(meminfo.swap_total_kib);
+	row->swap_total_mib = host_mib_of_kib(meminfo.swap_total_kib);
 	fill_used(meminfo.swap_total_kib, meminfo.swap_free_kib, &row->swap_used_mib, &row->swap_used_pct);
 	fill_huge(row, &meminfo);
 	frame->memory_mib = real_absent(row->total_mib) ? 0 : row->total_mib;

@@ -2,7 +2,7 @@
  * Network interfaces: /proc/net/dev at every tick, descriptions from /sys/class/net when they appear and
  * every ten seconds.
  *
- * Totals count every byte once. Hardware counts; bridges, bonds and vlans carry the bytes of their members
+ * Totals count every byte once. Hardware counts. Bridges, bonds and vlans carry the bytes of their members
  * and do not count. In a network namespace without hardware, the interface of the default route counts (a
  * container's veth).
  */
@@ -24,7 +24,7 @@ enum { INTERFACE_NAME_SIZE = 32 };
 struct known_interface {
 	char name[INTERFACE_NAME_SIZE];
 	struct sys_class_net identity;
-	int error; /* why the description is missing; 0: it was read */
+	int error; /* why the description is missing. 0: it was read */
 	bool has_default_route;
 	bool counted;
 	bool unsure; /* it may be a bridge of the others */
@@ -140,7 +140,8 @@ static void refresh_interfaces(struct host_network *state, struct root *root)
 	decide_counted(state);
 }
 
-static const char *text_or_none(struct frame *frame, const struct known_interface *known, const char *text)
+static const char *interface_text_or_none(struct frame *frame, const struct known_interface *known,
+					  const char *text)
 {
 	if (known->error)
 		return no_text(known->error);
@@ -174,7 +175,7 @@ static double most_bytes(const struct known_interface *known)
 		       : 0;
 }
 
-static void fill_identity(struct host_network *state, struct frame *frame)
+static void fill_interface_identity(struct host_network *state, struct frame *frame)
 {
 	for (struct row *at = frame->first[ROW_network]; at; at = at->next) {
 		struct network_row *row = (struct network_row *)(void *)at;
@@ -182,9 +183,9 @@ static void fill_identity(struct host_network *state, struct frame *frame)
 
 		if (!known)
 			continue;
-		row->mac_address = text_or_none(frame, known, known->identity.address);
-		row->driver = text_or_none(frame, known, known->identity.driver);
-		row->operstate = text_or_none(frame, known, known->identity.operstate);
+		row->mac_address = interface_text_or_none(frame, known, known->identity.address);
+		row->driver = interface_text_or_none(frame, known, known->identity.driver);
+		row->operstate = interface_text_or_none(frame, known, known->identity.operstate);
 		row->speed_mbps = count_or_none(known, known->identity.speed_mbps);
 		row->mtu = count_or_none(known, known->identity.mtu_bytes);
 		row->row.most_bytes = most_bytes(known);
@@ -192,7 +193,7 @@ static void fill_identity(struct host_network *state, struct frame *frame)
 	}
 }
 
-static void identity_unknown(struct frame *frame)
+static void interface_identity_unknown(struct frame *frame)
 {
 	for (struct row *at = frame->first[ROW_network]; at; at = at->next) {
 		struct network_row *row = (struct network_row *)(void *)at;
@@ -203,7 +204,7 @@ static void identity_unknown(struct frame *frame)
 }
 
 /* Drops interfaces that are gone, so that a new or renamed one with the same name is described again. */
-static void forget_gone(struct host_network *state)
+static void forget_gone_interfaces(struct host_network *state)
 {
 	size_t kept = 0;
 
@@ -256,15 +257,15 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 		if (known)
 			known->seen = true;
 	}
-	forget_gone(state);
+	forget_gone_interfaces(state);
 	if (due && context->prepared) {
 		refresh_interfaces(state, context->root);
 		state->next_refresh_ns = now_ns + REFRESH_NS;
 	}
 	if (context->prepared)
-		fill_identity(state, frame);
+		fill_interface_identity(state, frame);
 	else
-		identity_unknown(frame);
+		interface_identity_unknown(frame);
 }
 
 static void host_network_prepare(void *state_, struct collect_context *context)

@@ -2,8 +2,8 @@
  * The devices that the job read and wrote, by its control group (rows of job_disk).
  *
  * Version 2 counts in io.stat, version 1 in blkio.throttle.io_service_bytes. Both are the job's only if no other job is in
- * the group (cgroup_tenants.h); the tracker may be there, too. The counters of a group that was made for the job began with
- * it. In other groups the first reading is subtracted; a device that comes later had no I/O by then.
+ * the group (cgroup_tenants.h). The tracker may be there, too. The counters of a group that was made for the job began with
+ * it. In other groups the first reading is subtracted. A device that comes later had no I/O by then.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct device {
 
 struct job_disk {
 	struct cgroup_tenants tenants;
-	uint64_t hash;       /* of the place; 0: none yet */
+	uint64_t hash;       /* of the place, 0 for none yet */
 	dev_t folder_device; /* the folder whose counters these are */
 	ino_t folder_inode;
 	struct device devices[DEVICES_MOST];
@@ -89,7 +89,7 @@ static void name_devices(struct job_disk *state, struct root *root)
 				scan_copy(&found.name, state->devices[i].name, DEVICE_NAME_SIZE);
 }
 
-static void raise_to(int64_t *counter, int64_t now)
+static void raise_bytes_to(int64_t *counter, int64_t now)
 {
 	if (now > *counter)
 		*counter = now;
@@ -107,10 +107,10 @@ static int read_v2(struct job_disk *state, struct root *root, int folder)
 
 		if (!device)
 			continue;
-		raise_to(&device->now.read_bytes, io.read_bytes);
-		raise_to(&device->now.write_bytes, io.write_bytes);
-		raise_to(&device->now.reads, io.reads);
-		raise_to(&device->now.writes, io.writes);
+		raise_bytes_to(&device->now.read_bytes, io.read_bytes);
+		raise_bytes_to(&device->now.write_bytes, io.write_bytes);
+		raise_bytes_to(&device->now.reads, io.reads);
+		raise_bytes_to(&device->now.writes, io.writes);
 	}
 	return error;
 }
@@ -133,14 +133,14 @@ static int read_v1_file(struct job_disk *state, struct root *root, int folder, c
 		struct device *device = one.value ? device_of(state, one.major, one.minor) : NULL;
 
 		if (device && one.is_write)
-			raise_to(of_bytes ? &device->now.write_bytes : &device->now.writes, one.value);
+			raise_bytes_to(of_bytes ? &device->now.write_bytes : &device->now.writes, one.value);
 		else if (device)
-			raise_to(of_bytes ? &device->now.read_bytes : &device->now.reads, one.value);
+			raise_bytes_to(of_bytes ? &device->now.read_bytes : &device->now.reads, one.value);
 	}
 	return error;
 }
 
-static int read_devices(struct job_disk *state, struct root *root, int folder, bool is_v2)
+static int read_job_disks(struct job_disk *state, struct root *root, int folder, bool is_v2)
 {
 	int error = is_v2 ? read_v2(state, root, folder)
 			  : read_v1_file(state, root, folder, "blkio.throttle.io_service_bytes", true);
@@ -186,7 +186,7 @@ static void begin_in(struct job_disk *state, struct root *root, int folder, bool
 
 	memcpy(earlier, state->devices, sizeof earlier);
 	state->count = 0;
-	(void)read_devices(state, root, folder, is_v2);
+	(void)read_job_disks(state, root, folder, is_v2);
 	for (size_t i = 0; i < state->count && !began_with_job; i++)
 		state->devices[i].before = state->devices[i].now;
 	for (size_t i = 0; i < count; i++) {
@@ -218,7 +218,7 @@ static bool is_other_folder(struct job_disk *state, int folder)
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-static void add_rows(const struct job_disk *state, struct frame *frame)
+static void add_disk_rows(const struct job_disk *state, struct frame *frame)
 {
 	for (size_t i = 0; i < state->count; i++) {
 		const struct device *device = &state->devices[i];
@@ -256,14 +256,14 @@ static void job_disk_collect(void *state_, struct collect_context *context, stru
 		frame_set_missing(frame, ROW_job_disk, ABSENT_NO_ATTRIBUTION);
 		return;
 	}
-	error = read_devices(state, context->root, folder, is_v2);
+	error = read_job_disks(state, context->root, folder, is_v2);
 	/* Some kernels count in version 1 only on devices with a limit. */
 	if (!error && !is_v2 && !state->has_lines)
 		error = -ENOENT;
 	if (error < 0)
 		frame_set_missing(frame, ROW_job_disk, error == -ENOENT ? ABSENT_NO_SUCH_COUNTER : error);
 	else
-		add_rows(state, frame);
+		add_disk_rows(state, frame);
 }
 
 static void job_disk_close(void *state_)

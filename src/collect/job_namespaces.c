@@ -1,4 +1,4 @@
-/* Network namespaces of a job; see job_namespaces.h. */
+/* Network namespaces of a job. See job_namespaces.h. */
 #include "collect/job_namespaces.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ static ino_t namespace_of(pid_t pid)
 
 /* ---- processes outside the job ---------------------------------------------------------------------------- */
 
-static int64_t clock_of(pid_t pid)
+static int64_t boot_clock_of(pid_t pid)
 {
 	struct timespec time;
 
@@ -136,7 +136,7 @@ static void find_others(struct job_namespace *space, const struct process_tree *
 			space->is_shared = true;
 			return;
 		}
-		space->others[space->other_count++] = (struct other){(pid_t)pid, clock_of((pid_t)pid)};
+		space->others[space->other_count++] = (struct other){(pid_t)pid, boot_clock_of((pid_t)pid)};
 	}
 	space->look_ns =
 		now_ns + max_i64(OTHERS_EVERY_NS, OTHERS_COST_FACTOR * (thread_cpu_now_ns() - begun_ns));
@@ -146,7 +146,7 @@ static void find_others(struct job_namespace *space, const struct process_tree *
 static void look_whether_others_ran(struct job_namespace *space)
 {
 	for (size_t i = 0; i < space->other_count; i++)
-		space->is_shared |= clock_of(space->others[i].pid) != space->others[i].clock_ns;
+		space->is_shared |= boot_clock_of(space->others[i].pid) != space->others[i].clock_ns;
 }
 
 /* ---- all namespaces --------------------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ struct job_namespace {
 };
 
 struct job_namespaces {
-	ino_t own;   /* the tracker's; 0: not looked at yet */
+	ino_t own;   /* the tracker's. 0: not looked at yet */
 	bool is_off; /* it is unknown, so no namespace can be compared with it */
 	struct job_namespace namespaces[NAMESPACES_MOST];
 	size_t count;

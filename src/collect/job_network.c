@@ -31,7 +31,7 @@ struct job_network {
 	struct job_sockets sockets;
 };
 
-static bool is_wanted(const struct selection *selection)
+static bool network_is_wanted(const struct selection *selection)
 {
 	return !selection || selection->kinds[ROW_run_end] ||
 	       IS_WANTED(selection, tree, process_net_recv_bytes) ||
@@ -53,7 +53,8 @@ static int job_network_open(struct collect_context *context, void **ret_state)
 	state->sockets = (struct job_sockets){.ask_fd = -1, .ended_fd = -1, .error = ABSENT_NOT_COLLECTED};
 	state->sockets.changes.file = KEPT_FILE("proc/net/sockstat");
 	/* A tracker of the machine alone has no tree. */
-	state->is_off = context->no_process_network || !is_wanted(context->selection) || !context->facts;
+	state->is_off =
+		context->no_process_network || !network_is_wanted(context->selection) || !context->facts;
 	if (state->is_off || !context->root->live)
 		return 0;
 	job_namespaces_open(&state->namespaces, context->root);
@@ -117,7 +118,7 @@ static void job_network_prepare(void *state_, struct collect_context *context)
 	ask_to_attend(state, context);
 }
 
-static void set_absent(struct tree_row *row, int reason)
+static void set_network_absent(struct tree_row *row, int reason)
 {
 	row->net_received_total = row->net_sent_total = no_count(reason);
 	row->net_received_bound_total = row->net_sent_bound_total = no_count(reason);
@@ -126,8 +127,8 @@ static void set_absent(struct tree_row *row, int reason)
 	row->process_net_source = no_text(reason);
 }
 
-static const char *source_of(const struct job_network *state, const struct job_traffic *sockets,
-			     const struct traffic *shared)
+static const char *network_source_of(const struct job_network *state, const struct job_traffic *sockets,
+				     const struct traffic *shared)
 {
 	bool is_exact = sockets->has_bound && !sockets->unattributed_count;
 
@@ -148,10 +149,10 @@ static void fill_network_row(const struct job_network *state, struct tree_row *r
 	job_sockets_total(&state->sockets, &sockets);
 	by_sockets = !sockets.reason && (sockets.count || !state->namespaces.seen);
 	if (sockets.reason && !state->namespaces.seen) {
-		set_absent(row, sockets.reason);
+		set_network_absent(row, sockets.reason);
 		return;
 	}
-	row->process_net_source = source_of(state, &sockets, &shared);
+	row->process_net_source = network_source_of(state, &sockets, &shared);
 	row->net_received_total = spaces.received + (by_sockets ? sockets.known.received : 0);
 	row->net_sent_total = spaces.sent + (by_sockets ? sockets.known.sent : 0);
 	row->net_received_bound_total = row->net_received_total + shared.received;
@@ -176,7 +177,7 @@ static void job_network_collect(void *state_, struct collect_context *context, s
 	if (!row || !context->tree)
 		return;
 	if (state->is_off) {
-		set_absent(row, ABSENT_NOT_WANTED);
+		set_network_absent(row, ABSENT_NOT_WANTED);
 		return;
 	}
 	job_namespaces_read(&state->namespaces, context->tree);

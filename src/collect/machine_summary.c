@@ -1,4 +1,4 @@
-/* The machine's rows of a frame as one plain struct; see machine_summary.h. */
+/* The machine's rows of a frame as one plain struct. See machine_summary.h. */
 #include "collect/machine_summary.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static int64_t bytes_of(double amount, double unit_bytes)
 	return real_absent(amount) ? -1 : (int64_t)(amount * unit_bytes + 0.5);
 }
 
-static void take_memory(const struct memory_row *row, struct rt_system *system)
+static void take_machine_memory(const struct memory_row *row, struct rt_system *system)
 {
 	const double mib = 1048576;
 
@@ -27,7 +27,7 @@ static void take_memory(const struct memory_row *row, struct rt_system *system)
 	system->memory_inactive_bytes = bytes_of(row->inactive_mib, mib);
 }
 
-static void add_count(int64_t *sum, int64_t counted, int64_t count)
+static void add_machine_count(int64_t *sum, int64_t counted, int64_t count)
 {
 	if (counted == 1 && !count_absent(count))
 		*sum = (*sum < 0 ? 0 : *sum) + count;
@@ -46,7 +46,7 @@ void machine_summary(const struct frame *frame, struct rt_system *ret_system)
 	system.system_secs = cpu ? cpu->stime_total_secs : no_real(ABSENT_NOT_COLLECTED);
 	system.process_count = cpu ? count_or_unknown(cpu->process_count) : -1;
 	if (memory)
-		take_memory(memory, &system);
+		take_machine_memory(memory, &system);
 	if (totals) {
 		system.disk_space_total_bytes = bytes_of(totals->disk_space_total_gb, 1e9);
 		system.disk_space_used_bytes = bytes_of(totals->disk_space_used_gb, 1e9);
@@ -55,14 +55,14 @@ void machine_summary(const struct frame *frame, struct rt_system *ret_system)
 	for (const struct row *row = frame->first[ROW_disk]; row; row = row->next) {
 		const struct disk_row *disk = (const void *)row;
 
-		add_count(&system.disk_read_bytes, disk->counted, disk->read_bytes_total);
-		add_count(&system.disk_write_bytes, disk->counted, disk->write_bytes_total);
+		add_machine_count(&system.disk_read_bytes, disk->counted, disk->read_bytes_total);
+		add_machine_count(&system.disk_write_bytes, disk->counted, disk->write_bytes_total);
 	}
 	for (const struct row *row = frame->first[ROW_network]; row; row = row->next) {
 		const struct network_row *network = (const void *)row;
 
-		add_count(&system.network_received_bytes, network->counted, network->rx_bytes_total);
-		add_count(&system.network_sent_bytes, network->counted, network->tx_bytes_total);
+		add_machine_count(&system.network_received_bytes, network->counted, network->rx_bytes_total);
+		add_machine_count(&system.network_sent_bytes, network->counted, network->tx_bytes_total);
 	}
 	*ret_system = system;
 }

@@ -16,7 +16,7 @@ enum { NODES_MOST = 64, PATH_SIZE = 64 };
 struct numa {
 	int nodes[NODES_MOST];
 	int count;
-	int error; /* why the number of nodes is unknown; 0: it is known */
+	int error; /* why the number of nodes is unknown. 0: it is known */
 	struct kept_file files[NODES_MOST];
 	char paths[NODES_MOST][PATH_SIZE];
 };
@@ -45,7 +45,7 @@ static void numa_prepare(void *state_, struct collect_context *context)
 	}
 }
 
-static double mib_of_kib(int64_t kib)
+static double node_mib_of_kib(int64_t kib)
 {
 	return kib < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)kib / 1024;
 }
@@ -65,10 +65,10 @@ static void fill_node(struct numa *state, int i, struct root *root, struct frame
 		row->total_mib = row->free_mib = row->anon_mib = row->file_mib = no_real((int)length);
 		return;
 	}
-	row->total_mib = mib_of_kib(memory.total_kib);
-	row->free_mib = mib_of_kib(memory.free_kib);
-	row->anon_mib = mib_of_kib(memory.anon_kib);
-	row->file_mib = mib_of_kib(memory.file_kib);
+	row->total_mib = node_mib_of_kib(memory.total_kib);
+	row->free_mib = node_mib_of_kib(memory.free_kib);
+	row->anon_mib = node_mib_of_kib(memory.anon_kib);
+	row->file_mib = node_mib_of_kib(memory.file_kib);
 }
 
 static double group_mib(const struct root *root, ssize_t length, bool is_v2, const char *const keys[2],

@@ -1,4 +1,4 @@
-/* OOM kills during a run; see oom_watch.h. */
+/* OOM kills during a run. See oom_watch.h. */
 #include "collect/oom_watch.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static int64_t rise_of(const struct oom_counter *counter)
 	return counter->before < 0 ? -1 : counter->now - counter->before;
 }
 
-static void read_machine(struct oom_watch *watch, struct root *root)
+static void read_machine_kills(struct oom_watch *watch, struct root *root)
 {
 	struct proc_vmstat vmstat;
 
@@ -73,7 +73,7 @@ static void read_machine(struct oom_watch *watch, struct root *root)
 
 void oom_watch_prepare(struct oom_watch *watch, struct root *root)
 {
-	read_machine(watch, root);
+	read_machine_kills(watch, root);
 	if (watch->log_fd < 0)
 		(void)open_dev_kmsg(root, &watch->log_fd);
 }
@@ -137,7 +137,7 @@ void oom_watch_follow(struct oom_watch *watch, const struct collect_context *con
 		note_circumstances(watch, frame);
 	if (watch->machine.now >= 0 &&
 	    (context->ending->reason || frame->monotonic_ns - watch->machine.read_ns >= READ_MACHINE_NS))
-		read_machine(watch, context->root);
+		read_machine_kills(watch, context->root);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------- */

@@ -15,10 +15,10 @@
 #include "collect/collector.h"
 
 struct oom_counter {
-	int64_t before;  /* its value when the run, or the job's time in that cgroup, began; -1: unknown */
+	int64_t before;  /* its value when the run, or the job's time in that cgroup, began, -1 if unknown */
 	int64_t now;     /* -1: unknown */
 	int64_t read_ns; /* when `now` was read */
-	int64_t rise_after_ns; /* time of the reading before the one that saw the last rise; 0: no rise yet */
+	int64_t rise_after_ns; /* time of the reading before the one that saw the last rise. 0: no rise yet */
 	int64_t rise_seen_ns;
 };
 
@@ -29,7 +29,7 @@ struct oom_watch {
 	bool may_have_been_missed; /* the job was moved into a cgroup that already had kills */
 	/* At the last rise in the cgroup. */
 	double elapsed_secs, limit_mib, peak_mib;
-	int log_fd; /* the kernel's log; -1: not permitted */
+	int log_fd; /* the kernel's log. -1: not permitted */
 	struct kept_file vmstat;
 };
 
@@ -43,7 +43,7 @@ enum oom_of_job {
 
 struct oom_findings {
 	enum oom_of_job job;
-	int64_t in_cgroup;      /* kills during the run in the job's cgroups; -1: unknown */
+	int64_t in_cgroup;      /* kills during the run in the job's cgroups, -1 if unknown */
 	int64_t on_machine;     /* -1: unknown */
 	bool only_tree;         /* no other process in that cgroup could have been killed */
 	bool by_machine;        /* the suspicion rests on the machine's counter */

@@ -1,4 +1,4 @@
-/* Makes a cgroup for the job; see own_cgroup.h. */
+/* Makes a cgroup for the job. See own_cgroup.h. */
 #include "collect/own_cgroup.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void write_file(int folder, const char *name, const char *text)
 {
 	CLEANUP_CLOSE int fd = openat(folder, name, O_WRONLY | O_CLOEXEC);
 
-	/* Writing may be refused; recording works without it. */
+	/* Writing may be refused. Recording works without it. */
 	if (fd >= 0 && write(fd, text, strlen(text)) < 0)
 		return;
 }
@@ -70,7 +70,7 @@ static void sweep_leftovers(int parent)
  * A folder with our name may belong to another tracker in this process, or be left by a killed one with our
  * pid. Its counters are not our job's: take another name.
  */
-RUNS_ONCE static int make_folder(struct own_cgroup *own)
+RUNS_ONCE static int make_group_folder(struct own_cgroup *own)
 {
 	snprintf(own->name, sizeof own->name, "%s%d", PREFIX, (int)getpid());
 	for (int i = 2; mkdirat(own->parent, own->name, 0755) < 0; i++) {
@@ -103,7 +103,7 @@ RUNS_ONCE int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *moun
 	}
 	if (mode == OWN_CGROUP_REQUIRE)
 		write_file(own->parent, "cgroup.subtree_control", "+cpu +memory +io");
-	error = make_folder(own);
+	error = make_group_folder(own);
 	if (error < 0)
 		goto out;
 	own->folder = openat(own->parent, own->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -3,7 +3,7 @@
  *
  * It counts, to the microsecond, even processes whose parent ignores SIGCHLD and processes that leave the
  * tree. If the memory controller is on, its peak and its OOM kills are the job's alone. The job is started in
- * it (clone3 with CLONE_INTO_CGROUP); processes are never moved into it. At the end, processes that still run
+ * it (clone3 with CLONE_INTO_CGROUP). Processes are never moved into it. At the end, processes that still run
  * in it are moved back to the cgroup in which the job would have been, and it is removed.
  */
 #pragma once

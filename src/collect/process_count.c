@@ -1,4 +1,4 @@
-/* Counts processes; see process_count.h. */
+/* Counts processes. See process_count.h. */
 #include "collect/process_count.h"
 
 #include <dirent.h>

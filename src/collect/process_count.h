@@ -16,7 +16,7 @@ struct process_counter {
 	bool calibrated;
 	bool by_links;
 	int64_t links_of_others; /* of entries other than processes */
-	int64_t count;           /* at the last reading of the entries; -1: none */
+	int64_t count;           /* at the last reading of the entries, -1 for none */
 	int64_t next_reading_ns;
 };
 

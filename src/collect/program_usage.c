@@ -13,7 +13,7 @@
 
 struct ranked {
 	size_t index;
-	int64_t cpu_units; /* since the last sample; in the run for its end */
+	int64_t cpu_units; /* since the last sample, in the run for its end */
 	double memory_kib;
 	int64_t memory_units;
 	int64_t vram_bytes;
@@ -53,7 +53,7 @@ static bool reserve_programs(struct program_usage *state, size_t count)
 	return true;
 }
 
-static int most_first(const void *a_, const void *b_)
+static int most_used_first(const void *a_, const void *b_)
 {
 	const struct ranked *a = a_, *b = b_;
 
@@ -103,8 +103,8 @@ static const struct tree_row *tree_of(const struct frame *frame)
 	return (const void *)frame->first[ROW_tree];
 }
 
-static void add_memory(const struct collect_context *context, const struct frame *frame,
-		       struct program_usage *state, size_t count)
+static void add_program_memory(const struct collect_context *context, const struct frame *frame,
+			       struct program_usage *state, size_t count)
 {
 	const struct process_tree *tree = context->tree;
 	const struct programs *programs = tree->programs;
@@ -127,7 +127,7 @@ static void add_memory(const struct collect_context *context, const struct frame
 		state->ranked[i].memory_units = upto - told;
 		told = upto;
 	}
-	/* A member without a program has none of it; and sums of real numbers may differ in the last digit. */
+	/* A member without a program has none of it, and sums of real numbers may differ in the last digit. */
 	if (count)
 		state->ranked[0].memory_units = max_i64(
 			0, state->ranked[0].memory_units + (int64_t)(total_mib * UNITS_OF_MIB + 0.5) - told);
@@ -180,7 +180,8 @@ static void hide_unknown(const struct tree_row *tree, struct program_row *row)
 		row->gpu_vram_mib = tree->process_gpu_vram_mib;
 }
 
-static void add_up(struct program_row *row, const struct program *program, const struct ranked *ranked)
+static void add_up_programs(struct program_row *row, const struct program *program,
+			    const struct ranked *ranked)
 {
 	row->cpu_secs += (double)(program->cpu_units - program->told_units) / 1e4;
 	row->cpu_total_secs += (double)program->cpu_units / 1e4;
@@ -200,7 +201,7 @@ static void add_up(struct program_row *row, const struct program *program, const
 }
 
 /* A command that could not be started has not got its name from the kernel. */
-static const char *name_of(const struct collect_context *context, const struct program *program)
+static const char *program_name_of(const struct collect_context *context, const struct program *program)
 {
 	bool not_started = context->ending->exec_errno && context->facts && context->facts->executable;
 
@@ -208,8 +209,8 @@ static const char *name_of(const struct collect_context *context, const struct p
 }
 
 /* The first `most` programs in the order of `ranked` get a row each, the others one together. */
-static void add_rows(const struct collect_context *context, struct frame *frame,
-		     const struct program_usage *state, size_t count)
+static void add_program_rows(const struct collect_context *context, struct frame *frame,
+			     const struct program_usage *state, size_t count)
 {
 	const struct programs *programs = context->tree->programs;
 	size_t most = (size_t)context->program_rows;
@@ -219,7 +220,7 @@ static void add_rows(const struct collect_context *context, struct frame *frame,
 		const struct program *program = &programs->at[state->ranked[i].index];
 
 		if (i <= most) {
-			const char *name = i < most ? name_of(context, program) : "others";
+			const char *name = i < most ? program_name_of(context, program) : "others";
 			const struct row *header;
 
 			row = ADD_ROW(frame, program, NULL);
@@ -232,7 +233,7 @@ static void add_rows(const struct collect_context *context, struct frame *frame,
 			}
 			row->name = frame_text(frame, name, strlen(name));
 		}
-		add_up(row, program, &state->ranked[i]);
+		add_up_programs(row, program, &state->ranked[i]);
 		if (i < most || i + 1 == count)
 			hide_unknown(tree_of(frame), row);
 	}
@@ -250,7 +251,7 @@ static void add_totals(const struct collect_context *context, struct frame *fram
 		const struct program *program = &programs->at[state->ranked[i].index];
 
 		if (i <= most) {
-			const char *name = i < most ? name_of(context, program) : "others";
+			const char *name = i < most ? program_name_of(context, program) : "others";
 
 			row = ADD_ROW(frame, run_end_program, frame->first[ROW_run_end]);
 			row->name = frame_text(frame, name, strlen(name));
@@ -312,13 +313,13 @@ static void program_usage_collect(void *state_, struct collect_context *context,
 	for (size_t i = 0; i < count; i++)
 		state->ranked[i] = (struct ranked){
 			.index = i, .cpu_units = programs->at[i].cpu_units - programs->at[i].told_units};
-	add_memory(context, frame, state, count);
+	add_program_memory(context, frame, state, count);
 	add_vram(context, frame, state);
 	if (!context->ending->exec_errno)
 		count = leave_empty_out(programs, state, count, false);
 	if (count)
-		qsort(state->ranked, count, sizeof *state->ranked, most_first);
-	add_rows(context, frame, state, count);
+		qsort(state->ranked, count, sizeof *state->ranked, most_used_first);
+	add_program_rows(context, frame, state, count);
 	remember_totals(programs, state, count);
 	if (!frame->first[ROW_run_end])
 		return;
@@ -328,7 +329,7 @@ static void program_usage_collect(void *state_, struct collect_context *context,
 	if (!context->ending->exec_errno)
 		count = leave_empty_out(programs, state, count, true);
 	if (count)
-		qsort(state->ranked, count, sizeof *state->ranked, most_first);
+		qsort(state->ranked, count, sizeof *state->ranked, most_used_first);
 	add_totals(context, frame, state, count);
 }
 

@@ -1,5 +1,5 @@
 /*
- * How a run ended; see run_end.h.
+ * How a run ended. See run_end.h.
  *
  * SIGKILL alone is never called an OOM kill. The kernel's log confirms one if it names the process. The
  * counter of a cgroup confirms one if it rose as the job died and no other process in the cgroup could have
@@ -130,8 +130,8 @@ static bool was_killed(const struct run_ending *ending)
 	       WTERMSIG(ending->wait_status) == SIGKILL;
 }
 
-/* The exit status of a process that is not our child is unknown; only the kernel's log can tell. */
-static bool has_gone(const struct run_ending *ending)
+/* The exit status of a process that is not our child is unknown. Only the kernel's log can tell. */
+static bool job_has_gone(const struct run_ending *ending)
 {
 	return strcmp(ending->reason, "target_exited") == 0;
 }
@@ -145,7 +145,7 @@ static const char *oom_reason(const struct run_ending *ending, const struct oom_
 	return ending->reason;
 }
 
-/* Returns how certain a suspicion is; "" without one. */
+/* Returns how certain a suspicion is, or "" without one. */
 static const char *oom_confidence(const struct oom_findings *oom)
 {
 	if (oom->job != OOM_JOB_SUSPECTED)
@@ -184,7 +184,7 @@ static int add_oom(char *text, size_t size, const struct run_ending *ending, con
 }
 
 /* Adds why the recording ended although its target goes on or is not our child. */
-static int add_cause(char *text, size_t size, const struct run_ending *ending)
+static int add_end_cause(char *text, size_t size, const struct run_ending *ending)
 {
 	char name[SIGNAL_NAME_SIZE];
 
@@ -214,7 +214,7 @@ static const char *end_evidence(const struct run_ending *ending, const struct oo
 		length = snprintf(text, sizeof text, "wait status: exit code %d",
 				  WEXITSTATUS(ending->wait_status));
 	else
-		length = add_cause(text, sizeof text, ending);
+		length = add_end_cause(text, sizeof text, ending);
 	had_cause = length > 0;
 	length += add_oom(text + length, sizeof text - (size_t)length, ending, oom);
 	if (!length)
@@ -351,7 +351,7 @@ static int write_cpu_limit(const struct run_ending *ending, char *text, size_t s
 	int64_t cpu_secs = ending->cpu_limit_secs;
 
 	/*
-	 * The kernel sends SIGXCPU at the soft limit, which it then raises by a second, and SIGKILL at the hard one; ulimit -t
+	 * The kernel sends SIGXCPU at the soft limit, which it then raises by a second, and SIGKILL at the hard one. Ulimit -t
 	 * sets both.
 	 */
 	if (cpu_secs && WIFSIGNALED(ending->wait_status) && number == SIGXCPU)
@@ -475,10 +475,10 @@ RUNS_ONCE void run_end_fill(struct run_end_state *state, struct collect_context 
 	struct run_end_row *row = ADD_ROW(frame, run_end, NULL);
 	int64_t ended_ns = ending->job_ended_ns ? ending->job_ended_ns : frame->monotonic_ns;
 	struct oom_findings oom =
-		oom_watch_end(&state->oom, context, ended_ns, was_killed(ending) || has_gone(ending));
+		oom_watch_end(&state->oom, context, ended_ns, was_killed(ending) || job_has_gone(ending));
 	const char *reason;
 
-	if (has_gone(ending) && oom.job != OOM_JOB_NAMED)
+	if (job_has_gone(ending) && oom.job != OOM_JOB_NAMED)
 		oom.job = OOM_NOT_THE_JOB;
 	reason = oom_reason(ending, &oom);
 

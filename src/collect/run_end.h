@@ -16,7 +16,7 @@ struct tree_peak {
 struct run_end_state {
 	struct tree_peak peak;     /* over measured samples */
 	struct tree_peak by_bound; /* over samples since the last measured one */
-	double largest_mib;        /* largest high-water mark of any live process; 0: unknown */
+	double largest_mib;        /* largest high-water mark of any live process, 0 if unknown */
 	double largest_elapsed_secs;
 	double cgroup_peak_mib;
 	double cgroup_peak_before_mib; /* of the same cgroup, when first seen */

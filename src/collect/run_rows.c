@@ -34,7 +34,7 @@ struct run_state {
 	struct machine machine;
 };
 
-static const char *given_text(struct frame *frame, const char *text)
+static const char *given_run_text(struct frame *frame, const char *text)
 {
 	return text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_GIVEN);
 }
@@ -45,7 +45,7 @@ static const char *found_text(struct frame *frame, const char *text)
 	return *text ? frame_text(frame, text, strlen(text)) : no_text(ENOENT);
 }
 
-static void fill_sample(struct collect_context *context, struct frame *frame)
+static void fill_run_sample(struct collect_context *context, struct frame *frame)
 {
 	const struct run_progress *progress = &context->progress;
 	struct sample_row *row = frame->sample;
@@ -56,13 +56,13 @@ static void fill_sample(struct collect_context *context, struct frame *frame)
 	row->actual_interval_ms = (double)(frame->monotonic_ns - progress->previous_ns) / 1e6;
 	row->sample = progress->number;
 	row->missed_ticks = progress->missed;
-	row->host = given_text(frame, context->facts->host);
+	row->host = given_run_text(frame, context->facts->host);
 	row->rank = context->facts->rank < 0 ? no_count(ABSENT_NOT_GIVEN) : context->facts->rank;
-	row->job_name = given_text(frame, context->facts->job_name);
+	row->job_name = given_run_text(frame, context->facts->job_name);
 	row->tracked_pid = context->tree ? context->tree->root_pid : no_count(ABSENT_NOT_TRACKED);
 }
 
-static void read_machine(struct machine *machine, struct root *root)
+static void read_machine_row(struct machine *machine, struct root *root)
 {
 	struct utsname names;
 
@@ -102,8 +102,8 @@ static void fill_pairs(struct frame *frame, enum row_kind kind, struct row *pare
 	for (size_t i = 0; i < count; i++) {
 		struct row *row = frame_add(frame, kind, parent);
 
-		*row_text(row, metric_offset(0)) = given_text(frame, pairs[i].name);
-		*row_text(row, metric_offset(1)) = given_text(frame, pairs[i].value);
+		*row_text(row, metric_offset(0)) = given_run_text(frame, pairs[i].name);
+		*row_text(row, metric_offset(1)) = given_run_text(frame, pairs[i].value);
 	}
 }
 
@@ -123,15 +123,15 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 		row->memory_limit_mib = limits->memory_limit_mib;
 		row->cpuset_cores = limits->cpuset_cores;
 	}
-#define JOB_SETTING(field, ...) row->field = given_text(frame, facts->field);
+#define JOB_SETTING(field, ...) row->field = given_run_text(frame, facts->field);
 #include "options/settings.def"
-	row->executable = given_text(frame, facts->executable);
-	row->program = given_text(frame, facts->program);
+	row->executable = given_run_text(frame, facts->executable);
+	row->program = given_run_text(frame, facts->program);
 	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);
-	row->command = given_text(frame, facts->command);
-	row->run_id = given_text(frame, facts->run_id);
-	row->folder = given_text(frame, facts->folder);
-	row->mode = given_text(frame, facts->mode);
+	row->command = given_run_text(frame, facts->command);
+	row->run_id = given_run_text(frame, facts->run_id);
+	row->folder = given_run_text(frame, facts->folder);
+	row->mode = given_run_text(frame, facts->mode);
 	row->interval_secs = facts->interval_seconds;
 	row->carbon_g_per_kwh = facts->carbon_factor > 0 ? facts->carbon_factor : no_real(ABSENT_NOT_GIVEN);
 	row->children = facts->children;
@@ -163,7 +163,7 @@ static void run_prepare(void *state_, struct collect_context *context)
 {
 	struct run_state *state = state_;
 
-	read_machine(&state->machine, context->root);
+	read_machine_row(&state->machine, context->root);
 	run_end_prepare(&state->end, context->root);
 }
 
@@ -171,7 +171,7 @@ static void run_collect(void *state_, struct collect_context *context, struct fr
 {
 	struct run_state *state = state_;
 
-	fill_sample(context, frame);
+	fill_run_sample(context, frame);
 	if (context->progress.baseline) {
 		run_end_baseline(&state->end, context, frame);
 		return;

@@ -1,4 +1,4 @@
-/* Reads the cells of a CSV line; see csv_cells.h. */
+/* Reads the cells of a CSV line. See csv_cells.h. */
 #include "format/csv_cells.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Decodes one line of CSV into a frame; see csv_decode.h. */
+/* Decodes one line of CSV into a frame. See csv_decode.h. */
 #include "format/csv_decode.h"
 
 #include <errno.h>

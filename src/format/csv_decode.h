@@ -13,7 +13,7 @@
 struct csv_decoder {
 	const struct csv_layout *layout;
 	const struct csv_column *
-		*columns; /* of the file, in its order; NULL: a heading that the layout lacks */
+		*columns; /* of the file, in its order. NULL: a heading that the layout lacks */
 	size_t column_count;
 	size_t unknown_count; /* number of NULLs in `columns` */
 	/*
@@ -42,7 +42,7 @@ bool csv_decoder_read(const struct csv_decoder *reader, struct scan line, struct
 void csv_decoder_assign(const struct csv_decoder *reader, struct frame *frame,
 			const struct csv_column *column, double value);
 
-/* Returns the only row of a kind; adds it below its parent if it is not there yet. */
+/* Returns the only row of a kind. Adds it below its parent if it is not there yet. */
 struct row *csv_decoder_row(struct frame *frame, enum row_kind kind);
 
 /* Returns the column with a heading, or NULL. */

@@ -1,4 +1,4 @@
-/* The CSV layouts as data; see csv_layout.h. */
+/* The CSV layouts as data. See csv_layout.h. */
 #include "format/csv_layout.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The list of output formats; see sample_format.h. */
+/* The list of output formats. See sample_format.h. */
 #include "format/sample_format.h"
 
 #include <string.h>

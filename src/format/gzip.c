@@ -1,4 +1,4 @@
-/* Gzip by zlib; see gzip.h. */
+/* Gzip by zlib. See gzip.h. */
 #include "format/gzip.h"
 
 #include <errno.h>

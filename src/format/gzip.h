@@ -39,7 +39,7 @@ void gunzip_close(struct gunzip *gunzip);
 bool gunzip_needs_input(const struct gunzip *gunzip);
 /* Gives it the next bytes of the file, which stay where they are until it needs input again. */
 void gunzip_give(struct gunzip *gunzip, const void *bytes, size_t length);
-/* Decompresses into `bytes` and returns how many; after damage the bytes before it. 0: it needs input, or is damaged. */
+/* Decompresses into `bytes` and returns how many. After damage the bytes before it. 0: it needs input, or is damaged. */
 size_t gunzip_read(struct gunzip *gunzip, void *bytes, size_t size);
 
 /* Appends the contents of whole members. -EBADMSG: damaged or cut off; -ENOBUFS: larger than the buffer's ceiling. */

@@ -1,4 +1,4 @@
-/* Compresses a record; see gzip_member.h, RFC 1951 and RFC 1952. */
+/* Compresses a record. See gzip_member.h, RFC 1951 and RFC 1952. */
 #include "format/gzip_member.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ struct bit_writer {
 };
 
 /* The lowest bit goes first. */
-static void put_bits(struct bit_writer *bits, uint32_t value, unsigned count)
+static void put_deflate_bits(struct bit_writer *bits, uint32_t value, unsigned count)
 {
 	bits->held |= (uint64_t)value << bits->count;
 	for (bits->count += count; bits->count >= 8; bits->count -= 8) {
@@ -39,7 +39,7 @@ static void put_code(struct bit_writer *bits, uint32_t code, unsigned count)
 
 	for (unsigned i = 0; i < count; i++)
 		turned |= (code >> i & 1) << (count - 1 - i);
-	put_bits(bits, turned, count);
+	put_deflate_bits(bits, turned, count);
 }
 
 static void put_symbol(struct bit_writer *bits, unsigned symbol)
@@ -70,15 +70,15 @@ static void put_match(struct bit_writer *bits, uint32_t length, uint32_t distanc
 		put_symbol(bits, 285);
 	} else {
 		put_symbol(bits, 257 + (extra ? 4 * extra + 4 + (length >> extra & 3) : length));
-		put_bits(bits, length & ((1U << extra) - 1), extra);
+		put_deflate_bits(bits, length & ((1U << extra) - 1), extra);
 	}
 	distance--;
 	extra = distance < 4 ? 0 : log2_of(distance) - 1;
 	put_code(bits, extra ? 2 * extra + 2 + (distance >> extra & 1) : distance, 5);
-	put_bits(bits, distance & ((1U << extra) - 1), extra);
+	put_deflate_bits(bits, distance & ((1U << extra) - 1), extra);
 }
 
-static uint32_t hash_of(const char *at)
+static uint32_t hash_of_three(const char *at)
 {
 	uint32_t four;
 
@@ -99,12 +99,12 @@ static void deflate_block(struct bit_writer *bits, const char *bytes, size_t siz
 {
 	uint32_t newest[1 << HASH_BITS] = {0}; /* where a hash was seen last, plus 1 */
 
-	put_bits(bits, 3, 3); /* the last block, with fixed codes */
+	put_deflate_bits(bits, 3, 3); /* the last block, with fixed codes */
 	for (size_t at = 0; at < size;) {
 		uint32_t length = 0, distance = 0;
 
 		if (size - at >= LENGTH_LEAST) {
-			uint32_t *slot = &newest[hash_of(bytes + at)];
+			uint32_t *slot = &newest[hash_of_three(bytes + at)];
 
 			distance = *slot ? (uint32_t)(at + 1 - *slot) : WINDOW_BYTES + 1;
 			if (distance <= WINDOW_BYTES)
@@ -117,11 +117,11 @@ static void deflate_block(struct bit_writer *bits, const char *bytes, size_t siz
 			put_symbol(bits, (unsigned char)bytes[at]);
 		for (uint32_t left = length < LENGTH_LEAST ? 1 : length; --left; at++)
 			if (size - at > LENGTH_LEAST)
-				newest[hash_of(bytes + at + 1)] = (uint32_t)at + 2;
+				newest[hash_of_three(bytes + at + 1)] = (uint32_t)at + 2;
 		at++;
 	}
 	put_symbol(bits, END_OF_BLOCK);
-	put_bits(bits, 0, 7);
+	put_deflate_bits(bits, 0, 7);
 }
 
 static uint32_t crc_of(const char *bytes, size_t length)

@@ -1,4 +1,4 @@
-/* Recognises recordings; see is_recording.h. */
+/* Recognises recordings. See is_recording.h. */
 #include "format/is_recording.h"
 
 #include <unistd.h>
@@ -73,7 +73,7 @@ static bool next_cell(struct scan *line, bool *more, struct scan *ret_cell)
 	return true;
 }
 
-static bool is_header(struct scan line)
+static bool is_csv_header(struct scan line)
 {
 	struct scan cell, first = line;
 	bool more = true;
@@ -123,7 +123,7 @@ RUNS_ONCE bool begins_recording(const char *bytes, size_t length, bool whole)
 	if (scan_until(&rest, '\n', &line) || (whole && length && bytes[length - 1] == '\n'))
 		is_cut = false;
 	line = scan_trim(line);
-	return is_sample(line, is_cut) || is_header(line) || is_row(line);
+	return is_sample(line, is_cut) || is_csv_header(line) || is_row(line);
 }
 
 bool is_recording(int fd)

@@ -1,4 +1,4 @@
-/* Decodes one line of JSON into a frame; see json_decode.h. */
+/* Decodes one line of JSON into a frame. See json_decode.h. */
 #include "format/json_decode.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ struct field_place {
 	enum row_kind kind;
 };
 
-static bool read_members(struct json_decoder *reader, struct scan *json, const struct field_place *place);
+static bool decode_members(struct json_decoder *reader, struct scan *json, const struct field_place *place);
 
 #define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert((sizeof(struct kind##_row) - sizeof(struct row)) / 8 <= METRICS_PER_KIND, \
@@ -77,7 +77,7 @@ void json_decoder_done(struct json_decoder *reader)
 	buffer_done(&reader->text);
 }
 
-static const char *read_text(struct json_decoder *reader, struct frame *frame, const struct scan *raw)
+static const char *decode_text(struct json_decoder *reader, struct frame *frame, const struct scan *raw)
 {
 	buffer_clear(&reader->text);
 	json_unescape(&reader->text, raw);
@@ -113,15 +113,15 @@ static bool read_metric(struct json_decoder *reader, struct scan *json, const st
 		break;
 	case TYPE_TEXT:
 		if (kind == VALUE_STRING)
-			*row_text(place->row, offset) = read_text(reader, place->frame, &raw);
+			*row_text(place->row, offset) = decode_text(reader, place->frame, &raw);
 		break;
 	}
 	return true;
 }
 
 /* Returns NULL if there are too many rows. */
-static struct row *add_row(struct json_decoder *reader, struct frame *frame, enum row_kind kind,
-			   struct row *parent)
+static struct row *add_decoded_row(struct json_decoder *reader, struct frame *frame, enum row_kind kind,
+				   struct row *parent)
 {
 	return reader->rows[kind]++ < SAMPLE_ROWS ? frame_add(frame, kind, parent) : NULL;
 }
@@ -134,8 +134,8 @@ static bool read_object(struct json_decoder *reader, struct scan *json, struct f
 	/* null means that the row is absent. Other values that are not objects are ignored as well. */
 	if (json->at >= json->end || *json->at != '{')
 		return json_skip(json);
-	place.row = add_row(reader, frame, kind, parent);
-	return place.row && read_members(reader, json, &place);
+	place.row = add_decoded_row(reader, frame, kind, parent);
+	return place.row && decode_members(reader, json, &place);
 }
 
 static bool read_array(struct json_decoder *reader, struct scan *json, struct frame *frame,
@@ -156,7 +156,7 @@ static bool read_array(struct json_decoder *reader, struct scan *json, struct fr
 				return false;
 			continue;
 		}
-		place.row = add_row(reader, frame, kind, parent);
+		place.row = add_decoded_row(reader, frame, kind, parent);
 		if (!place.row || !read_metric(reader, json, &place, 0))
 			return false;
 	} while (json_take(json, ','));
@@ -178,10 +178,10 @@ static bool read_map(struct json_decoder *reader, struct scan *json, struct fram
 
 		if (!json_quoted(json, &name) || !json_take(json, ':'))
 			return false;
-		place.row = add_row(reader, frame, kind, parent);
+		place.row = add_decoded_row(reader, frame, kind, parent);
 		if (!place.row)
 			return false;
-		*row_text(place.row, metric_offset(0)) = read_text(reader, frame, &name);
+		*row_text(place.row, metric_offset(0)) = decode_text(reader, frame, &name);
 		if (!read_metric(reader, json, &place, 1))
 			return false;
 	} while (json_take(json, ','));
@@ -212,8 +212,8 @@ static struct row *inline_row(const struct field_place *place, enum row_kind kin
 	return last && last->parent == place->row ? last : frame_add(place->frame, kind, place->row);
 }
 
-static bool read_member(struct json_decoder *reader, struct scan *json, const struct field_place *place,
-			const struct sample_member *member)
+static bool decode_member(struct json_decoder *reader, struct scan *json, const struct field_place *place,
+			  const struct sample_member *member)
 {
 	struct field_place inlined;
 
@@ -267,7 +267,7 @@ static const struct sample_member *take_expected(const struct json_decoder *read
 	return member;
 }
 
-static bool read_members(struct json_decoder *reader, struct scan *json, const struct field_place *place)
+static bool decode_members(struct json_decoder *reader, struct scan *json, const struct field_place *place)
 {
 	size_t next = 0;
 
@@ -284,7 +284,7 @@ static bool read_members(struct json_decoder *reader, struct scan *json, const s
 				return false;
 			member = find_member(reader, place->kind, &key, &next);
 		}
-		if (!(member ? read_member(reader, json, place, member) : json_skip(json)))
+		if (!(member ? decode_member(reader, json, place, member) : json_skip(json)))
 			return false;
 	} while (json_take(json, ','));
 	return json_take(json, '}');
@@ -297,5 +297,5 @@ bool json_decoder_read(struct json_decoder *reader, struct scan line, struct fra
 	reader->brief = true;
 	memset(reader->rows, 0, sizeof(reader->rows));
 	json_skip_space(&line);
-	return read_members(reader, &line, &place) && !scan_left(&line) && !frame->error;
+	return decode_members(reader, &line, &place) && !scan_left(&line) && !frame->error;
 }

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row,
-		      enum row_kind kind, bool brief);
+static void write_json_row(struct json_writer *json, const struct frame *frame, const struct row *row,
+			   enum row_kind kind, bool brief);
 
 static void write_field(struct json_writer *json, const struct row *row, const struct metric *metric,
 			size_t offset)
@@ -67,7 +67,7 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 			break;
 		default:
 			json_open(json, '{');
-			write_row(json, frame, row, kind, brief);
+			write_json_row(json, frame, row, kind, brief);
 			json_close(json, '}');
 			break;
 		}
@@ -82,7 +82,7 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 	const struct row *row = parent ? next_row_below(frame->first[kind], parent) : NULL;
 
 	if (description->shape == INLINE) {
-		write_row(json, frame, row, kind, brief);
+		write_json_row(json, frame, row, kind, brief);
 		return;
 	}
 	json_plain_key(json, description->key);
@@ -97,7 +97,7 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 		__attribute__((fallthrough));
 	case OBJECT:
 		json_open(json, '{');
-		write_row(json, frame, row, kind, brief);
+		write_json_row(json, frame, row, kind, brief);
 		json_close(json, '}');
 		break;
 	default:
@@ -113,8 +113,8 @@ static bool is_left_out(const struct row *row, const struct metric *metric, size
 }
 
 /* Writes the members of a row and the rows below it. For a NULL row it writes every key with null. */
-static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row,
-		      enum row_kind kind, bool brief)
+static void write_json_row(struct json_writer *json, const struct frame *frame, const struct row *row,
+			   enum row_kind kind, bool brief)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	/* The field that identifies an array's rows is always written. */
@@ -141,7 +141,7 @@ void write_row_json(struct json_writer *json, const struct frame *frame, const s
 		return;
 	}
 	json_open(json, '{');
-	write_row(json, frame, row, row->kind, false);
+	write_json_row(json, frame, row, row->kind, false);
 	json_close(json, '}');
 }
 
@@ -150,7 +150,7 @@ void write_frame_json(struct buffer *out, const struct frame *frame, bool brief)
 	struct json_writer json = JSON_WRITER(out);
 
 	json_open(&json, '{');
-	write_row(&json, frame, &frame->sample->row, ROW_sample, brief);
+	write_json_row(&json, frame, &frame->sample->row, ROW_sample, brief);
 	json_key(&json, "resource-tracker-version");
 	json_text(&json, RT_VERSION);
 	json_close(&json, '}');

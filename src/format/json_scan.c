@@ -1,14 +1,14 @@
-/* Steps through JSON text; see json_scan.h. */
+/* Steps through JSON text. See json_scan.h. */
 #include "format/json_scan.h"
 
-static bool is_space(char c)
+static bool is_json_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 void json_skip_space(struct scan *json)
 {
-	while (json->at < json->end && is_space(*json->at))
+	while (json->at < json->end && is_json_space(*json->at))
 		json->at++;
 }
 
@@ -46,7 +46,7 @@ static bool four_hex(struct scan *raw, uint32_t *ret_unit)
 	struct scan digits = {raw->at, raw->at + 4};
 	uint64_t value;
 
-	if (scan_left(raw) < 4 || is_space(*raw->at) || !scan_hex(&digits, &value) || scan_left(&digits))
+	if (scan_left(raw) < 4 || is_json_space(*raw->at) || !scan_hex(&digits, &value) || scan_left(&digits))
 		return false;
 	*ret_unit = (uint32_t)value;
 	raw->at += 4;
@@ -163,13 +163,13 @@ static bool skip_nested(struct scan *json)
 	return false;
 }
 
-/* Takes a number or a word: null, true, false; also the NaN and Infinity of some writers. */
+/* Takes a number or a word: null, true, false, also the NaN and Infinity of some writers. */
 static bool take_plain(struct scan *json, struct scan *ret_raw)
 {
 	const char *start = json->at;
 
 	while (json->at < json->end && *json->at != ',' && *json->at != '}' && *json->at != ']' &&
-	       !is_space(*json->at))
+	       !is_json_space(*json->at))
 		json->at++;
 	*ret_raw = (struct scan){start, json->at};
 	return json->at > start;

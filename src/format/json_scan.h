@@ -1,7 +1,7 @@
 /*
  * Steps through JSON text without building a tree. Lines of a recording are read with this.
  *
- * If the text is not JSON at the cursor, every function returns false and leaves the cursor anywhere; the caller
+ * If the text is not JSON at the cursor, every function returns false and leaves the cursor anywhere. The caller
  * then gives up the line. In skipped values only nesting and strings are checked.
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* Writes lines of a file of marks; see mark_line.h. */
+/* Writes lines of a file of marks. See mark_line.h. */
 #include "format/mark_line.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ struct marks_place {
 	struct stat recording;
 };
 
-static int find_place(const char *path, struct marks_place *ret_place)
+static int find_mark_place(const char *path, struct marks_place *ret_place)
 {
 	const char *slash = strrchr(path, '/');
 	size_t length = slash ? (size_t)(slash - path) : 0, name_length = strlen(path),
@@ -127,7 +127,7 @@ int mark_open(const char *path)
 
 	if (!path || !*path)
 		return -ENOENT;
-	result = find_place(path, &place);
+	result = find_mark_place(path, &place);
 	if (result < 0)
 		return result;
 	fd = create_marks_file(&place, flags);
@@ -151,7 +151,7 @@ bool marks_can_be_read(const char *path)
 	struct stat status;
 	struct marks_place place;
 
-	return find_place(path, &place) == 0 &&
+	return find_mark_place(path, &place) == 0 &&
 	       (place.shared ? lstat(path, &status) : stat(path, &status)) == 0 &&
 	       check_marks_file(&place, &status) == 0;
 }

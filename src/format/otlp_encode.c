@@ -1,4 +1,4 @@
-/* Writes OTLP requests; see otlp_encode.h. The numbers are those of opentelemetry/proto 1. */
+/* Writes OTLP requests. See otlp_encode.h. The numbers are those of opentelemetry/proto 1. */
 #include "format/otlp_encode.h"
 
 #include <ctype.h>
@@ -26,7 +26,7 @@ enum {
 };
 enum { SEVERITY_INFO = 9, SEVERITY_WARN = 13, SEVERITY_ERROR = 17, TEXT_VALUE = 1, NAME_SIZE = 128 };
 
-/* Opens everything around the metrics or log records of one run; the three are closed in reverse. */
+/* Opens everything around the metrics or log records of one run. The three are closed in reverse. */
 struct envelope {
 	size_t resources;
 	size_t scopes;
@@ -78,8 +78,8 @@ static void close_point(struct buffer *out, const struct otlp_batch *batch, size
 	otlp_close(out, point);
 }
 
-static void add_value(struct buffer *out, const struct otlp_batch *batch, size_t slot, int64_t time_ns,
-		      double value)
+static void add_any_value(struct buffer *out, const struct otlp_batch *batch, size_t slot, int64_t time_ns,
+			  double value)
 {
 	size_t point = open_point(out, batch, &OTLP_SERIES[otlp_slot_series(slot)], time_ns);
 
@@ -87,7 +87,7 @@ static void add_value(struct buffer *out, const struct otlp_batch *batch, size_t
 	close_point(out, batch, slot, point);
 }
 
-static void add_mark(struct buffer *out, const struct otlp_batch *batch, size_t slot, int64_t time_ns)
+static void add_mark_event(struct buffer *out, const struct otlp_batch *batch, size_t slot, int64_t time_ns)
 {
 	size_t point = open_point(out, batch, &OTLP_SERIES[otlp_slot_series(slot)], time_ns);
 
@@ -98,17 +98,17 @@ static void add_mark(struct buffer *out, const struct otlp_batch *batch, size_t 
 static void add_points(struct buffer *out, const struct otlp_batch *batch, size_t slot)
 {
 	if (otlp_set_has(&batch->zero, slot))
-		add_value(out, batch, slot, batch->start_ns, 0);
+		add_any_value(out, batch, slot, batch->start_ns, 0);
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct otlp_point *point = &batch->points[i];
 
 		if (otlp_set_has(&point->present, slot))
-			add_value(out, batch, slot, point->time_ns, point->values[slot]);
+			add_any_value(out, batch, slot, point->time_ns, point->values[slot]);
 		else if (otlp_set_has(&point->gone, slot))
-			add_mark(out, batch, slot, point->time_ns);
+			add_mark_event(out, batch, slot, point->time_ns);
 	}
 	if (otlp_set_has(&batch->stale, slot))
-		add_mark(out, batch, slot, batch->stale_ns);
+		add_mark_event(out, batch, slot, batch->stale_ns);
 }
 
 static bool has_points(const struct otlp_batch *batch, size_t slot)
@@ -122,7 +122,7 @@ static bool has_points(const struct otlp_batch *batch, size_t slot)
 }
 
 /* Writes the metric that begins at a series. Returns the next one's. */
-static size_t add_metric(struct buffer *out, const struct otlp_batch *batch, size_t index)
+static size_t add_metric_message(struct buffer *out, const struct otlp_batch *batch, size_t index)
 {
 	const struct otlp_series *series = &OTLP_SERIES[index];
 	size_t end = index, metric, data;
@@ -158,7 +158,7 @@ void otlp_encode_metrics(struct buffer *out, const struct otlp_resource *resourc
 		return;
 	envelope = open_envelope(out, resource);
 	for (size_t i = 0; i < OTLP_SERIES_COUNT;)
-		i = add_metric(out, batch, i);
+		i = add_metric_message(out, batch, i);
 	close_envelope(out, envelope);
 }
 
@@ -202,8 +202,8 @@ static bool has_failed(const struct run_end_row *end)
 	return (!count_absent(end->exit_code) && end->exit_code != 0) || !count_absent(end->signal);
 }
 
-static void describe_end(struct buffer *body, const struct otlp_resource *resource,
-			 const struct run_end_row *end)
+static void add_end_status(struct buffer *body, const struct otlp_resource *resource,
+			   const struct run_end_row *end)
 {
 	const char *name = otlp_resource_get(resource, "service.name");
 
@@ -249,7 +249,7 @@ void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, c
 	struct envelope envelope = open_envelope(out, resource);
 	size_t record = otlp_open(out, SCOPE_ITEMS), text;
 
-	describe_end(&body, resource, end);
+	add_end_status(&body, resource, end);
 	otlp_add_fixed64(out, LOG_TIME, (uint64_t)run->last_ns);
 	otlp_add_count(out, LOG_SEVERITY,
 		       !end              ? SEVERITY_WARN

@@ -1,4 +1,4 @@
-/* The attributes of a run; see otlp_resource.h. */
+/* The attributes of a run. See otlp_resource.h. */
 #include "format/otlp_resource.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 enum { KEY_SIZE = 256, MOST_VALUE_BYTES = 8 << 10, ATTRIBUTES_FIELD = 1 };
 
 static const char INSTANCE_ID[] = "service.instance.id";
-/* Attributes whose value is a number; all others are text. */
+/* Attributes whose value is a number. All others are text. */
 static const char *const NUMBERS[] = {"process.pid", "mpi.rank"};
 
 void otlp_resource_done(struct otlp_resource *resource)
@@ -191,7 +191,7 @@ void otlp_resource_of_run(struct otlp_resource *resource, const struct frame *fi
 
 /* ---- as text ---------------------------------------------------------------------------------------------- */
 
-static int hex_digit(char c)
+static int percent_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -209,8 +209,8 @@ static bool decode_percents(const struct scan *text, struct buffer *out)
 			buffer_add_char(out, *at);
 			continue;
 		}
-		high = text->end - at > 2 ? hex_digit(at[1]) : -1;
-		low = high < 0 ? -1 : hex_digit(at[2]);
+		high = text->end - at > 2 ? percent_digit(at[1]) : -1;
+		low = high < 0 ? -1 : percent_digit(at[2]);
 		if (low < 0 || high * 16 + low == 0)
 			return false;
 		buffer_add_char(out, (char)(high * 16 + low));
@@ -219,7 +219,7 @@ static bool decode_percents(const struct scan *text, struct buffer *out)
 	return !buffer_error(out) && (!out->length || !memchr(out->data, '\0', out->length));
 }
 
-static bool take_pair(struct otlp_resource *resource, struct scan pair)
+static bool take_attribute_pair(struct otlp_resource *resource, struct scan pair)
 {
 	CLEANUP_BUFFER struct buffer name = BUFFER(KEY_SIZE - 1), value = BUFFER(MOST_VALUE_BYTES);
 	struct scan key;
@@ -246,13 +246,13 @@ int otlp_resource_parse(struct otlp_resource *resource, const char *text, size_t
 			scan.at = scan.end;
 		}
 		pair = scan_trim(pair);
-		if (scan_left(&pair) && !take_pair(resource, pair))
+		if (scan_left(&pair) && !take_attribute_pair(resource, pair))
 			r = -EBADMSG;
 	}
 	return r;
 }
 
-static void add_escaped(struct buffer *out, const char *text)
+static void add_unescaped_byte(struct buffer *out, const char *text)
 {
 	for (; *text; text++) {
 		if (isalnum((unsigned char)*text) || strchr("._-/:", *text))
@@ -270,13 +270,13 @@ void otlp_resource_format(const struct otlp_resource *resource, struct buffer *o
 	while (otlp_resource_next(resource, &at, &key, &value)) {
 		if (out->length)
 			buffer_add_char(out, ',');
-		add_escaped(out, key);
+		add_unescaped_byte(out, key);
 		buffer_add_char(out, '=');
-		add_escaped(out, value);
+		add_unescaped_byte(out, value);
 	}
 }
 
-static bool is_number(const char *key)
+static bool is_code_number(const char *key)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++)
 		if (strcmp(key, NUMBERS[i]) == 0)
@@ -293,7 +293,7 @@ void otlp_resource_encode(const struct otlp_resource *resource, struct buffer *o
 		struct scan scan = scan_bytes(value, strlen(value));
 		int64_t number;
 
-		if (is_number(key) && scan_i64(&scan, &number) && !scan_left(&scan))
+		if (is_code_number(key) && scan_i64(&scan, &number) && !scan_left(&scan))
 			otlp_add_count_attribute(out, ATTRIBUTES_FIELD, key, number);
 		else
 			otlp_add_text_attribute(out, ATTRIBUTES_FIELD, key, value);

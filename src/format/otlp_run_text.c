@@ -1,4 +1,4 @@
-/* The state of a run as text, so that another process can go on; see otlp_series.h. */
+/* The state of a run as text, so that another process can go on. See otlp_series.h. */
 #include "format/otlp_series.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Makes points of samples; see otlp_series.h. */
+/* Makes points of samples. See otlp_series.h. */
 #include "format/otlp_series.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static int64_t elapsed_ns(const struct frame *sample)
 }
 
 /* Grows by a millisecond at least, the unit of most receivers, whatever the wall clock does. */
-static int64_t time_of(const struct otlp_run *run, const struct frame *sample)
+static int64_t series_time_of(const struct otlp_run *run, const struct frame *sample)
 {
 	double secs = sample->sample->timestamp;
 	int64_t time_ns = real_absent(secs) ? 0 : ns_of_secs(secs);
@@ -124,7 +124,7 @@ static bool read_value(const struct otlp_series *series, const struct frame *sam
 	return read_field(sample->first[series->kind], series->offset, series->factor, ret_value);
 }
 
-static void take_value(struct otlp_run *run, enum otlp_way way, size_t slot, double value)
+static void take_series_value(struct otlp_run *run, enum otlp_way way, size_t slot, double value)
 {
 	bool known = otlp_set_has(&run->known, slot);
 
@@ -181,7 +181,7 @@ static bool is_stacked(const char *name)
 }
 
 /* A GPU that is divided into instances: these have its use. */
-static bool is_divided(const struct gpu_row *gpu, const struct frame *sample)
+static bool is_divided_metric(const struct gpu_row *gpu, const struct frame *sample)
 {
 	for (const struct row *row = sample->first[ROW_gpu]; row; row = row->next) {
 		const struct gpu_row *other = (const void *)row;
@@ -215,7 +215,7 @@ static bool is_virtual(const char *name)
 }
 
 /*
- * Hardware is in the total of the machine (collect/host_network.c), and has a driver. In a container no interface has one; the
+ * Hardware is in the total of the machine (collect/host_network.c), and has a driver. In a container no interface has one. The
  * total is then that of its uplink.
  */
 static bool is_in_total(const struct network_row *interface, const struct frame *sample)
@@ -250,7 +250,7 @@ static const char *device_name(const struct row *row, const struct frame *sample
 		return text_absent(name) ? NULL : name;
 	}
 	name = text_absent(gpu->uuid) ? gpu->host_id : gpu->uuid;
-	return text_absent(name) || is_divided(gpu, sample) ? NULL : name;
+	return text_absent(name) || is_divided_metric(gpu, sample) ? NULL : name;
 }
 
 /* Returns the number of a device or program in the slots of a series, or 0 if there are too many. */
@@ -283,8 +283,8 @@ struct parts {
 	double sum;
 };
 
-static void find_parts(struct otlp_run *run, const struct otlp_series *series, const struct frame *sample,
-		       struct parts *parts)
+static void find_series_parts(struct otlp_run *run, const struct otlp_series *series,
+			      const struct frame *sample, struct parts *parts)
 {
 	double factor = is_divided_total(series) ? 1 : series->factor;
 
@@ -344,18 +344,18 @@ static void take_parts(struct otlp_run *run, const struct otlp_series *series, s
 {
 	struct parts parts = {0};
 
-	find_parts(run, series, sample, &parts);
+	find_series_parts(run, series, sample, &parts);
 	if (is_divided_total(series))
 		fit_parts(&parts, series, total);
 	for (size_t i = 0; i < OTLP_SLOTS_EACH; i++)
 		if (parts.known[i])
-			take_value(run, series->way, first + i, parts.values[i]);
+			take_series_value(run, series->way, first + i, parts.values[i]);
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct otlp_run *run, const struct otlp_series *series,
-		      const struct frame *sample)
+static bool series_is_wanted(const struct otlp_run *run, const struct otlp_series *series,
+			     const struct frame *sample)
 {
 	switch (series->group) {
 	case OTLP_MACHINE:
@@ -373,7 +373,7 @@ static bool is_wanted(const struct otlp_run *run, const struct otlp_series *seri
 	return true;
 }
 
-static void take_values(struct otlp_run *run, const struct frame *sample)
+static void take_series_values(struct otlp_run *run, const struct frame *sample)
 {
 	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++) {
 		const struct otlp_series *series = &OTLP_SERIES[i];
@@ -382,10 +382,10 @@ static void take_values(struct otlp_run *run, const struct frame *sample)
 
 		for (size_t slot = first; series->way == OTLP_TAKEN && slot < end; slot++)
 			otlp_set_put(&run->known, slot, false);
-		if (!is_wanted(run, series, sample) || !read_value(series, sample, &value))
+		if (!series_is_wanted(run, series, sample) || !read_value(series, sample, &value))
 			continue;
 		if (i < OTLP_PLAIN_COUNT)
-			take_value(run, series->way, first, value);
+			take_series_value(run, series->way, first, value);
 		else
 			take_parts(run, series, first, sample, value);
 	}
@@ -407,7 +407,7 @@ static void complete_total(struct otlp_run *run, size_t series, double total)
 		run->values[series] = total;
 }
 
-static void take_end(struct otlp_run *run, const struct run_end_row *end)
+static void take_series_end(struct otlp_run *run, const struct run_end_row *end)
 {
 	size_t peak = series_of(ROW_tree, offsetof(struct tree_row, process_memory_mib), OTLP_MOST);
 
@@ -425,7 +425,7 @@ static void take_end(struct otlp_run *run, const struct run_end_row *end)
 
 /* ---- points ----------------------------------------------------------------------------------------------- */
 
-static void add_point(struct otlp_run *run, struct otlp_batch *batch)
+static void add_series_point(struct otlp_run *run, struct otlp_batch *batch)
 {
 	struct otlp_point *point = &batch->points[batch->count++];
 
@@ -447,7 +447,7 @@ static void add_point(struct otlp_run *run, struct otlp_batch *batch)
 }
 
 /* Steps are counted from the start, so a late sample does not move the next one. */
-static bool is_due(struct otlp_run *run, int64_t elapsed)
+static bool series_is_due(struct otlp_run *run, int64_t elapsed)
 {
 	if (run->step_ns <= 0 || elapsed < 0)
 		return true;
@@ -461,20 +461,20 @@ bool otlp_run_feed(struct otlp_run *run, const struct frame *sample, struct otlp
 {
 	const struct run_end_row *end = (const void *)sample->first[ROW_run_end];
 
-	run->last_ns = time_of(run, sample);
+	run->last_ns = series_time_of(run, sample);
 	run->pending = true;
-	take_values(run, sample);
+	take_series_values(run, sample);
 	if (end)
-		take_end(run, end);
-	else if (is_due(run, elapsed_ns(sample)))
-		add_point(run, batch);
+		take_series_end(run, end);
+	else if (series_is_due(run, elapsed_ns(sample)))
+		add_series_point(run, batch);
 	return batch->count >= OTLP_MOST_STEPS;
 }
 
 void otlp_run_end(struct otlp_run *run, struct otlp_batch *batch)
 {
 	if (run->pending)
-		add_point(run, batch);
+		add_series_point(run, batch);
 	batch->start_ns = run->start_ns;
 	batch->stale = run->shown;
 	batch->devices = run->devices;

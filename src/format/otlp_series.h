@@ -1,7 +1,7 @@
 /*
  * The time series of a run (otlp_series.def): samples in, points out. Pure.
  *
- * A run's samples hold changes and come often; a receiver wants totals, and seldom. So a run adds the changes up and
+ * A run's samples hold changes and come often. A receiver wants totals, and seldom. So a run adds the changes up and
  * makes a point of all series at the first sample of each step, and at the end. Between two points nothing of a
  * counter is lost.
  *
@@ -61,7 +61,7 @@ extern const struct otlp_series OTLP_SERIES[OTLP_SERIES_COUNT];
 
 /*
  * A slot is one time series. A plain series has the slot of its own number. A series for each device has one slot for use that
- * belongs to no known device, and one for each of the first 23 devices. Programs have slots like devices; the first one is
+ * belongs to no known device, and one for each of the first 23 devices. Programs have slots like devices. The first one is
  * that of all others.
  */
 enum {
@@ -115,7 +115,7 @@ const char *otlp_slot_device(const struct otlp_devices *devices, size_t slot, co
 struct otlp_run {
 	int64_t step_ns;       /* 0: a point at each sample */
 	unsigned extras;       /* OTLP_WITH_... */
-	int64_t start_ns;      /* wall clock; 0: no sample yet */
+	int64_t start_ns;      /* wall clock. 0: no sample yet */
 	int64_t last_ns;       /* of the last sample; grows always */
 	int64_t due_ns;        /* since the start: the next step */
 	bool pending;          /* samples have come after the last point */
@@ -124,7 +124,7 @@ struct otlp_run {
 	struct otlp_set shown; /* slots with a value in the last point */
 	double values[OTLP_SLOT_COUNT];
 	struct otlp_devices devices;
-	char reason[OTLP_REASON_SIZE]; /* of the end; "": none yet */
+	char reason[OTLP_REASON_SIZE]; /* of the end, "" for none yet */
 };
 
 struct otlp_point {

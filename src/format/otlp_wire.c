@@ -1,4 +1,4 @@
-/* Writes and reads protocol buffers; see otlp_wire.h. */
+/* Writes and reads protocol buffers. See otlp_wire.h. */
 #include "format/otlp_wire.h"
 
 #include <errno.h>
@@ -29,14 +29,14 @@ static void add_varint(struct buffer *out, uint64_t value)
 	buffer_add(out, bytes, make_varint(value, bytes));
 }
 
-static void add_tag(struct buffer *out, unsigned field, enum otlp_wire wire)
+static void add_field_tag(struct buffer *out, unsigned field, enum otlp_wire wire)
 {
 	add_varint(out, (uint64_t)field << 3 | wire);
 }
 
 size_t otlp_open(struct buffer *out, unsigned field)
 {
-	add_tag(out, field, WIRE_BYTES);
+	add_field_tag(out, field, WIRE_BYTES);
 	return out->length;
 }
 
@@ -61,7 +61,7 @@ void otlp_close(struct buffer *out, size_t start)
 
 void otlp_add_bytes(struct buffer *out, unsigned field, const char *bytes, size_t length)
 {
-	add_tag(out, field, WIRE_BYTES);
+	add_field_tag(out, field, WIRE_BYTES);
 	add_varint(out, length);
 	buffer_add(out, bytes, length);
 }
@@ -91,7 +91,7 @@ void otlp_add_text(struct buffer *out, unsigned field, const char *text)
 {
 	size_t length = strnlen(text, MOST_TEXT_BYTES), start;
 
-	add_tag(out, field, WIRE_BYTES);
+	add_field_tag(out, field, WIRE_BYTES);
 	add_varint(out, length);
 	start = out->length;
 	buffer_add(out, text, length);
@@ -108,7 +108,7 @@ void otlp_add_text(struct buffer *out, unsigned field, const char *text)
 
 void otlp_add_count(struct buffer *out, unsigned field, uint64_t value)
 {
-	add_tag(out, field, WIRE_VARINT);
+	add_field_tag(out, field, WIRE_VARINT);
 	add_varint(out, value);
 }
 
@@ -118,7 +118,7 @@ void otlp_add_fixed64(struct buffer *out, unsigned field, uint64_t value)
 
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (unsigned char)(value >> 8 * i);
-	add_tag(out, field, WIRE_FIXED64);
+	add_field_tag(out, field, WIRE_FIXED64);
 	buffer_add(out, bytes, sizeof bytes);
 }
 

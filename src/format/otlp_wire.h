@@ -1,7 +1,7 @@
 /*
  * Protocol buffers as far as OTLP needs them: a writer into a buffer and a reader of fields.
  *
- * A message is written in one pass. otlp_open() leaves no room for the length; otlp_close() moves the message by as
+ * A message is written in one pass. otlp_open() leaves no room for the length. otlp_close() moves the message by as
  * many bytes as the length needs, so every length has its shortest form.
  */
 #pragma once

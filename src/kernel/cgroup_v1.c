@@ -47,7 +47,7 @@ static const struct key_field OOM_CONTROL[] = {
 	KEY_FIELD("oom_kill", struct cgroup_v1_oom_control, oom_kills),
 };
 
-static bool scan_limit(struct scan *text, int64_t *ret_limit)
+static bool scan_v1_limit(struct scan *text, int64_t *ret_limit)
 {
 	uint64_t value;
 	int64_t negative;
@@ -66,7 +66,7 @@ int parse_cgroup_v1_limit(const char *bytes, size_t length, int64_t *ret_limit)
 {
 	struct scan text = scan_bytes(bytes, length);
 
-	return scan_limit(&text, ret_limit) ? 0 : -EBADMSG;
+	return scan_v1_limit(&text, ret_limit) ? 0 : -EBADMSG;
 }
 
 int read_cgroup_v1_limit(struct root *root, int dir_fd, const char *file, int64_t *ret_limit)
@@ -106,9 +106,9 @@ static int scan_hierarchical_limits(struct scan text, struct cgroup_v1_memory_st
 
 	while (scan_line(&text, &line)) {
 		if (scan_literal(&line, "hierarchical_memory_limit "))
-			known += scan_limit(&line, &stat->limit_bytes);
+			known += scan_v1_limit(&line, &stat->limit_bytes);
 		else if (scan_literal(&line, "hierarchical_memsw_limit "))
-			known += scan_limit(&line, &stat->memsw_limit_bytes);
+			known += scan_v1_limit(&line, &stat->memsw_limit_bytes);
 	}
 	return known;
 }

@@ -50,8 +50,8 @@ struct cgroup_v1_memory_stat {
 	int64_t active_file_bytes;
 	int64_t page_faults;
 	int64_t major_faults;
-	int64_t file_refaults; /* pages; since Linux 5.9 */
-	int64_t anon_refaults; /* read from swap again, soon after they were swapped out; since Linux 5.9 */
+	int64_t file_refaults; /* pages, since Linux 5.9 */
+	int64_t anon_refaults; /* read from swap again, soon after they were swapped out, since Linux 5.9 */
 };
 
 int parse_cgroup_v1_memory_stat(const char *bytes, size_t length, struct cgroup_v1_memory_stat *ret_stat);
@@ -64,7 +64,7 @@ struct cgroup_v1_blkio {
 	int64_t value; /* since the cgroup was made; writes that went through the page cache are in the root's */
 };
 
-/* An iteration like that over io.stat; other operations (Sync, Total, ...) are left out. */
+/* An iteration like that over io.stat. Other operations (Sync, Total, ...) are left out. */
 int read_cgroup_v1_blkio(struct root *root, int dir_fd, const char *file, struct scan *ret_lines);
 bool cgroup_v1_blkio_next(struct scan *lines, struct cgroup_v1_blkio *ret_blkio);
 

@@ -92,7 +92,7 @@ int reread_cgroup_v2_cpu_stat(struct root *root, int dir_fd, int *fd, struct cgr
 	return length < 0 ? (int)length : parse_cgroup_v2_cpu_stat(root->text.data, (size_t)length, ret_stat);
 }
 
-static bool scan_limit(struct scan *text, int64_t *ret_limit)
+static bool scan_v2_limit(struct scan *text, int64_t *ret_limit)
 {
 	struct scan word;
 	uint64_t value;
@@ -115,7 +115,8 @@ int parse_cgroup_v2_cpu_max(const char *bytes, size_t length, struct cgroup_v2_c
 	struct cgroup_v2_cpu_max max;
 	uint64_t period;
 
-	if (!scan_limit(&text, &max.quota_usec) || !scan_u64(&text, &period) || !period || period > INT64_MAX)
+	if (!scan_v2_limit(&text, &max.quota_usec) || !scan_u64(&text, &period) || !period ||
+	    period > INT64_MAX)
 		return -EBADMSG;
 	max.period_usec = (int64_t)period;
 	*ret_max = max;
@@ -133,7 +134,7 @@ int parse_cgroup_v2_limit(const char *bytes, size_t length, int64_t *ret_limit)
 {
 	struct scan text = scan_bytes(bytes, length);
 
-	return scan_limit(&text, ret_limit) ? 0 : -EBADMSG;
+	return scan_v2_limit(&text, ret_limit) ? 0 : -EBADMSG;
 }
 
 int read_cgroup_v2_limit(struct root *root, int dir_fd, const char *file, int64_t *ret_limit)
@@ -189,7 +190,7 @@ struct scan parse_cgroup_v2_io_stat(const char *bytes, size_t length)
 	return scan_bytes(bytes, length);
 }
 
-static bool scan_device(struct scan word, struct cgroup_v2_io *io)
+static bool scan_io_device(struct scan word, struct cgroup_v2_io *io)
 {
 	uint64_t major, minor;
 
@@ -226,11 +227,11 @@ bool cgroup_v2_io_stat_next(struct scan *devices, struct cgroup_v2_io *ret_io)
 	while (scan_line(devices, &line)) {
 		struct cgroup_v2_io io = {.read_bytes = -1, .write_bytes = -1, .reads = -1, .writes = -1};
 
-		if (!scan_word(&line, &word) || !scan_device(word, &io))
+		if (!scan_word(&line, &word) || !scan_io_device(word, &io))
 			continue;
 		/* Some 5.x kernels forget the newline after a device without I/O: "8:16 8:0 rbytes=...". */
 		while (scan_word(&line, &word))
-			if (!scan_device(word, &io))
+			if (!scan_io_device(word, &io))
 				take_io_pair(word, &io);
 		*ret_io = io;
 		return true;
@@ -238,7 +239,7 @@ bool cgroup_v2_io_stat_next(struct scan *devices, struct cgroup_v2_io *ret_io)
 	return false;
 }
 
-static int read_text(struct root *root, int dir_fd, const char *file, struct scan *ret_text)
+static int read_group_text(struct root *root, int dir_fd, const char *file, struct scan *ret_text)
 {
 	ssize_t length = root_read_at(root, dir_fd, file);
 
@@ -250,12 +251,12 @@ static int read_text(struct root *root, int dir_fd, const char *file, struct sca
 
 int read_cgroup_v2_io_stat(struct root *root, int dir_fd, struct scan *ret_devices)
 {
-	return read_text(root, dir_fd, "io.stat", ret_devices);
+	return read_group_text(root, dir_fd, "io.stat", ret_devices);
 }
 
 int read_cgroup_procs(struct root *root, int dir_fd, struct scan *ret_pids)
 {
-	return read_text(root, dir_fd, "cgroup.procs", ret_pids);
+	return read_group_text(root, dir_fd, "cgroup.procs", ret_pids);
 }
 
 int64_t cgroup_v2_kernel_bytes(const struct cgroup_v2_memory_stat *stat)

@@ -28,7 +28,7 @@ struct cgroup_v2_cpu_stat {
 
 int parse_cgroup_v2_cpu_stat(const char *bytes, size_t length, struct cgroup_v2_cpu_stat *ret_stat);
 int read_cgroup_v2_cpu_stat(struct root *root, int dir_fd, struct cgroup_v2_cpu_stat *ret_stat);
-/* The same with a file that stays open in `fd` (-1: not open yet); no folder (-1) has none. */
+/* The same with a file that stays open in `fd` (-1: not open yet). No folder (-1) has none. */
 int reread_cgroup_v2_cpu_stat(struct root *root, int dir_fd, int *fd, struct cgroup_v2_cpu_stat *ret_stat);
 
 /* cpu.max: quota_usec of CPU time in every period_usec of wall time. */
@@ -62,13 +62,13 @@ struct cgroup_v2_memory_stat {
 	int64_t active_file_bytes;
 	int64_t page_faults;
 	int64_t major_faults;
-	int64_t file_refaults; /* pages; since Linux 5.9 */
-	int64_t anon_refaults; /* read from swap again, soon after they were swapped out; since Linux 5.9 */
+	int64_t file_refaults; /* pages, since Linux 5.9 */
+	int64_t anon_refaults; /* read from swap again, soon after they were swapped out, since Linux 5.9 */
 };
 
 int parse_cgroup_v2_memory_stat(const char *bytes, size_t length, struct cgroup_v2_memory_stat *ret_stat);
 int read_cgroup_v2_memory_stat(struct root *root, int dir_fd, struct cgroup_v2_memory_stat *ret_stat);
-/* The line "kernel". Before Linux 5.18, which lacks it, the sum of its parts at that time; -1: unknown. */
+/* The line "kernel". Before Linux 5.18, which lacks it, the sum of its parts at that time, -1 if unknown. */
 int64_t cgroup_v2_kernel_bytes(const struct cgroup_v2_memory_stat *stat);
 
 /* memory.events (all below included) and memory.events.local (since Linux 5.2; this cgroup alone): counts. */
@@ -96,7 +96,7 @@ struct cgroup_v2_io {
 	int64_t writes;
 };
 
-/* An iteration like that over /proc/diskstats; devices without I/O may lack numbers or lines. */
+/* An iteration like that over /proc/diskstats. Devices without I/O may lack numbers or lines. */
 struct scan parse_cgroup_v2_io_stat(const char *bytes, size_t length);
 int read_cgroup_v2_io_stat(struct root *root, int dir_fd, struct scan *ret_devices);
 bool cgroup_v2_io_stat_next(struct scan *devices, struct cgroup_v2_io *ret_io);

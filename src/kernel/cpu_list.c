@@ -1,4 +1,4 @@
-/* Lists of CPU numbers; see cpu_list.h. */
+/* Lists of CPU numbers. See cpu_list.h. */
 #include "kernel/cpu_list.h"
 
 #include <errno.h>

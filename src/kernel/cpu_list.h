@@ -11,7 +11,7 @@
 #include "base/scan.h"
 #include "kernel/root.h"
 
-/* Takes the next range of the list; false at its end and at any text that does not parse as a range. */
+/* Takes the next range of the list, or false at its end and at any text that does not parse as a range. */
 bool scan_cpu_range(struct scan *list, uint32_t *ret_first, uint32_t *ret_last);
 
 /*

@@ -1,5 +1,5 @@
 /*
- * Signs of figures that are not a kernel's own; see figures_from.h.
+ * Signs of figures that are not a kernel's own. See figures_from.h.
  *
  *   /proc/version            Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016   gVisor says the same everywhere
  *                            Linux version 4.4.0-19041-Microsoft                       WSL 1; WSL 2 says microsoft-standard
@@ -16,7 +16,7 @@
 #include "kernel/proc_pid_mountinfo.h"
 #include "kernel/proc_stat.h"
 
-static void add_word(char *text, size_t size, const char *word)
+static void add_maker_word(char *text, size_t size, const char *word)
 {
 	size_t length = strlen(text);
 
@@ -50,18 +50,18 @@ RUNS_ONCE void read_figures_from(struct root *root, char *ret_text, size_t size)
 	*ret_text = '\0';
 	(void)root_read_word(root, "proc/version", version, sizeof version);
 	if (strstr(version, "gvisor") || strstr(version, "Sun Jan 10 15:06:54 PST 2016"))
-		add_word(ret_text, size, "gvisor");
+		add_maker_word(ret_text, size, "gvisor");
 	if (strstr(version, "-Microsoft"))
-		add_word(ret_text, size, "wsl1");
+		add_maker_word(ret_text, size, "wsl1");
 	if (find_own_mount(root, is_overlay_of_proc, &mount)) {
 		scan_copy(&mount.source, name, sizeof name);
-		add_word(ret_text, size, name);
+		add_maker_word(ret_text, size, name);
 	}
 	if (!root_exists(root, "sys/class") && !root_exists(root, "sys/devices") &&
 	    !root_exists(root, "sys/fs"))
-		add_word(ret_text, size, "no-sys");
+		add_maker_word(ret_text, size, "no-sys");
 	if (!counts_time(root))
-		add_word(ret_text, size, "no-proc-stat");
+		add_maker_word(ret_text, size, "no-proc-stat");
 	if (!*ret_text)
-		add_word(ret_text, size, "kernel");
+		add_maker_word(ret_text, size, "kernel");
 }

@@ -1,5 +1,5 @@
 /*
- * Signs of a container; see in_container.h.
+ * Signs of a container. See in_container.h.
  *
  *   /proc/self/ns/pid -> pid:[4026531836]   the kernel's fixed number of the first PID namespace
  *   /.dockerenv, /run/.containerenv         Docker, Podman

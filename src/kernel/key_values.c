@@ -1,4 +1,4 @@
-/* Lines of a key, a separator and a number; see key_values.h. */
+/* Lines of a key, a separator and a number. See key_values.h. */
 #include "kernel/key_values.h"
 
 #include <stdbool.h>
@@ -94,7 +94,7 @@ static const struct key_field *expected_field(struct scan *text, char separator,
 	return field;
 }
 
-/* Returns the field of the next wanted line with a number; NULL at the end. */
+/* Returns the field of the next wanted line with a number, or NULL at the end. */
 static const struct key_field *next_field(struct scan *text, char separator, const struct key_field *fields,
 					  size_t field_count, const struct key_filter *filter, size_t *next,
 					  int64_t *ret_value)

@@ -1,5 +1,5 @@
 /*
- * Finds out whether a path leads to a file system that may hang; see may_hang.h.
+ * Finds out whether a path leads to a file system that may hang. See may_hang.h.
  *
  * The kernel's table of mounts names all mount points. The path is followed component by component, and each place is
  * compared with the points of served file systems before readlink(2) touches it:
@@ -70,7 +70,7 @@ static void take_point(struct scan line)
 		buffer_add(&table.points, point, strlen(point) + 1);
 }
 
-static bool read_table(void)
+static bool read_mount_table(void)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(TABLE_BYTES);
 	int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
@@ -89,7 +89,7 @@ static bool read_table(void)
 }
 
 struct path_walk {
-	char at[PATH_MAX]; /* without links; "": the root */
+	char at[PATH_MAX]; /* without links. "": the root */
 	size_t length;
 	char left[2 * PATH_MAX];
 	int links;
@@ -163,7 +163,7 @@ static const char *served_point(const char *path)
 	struct path_walk walk;
 	const char *point;
 
-	if (!read_table())
+	if (!read_mount_table())
 		return UNKNOWN_POINT;
 	if (!table.points.length || strlen(path) >= PATH_MAX)
 		return NULL;

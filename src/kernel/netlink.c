@@ -1,4 +1,4 @@
-/* Netlink sockets and messages; see netlink.h. */
+/* Netlink sockets and messages. See netlink.h. */
 #include "kernel/netlink.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Lists of process ids; see pid_list.h. */
+/* Lists of process ids. See pid_list.h. */
 #include "kernel/pid_list.h"
 
 #include <stdint.h>

@@ -9,7 +9,7 @@
 #include "base/scan.h"
 
 /*
- * Returns the next id of the list; other words are skipped. In cgroup.procs, 0 stands for a process that the
+ * Returns the next id of the list. Other words are skipped. In cgroup.procs, 0 stands for a process that the
  * reader's PID namespace cannot name.
  */
 bool scan_pid(struct scan *text, pid_t *ret_pid);

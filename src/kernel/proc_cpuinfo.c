@@ -133,7 +133,7 @@ static void count_arm_core(struct scan value, struct cpuinfo_scan *found)
 	found->types[i].cores++;
 }
 
-static void take_line(const struct scan *key, struct scan value, struct cpuinfo_scan *found)
+static void take_cpuinfo_line(const struct scan *key, struct scan value, struct cpuinfo_scan *found)
 {
 	struct proc_cpuinfo *cpuinfo = &found->cpuinfo;
 	uint64_t number;
@@ -188,7 +188,7 @@ int parse_proc_cpuinfo(const char *bytes, size_t length, struct proc_cpuinfo *re
 		if (!scan_until(&line, ':', &key))
 			continue;
 		key = scan_trim(key);
-		take_line(&key, scan_trim(line), &found);
+		take_cpuinfo_line(&key, scan_trim(line), &found);
 	}
 	if (!found.known && found.cpuinfo.cpu_count < 0)
 		return -EBADMSG;

@@ -8,7 +8,7 @@
 
 /* Texts are "" if the architecture lacks them. */
 struct proc_cpuinfo {
-	int64_t cpu_count;  /* logical CPUs; -1 absent */
+	int64_t cpu_count;  /* logical CPUs, -1 if absent */
 	char model[128];    /* "AMD EPYC", "ARM Neoverse-N1", "4 ARM Cortex-A55 + 2 ARM Cortex-A78" */
 	char hardware[128]; /* some ARM boards: "Raspberry Pi 4 Model B Rev 1.4" */
 };

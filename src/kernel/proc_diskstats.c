@@ -35,7 +35,7 @@ struct scan parse_proc_diskstats(const char *bytes, size_t length)
 	return scan_bytes(bytes, length);
 }
 
-static int scan_columns(struct scan line, int64_t columns[COLUMNS])
+static int scan_disk_columns(struct scan line, int64_t columns[COLUMNS])
 {
 	int count = 0;
 
@@ -71,7 +71,7 @@ int parse_diskstats(const struct scan *counters, struct diskstats *ret_stats)
 {
 	int64_t columns[COLUMNS];
 
-	if (scan_columns(*counters, columns) < COLUMNS_ALWAYS)
+	if (scan_disk_columns(*counters, columns) < COLUMNS_ALWAYS)
 		return -EBADMSG;
 	*ret_stats = (struct diskstats){
 		.reads = columns[READS],

@@ -17,8 +17,8 @@ struct diskstats_device {
 };
 
 /*
- * Since boot (or since the device appeared); -1 absent. The file counts sectors of 512 bytes, whatever the
- * device's own sector size; here they are bytes.
+ * Since boot (or since the device appeared), -1 if absent. The file counts sectors of 512 bytes, whatever the
+ * device's own sector size. Here they are bytes.
  */
 struct diskstats {
 	int64_t reads;
@@ -34,7 +34,7 @@ struct diskstats {
 };
 
 /*
- * Begins an iteration; text stays the caller's.
+ * Begins an iteration. The text stays the caller's.
  *
  *   struct scan disks = parse_proc_diskstats(bytes, length);
  *   while (proc_diskstats_next(&disks, &device))
@@ -44,7 +44,7 @@ struct scan parse_proc_diskstats(const char *bytes, size_t length);
 /* ret_disks points into root->text: valid until the next read. Returns 0 or a negative errno. */
 int read_proc_diskstats(struct root *root, struct kept_file *file, struct scan *ret_disks);
 
-/* The next device; lines without numbers and a name are skipped. */
+/* The next device. Lines without numbers and a name are skipped. */
 bool proc_diskstats_next(struct scan *disks, struct diskstats_device *ret_device);
 
 /*

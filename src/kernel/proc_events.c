@@ -1,5 +1,5 @@
 /*
- * The process events of the kernel; see proc_events.h. A message is, in the machine's byte order:
+ * The process events of the kernel. See proc_events.h. A message is, in the machine's byte order:
  *
  *   offset  netlink header (16)     cn_msg (20): idx, val, seq, ack, len, flags
  *   36      what        1 fork, 2 exec, 0x200 new name, 0x80000000 exit, 0 answer to a request
@@ -201,7 +201,7 @@ static int ask_for_events(int fd, uint32_t number, uint32_t events)
 	return netlink_send(fd, &request, sizeof request);
 }
 
-static int listen_to_events(int fd)
+static int hear_events(int fd)
 {
 	const uint32_t number = (uint32_t)getpid();
 	int error = ask_for_events(fd, number, 0);
@@ -234,6 +234,6 @@ int proc_events_open(int buffer_bytes)
 	if (fd < 0)
 		return error;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
-	error = listen_to_events(fd);
+	error = hear_events(fd);
 	return error < 0 ? error : take_fd(&fd);
 }

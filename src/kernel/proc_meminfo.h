@@ -6,7 +6,7 @@
 
 #include "kernel/root.h"
 
-/* KiB as the kernel reports; -1 if this kernel lacks the line. */
+/* KiB as the kernel reports, or -1 if this kernel lacks the line. */
 struct proc_meminfo {
 	int64_t total_kib;
 	int64_t free_kib;
@@ -26,7 +26,7 @@ struct proc_meminfo {
 	int64_t huge_pages_total; /* reserved for hugetlb, of the usual size */
 	int64_t huge_pages_free;
 	int64_t huge_page_kib;
-	int64_t hugetlb_kib; /* of all sizes, used or not; since Linux 4.15 */
+	int64_t hugetlb_kib; /* of all sizes, used or not, since Linux 4.15 */
 };
 
 /* Returns 0, or -EBADMSG if no line is known (ret_meminfo is then untouched). */

@@ -19,7 +19,7 @@ struct scan parse_proc_net_dev(const char *bytes, size_t length)
 	return scan_bytes(bytes, length);
 }
 
-static bool scan_name(struct scan *line, struct scan *ret_name)
+static bool scan_interface_name(struct scan *line, struct scan *ret_name)
 {
 	const char *colon = scan_left(line) ? memrchr(line->at, ':', scan_left(line)) : NULL;
 	struct scan before;
@@ -33,7 +33,7 @@ static bool scan_name(struct scan *line, struct scan *ret_name)
 	return true;
 }
 
-static int scan_columns(struct scan *line, int64_t columns[COLUMNS])
+static int scan_interface_columns(struct scan *line, int64_t columns[COLUMNS])
 {
 	int known = 0;
 
@@ -52,7 +52,7 @@ bool proc_net_dev_next(struct scan *interfaces, struct net_dev *ret_interface)
 	while (scan_line(interfaces, &line)) {
 		int64_t columns[COLUMNS];
 
-		if (!scan_name(&line, &name) || !scan_columns(&line, columns))
+		if (!scan_interface_name(&line, &name) || !scan_interface_columns(&line, columns))
 			continue;
 		*ret_interface = (struct net_dev){
 			.name = name,

@@ -8,7 +8,7 @@
 #include "base/scan.h"
 #include "kernel/root.h"
 
-/* Since the interface came up; -1 absent. Some drivers of 32-bit machines wrap at 4 GiB. */
+/* Since the interface came up, -1 if absent. Some drivers of 32-bit machines wrap at 4 GiB. */
 struct net_dev {
 	struct scan name; /* points into the parsed text */
 	int64_t receive_bytes;
@@ -22,7 +22,7 @@ struct net_dev {
 };
 
 /*
- * Begins an iteration; text stays the caller's.
+ * Begins an iteration. The text stays the caller's.
  *
  *   struct scan interfaces = parse_proc_net_dev(bytes, length);
  *   while (proc_net_dev_next(&interfaces, &interface))

@@ -28,7 +28,7 @@ struct scan parse_proc_net_ipv6_route(const char *bytes, size_t length)
 	return scan_bytes(bytes, length);
 }
 
-static bool scan_columns(struct scan *line, struct scan *columns, int count)
+static bool scan_route_columns(struct scan *line, struct scan *columns, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (!scan_word(line, &columns[i]))
@@ -59,7 +59,7 @@ bool proc_net_route_next_default(struct scan *routes, struct default_route *ret_
 	while (scan_line(routes, &line)) {
 		uint64_t metric;
 
-		if (!scan_columns(&line, columns, ROUTE_COLUMNS) || !is_zeros(&columns[1]) ||
+		if (!scan_route_columns(&line, columns, ROUTE_COLUMNS) || !is_zeros(&columns[1]) ||
 		    !is_zeros(&columns[7]) || !is_usable(columns[3]))
 			continue;
 		if (!scan_u64(&columns[6], &metric) || metric > UINT32_MAX)
@@ -77,7 +77,7 @@ bool proc_net_ipv6_route_next_default(struct scan *routes, struct default_route 
 	while (scan_line(routes, &line)) {
 		uint64_t metric;
 
-		if (!scan_columns(&line, columns, IPV6_COLUMNS) || !is_zeros(&columns[0]) ||
+		if (!scan_route_columns(&line, columns, IPV6_COLUMNS) || !is_zeros(&columns[0]) ||
 		    !is_zeros(&columns[1]) || !is_usable(columns[8]))
 			continue;
 		if (!scan_hex(&columns[5], &metric) || metric > UINT32_MAX)

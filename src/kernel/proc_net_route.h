@@ -17,7 +17,7 @@ struct default_route {
 };
 
 /*
- * Begins an iteration; text stays the caller's.
+ * Begins an iteration. The text stays the caller's.
  *
  *   struct scan routes = parse_proc_net_route(bytes, length);
  *   while (proc_net_route_next_default(&routes, &route))

@@ -14,8 +14,8 @@
 
 #include "base/scan.h"
 
-/* Returns the number after a key; -1: there is none. */
-static int64_t number_of(struct scan line, const char *wanted)
+/* Returns the number after a key. -1: there is none. */
+static int64_t sockstat_number_of(struct scan line, const char *wanted)
 {
 	struct scan key;
 	int64_t value;
@@ -33,12 +33,12 @@ int parse_proc_net_sockstat(const char *bytes, size_t length, struct proc_net_so
 
 	while (scan_line(&text, &line)) {
 		if (scan_literal(&line, "sockets:"))
-			sockstat.sockets = number_of(line, "used");
+			sockstat.sockets = sockstat_number_of(line, "used");
 		if (!scan_literal(&line, "TCP:"))
 			continue;
-		sockstat.tcp_in_use = number_of(line, "inuse");
-		sockstat.tcp_allocated = number_of(line, "alloc");
-		sockstat.tcp_orphans = number_of(line, "orphan");
+		sockstat.tcp_in_use = sockstat_number_of(line, "inuse");
+		sockstat.tcp_allocated = sockstat_number_of(line, "alloc");
+		sockstat.tcp_orphans = sockstat_number_of(line, "orphan");
 		*ret_sockstat = sockstat;
 		return 0;
 	}

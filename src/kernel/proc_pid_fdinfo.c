@@ -44,7 +44,7 @@ static const struct drm_key REGION_KEYS[] = {
 	{"drm-active-", offsetof(struct drm_region, active_bytes)},
 };
 
-static bool scan_number(struct scan value, int64_t *ret_number)
+static bool scan_fdinfo_number(struct scan value, int64_t *ret_number)
 {
 	uint64_t number;
 
@@ -75,7 +75,7 @@ static bool scan_memory(struct scan value, int64_t *ret_bytes)
 	return true;
 }
 
-static bool is_name(const struct scan *name)
+static bool is_engine_name(const struct scan *name)
 {
 	return scan_left(name) > 0 && scan_left(name) < DRM_NAME_SIZE &&
 	       !memchr(name->at, '\0', scan_left(name));
@@ -88,7 +88,7 @@ static struct drm_engine *find_engine(struct proc_pid_fdinfo *fdinfo, const stru
 	for (int i = 0; i < fdinfo->engine_count; i++)
 		if (scan_is(name, fdinfo->engines[i].name))
 			return &fdinfo->engines[i];
-	if (fdinfo->engine_count == DRM_ENGINES_MAX || !is_name(name))
+	if (fdinfo->engine_count == DRM_ENGINES_MAX || !is_engine_name(name))
 		return NULL;
 	engine = &fdinfo->engines[fdinfo->engine_count++];
 	*engine = (struct drm_engine){.busy_ns = -1, .capacity = 1, .cycles = -1, .total_cycles = -1};
@@ -103,7 +103,7 @@ static struct drm_region *find_region(struct proc_pid_fdinfo *fdinfo, const stru
 	for (int i = 0; i < fdinfo->region_count; i++)
 		if (scan_is(name, fdinfo->regions[i].name))
 			return &fdinfo->regions[i];
-	if (fdinfo->region_count == DRM_REGIONS_MAX || !is_name(name))
+	if (fdinfo->region_count == DRM_REGIONS_MAX || !is_engine_name(name))
 		return NULL;
 	region = &fdinfo->regions[fdinfo->region_count++];
 	*region = (struct drm_region){
@@ -126,7 +126,7 @@ static bool take_engine_line(struct scan key, struct scan value, struct proc_pid
 
 		if (!scan_literal(&key, ENGINE_KEYS[i].prefix))
 			continue;
-		if (scan_number(value, &number) && (engine = find_engine(fdinfo, &key)))
+		if (scan_fdinfo_number(value, &number) && (engine = find_engine(fdinfo, &key)))
 			*(int64_t *)((char *)engine + ENGINE_KEYS[i].offset) = number;
 		return true;
 	}
@@ -185,7 +185,7 @@ int parse_proc_pid_fdinfo(const char *bytes, size_t length, struct proc_pid_fdin
 		if (scan_is(&key, "drm-pdev"))
 			scan_copy(&value, ret_fdinfo->device, sizeof ret_fdinfo->device);
 		else if (scan_is(&key, "drm-client-id"))
-			(void)scan_number(value, &ret_fdinfo->client_id);
+			(void)scan_fdinfo_number(value, &ret_fdinfo->client_id);
 		else if (!take_engine_line(key, value, ret_fdinfo))
 			(void)take_region_line(key, value, ret_fdinfo);
 	}

@@ -23,7 +23,7 @@ struct drm_engine {
 	int64_t total_cycles; /* of the engine, by all clients */
 };
 
-/* Bytes; -1 absent. */
+/* Bytes, -1 if absent. */
 struct drm_region {
 	char name[DRM_NAME_SIZE]; /* "vram", "gtt", "system0", "local0" */
 	int64_t total_bytes;      /* of all buffers, shared ones included */
@@ -35,7 +35,7 @@ struct drm_region {
 
 struct proc_pid_fdinfo {
 	char driver[DRM_NAME_SIZE]; /* "amdgpu", "i915", "xe", "msm" */
-	char device[DRM_NAME_SIZE]; /* PCI address "0000:03:00.0"; "" for devices elsewhere */
+	char device[DRM_NAME_SIZE]; /* PCI address "0000:03:00.0", or "" for devices elsewhere */
 	int64_t client_id;          /* -1 absent */
 	int engine_count;
 	struct drm_engine engines[DRM_ENGINES_MAX]; /* in order of appearance; more are left out */

@@ -18,7 +18,7 @@ struct scan parse_proc_pid_maps(const char *bytes, size_t length)
 	return scan_bytes(bytes, length);
 }
 
-static bool scan_device(struct scan *line, uint64_t *ret_device)
+static bool scan_maps_device(struct scan *line, uint64_t *ret_device)
 {
 	uint64_t major_number, minor_number;
 
@@ -36,7 +36,7 @@ static bool scan_area(struct scan *line, struct memory_area *area)
 	if (!scan_hex(line, &area->start) || !scan_literal(line, "-") || !scan_hex(line, &area->end) ||
 	    area->end <= area->start || !scan_word(line, &permissions) ||
 	    scan_left(&permissions) < PERMISSIONS || !scan_hex(line, &area->offset) ||
-	    !scan_device(line, &area->device) || !scan_u64(line, &area->inode))
+	    !scan_maps_device(line, &area->device) || !scan_u64(line, &area->inode))
 		return false;
 	area->readable = permissions.at[0] == 'r';
 	area->writable = permissions.at[1] == 'w';

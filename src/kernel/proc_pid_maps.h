@@ -23,14 +23,14 @@ struct memory_area {
 };
 
 /*
- * Begins an iteration; text stays the caller's.
+ * Begins an iteration. The text stays the caller's.
  *
  *   struct scan areas = parse_proc_pid_maps(bytes, length);
  *   while (proc_pid_maps_next(&areas, &area))
  */
 struct scan parse_proc_pid_maps(const char *bytes, size_t length);
 
-/* Returns the next area; other lines are skipped. */
+/* Returns the next area. Other lines are skipped. */
 bool proc_pid_maps_next(struct scan *areas, struct memory_area *ret_area);
 
 /*

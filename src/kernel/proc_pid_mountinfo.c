@@ -26,7 +26,7 @@ static bool scan_column(struct scan *line, struct scan *ret_column)
 	return true;
 }
 
-static bool scan_device(struct scan *line, struct mount *mount)
+static bool scan_mount_device(struct scan *line, struct mount *mount)
 {
 	struct scan column;
 	uint64_t major, minor;
@@ -61,9 +61,10 @@ static bool scan_mount(struct scan *line, struct mount *mount)
 {
 	struct scan mount_options;
 
-	if (!scan_id(line, &mount->id) || !scan_id(line, &mount->parent_id) || !scan_device(line, mount) ||
-	    !scan_column(line, &mount->root) || !scan_column(line, &mount->point) ||
-	    !scan_column(line, &mount_options) || !skip_optional(line) || !scan_column(line, &mount->type))
+	if (!scan_id(line, &mount->id) || !scan_id(line, &mount->parent_id) ||
+	    !scan_mount_device(line, mount) || !scan_column(line, &mount->root) ||
+	    !scan_column(line, &mount->point) || !scan_column(line, &mount_options) || !skip_optional(line) ||
+	    !scan_column(line, &mount->type))
 		return false;
 	mount->source = mount->options = (struct scan){line->end, line->end};
 	if (scan_column(line, &mount->source))

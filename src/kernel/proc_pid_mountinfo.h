@@ -8,11 +8,11 @@
 #include "base/scan.h"
 #include "kernel/root.h"
 
-/* All text points into the parsed bytes and still has the kernel's escapes (\040); see mount_text(). */
+/* All text points into the parsed bytes and still has the kernel's escapes (\040). See mount_text(). */
 struct mount {
 	int64_t id;
 	int64_t parent_id;
-	uint32_t major; /* of the filesystem's device; 0 for those without one (tmpfs, nfs, btrfs, zfs) */
+	uint32_t major; /* of the filesystem's device, or 0 for those without one (tmpfs, nfs, btrfs, zfs) */
 	uint32_t minor;
 	struct scan
 		root; /* the part of the filesystem that is mounted: not "/" for a bind mount or subvolume */
@@ -23,7 +23,7 @@ struct mount {
 };
 
 /*
- * Begins an iteration; text stays the caller's.
+ * Begins an iteration. The text stays the caller's.
  *
  *   struct scan mounts = parse_proc_pid_mountinfo(bytes, length);
  *   while (proc_pid_mountinfo_next(&mounts, &mount))
@@ -39,7 +39,7 @@ int read_proc_pid_mountinfo(struct root *root, struct kept_file *file, struct sc
 /* Finds the first of this process's mounts that is wanted. ret_mount points into root->text: valid until the next read. */
 bool find_own_mount(struct root *root, bool (*is_wanted)(const struct mount *), struct mount *ret_mount);
 
-/* Returns the next mount; invalid lines are skipped. */
+/* Returns the next mount. Invalid lines are skipped. */
 bool proc_pid_mountinfo_next(struct scan *mounts, struct mount *ret_mount);
 
 /*

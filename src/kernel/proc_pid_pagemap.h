@@ -2,7 +2,7 @@
  * /proc/PID/pagemap: one entry of 64 bits for each page of a process's address space.
  *
  * A process may read it for processes that it may trace (its own user's). Page frame numbers are hidden from
- * users without privilege; the flags below are visible.
+ * users without privilege. The flags below are visible.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ static inline bool page_is_swapped(uint64_t entry)
 	return entry >> 62 & 1;
 }
 
-/* A page of a file or of shared memory; otherwise anonymous. Since Linux 3.5. */
+/* A page of a file or of shared memory. Otherwise anonymous. Since Linux 3.5. */
 static inline bool page_is_of_file(uint64_t entry)
 {
 	return entry >> 61 & 1;
@@ -35,7 +35,7 @@ static inline bool page_is_exclusive(uint64_t entry)
 	return entry >> 56 & 1;
 }
 
-/* The page frame of a present page; 0 for readers without CAP_SYS_ADMIN. */
+/* The page frame of a present page, or 0 for readers without CAP_SYS_ADMIN. */
 static inline uint64_t page_frame(uint64_t entry)
 {
 	return entry & ((UINT64_C(1) << 55) - 1);

@@ -9,7 +9,7 @@
 
 #include "base/scan.h"
 
-static bool scan_number(struct scan *text, int64_t *ret_number)
+static bool scan_schedstat_number(struct scan *text, int64_t *ret_number)
 {
 	struct scan word;
 	uint64_t value;
@@ -25,8 +25,8 @@ int parse_proc_pid_schedstat(const char *bytes, size_t length, struct proc_pid_s
 	struct scan text = scan_bytes(bytes, length);
 	struct proc_pid_schedstat found;
 
-	if (!scan_number(&text, &found.run_ns) || !scan_number(&text, &found.wait_ns) ||
-	    !scan_number(&text, &found.turns))
+	if (!scan_schedstat_number(&text, &found.run_ns) || !scan_schedstat_number(&text, &found.wait_ns) ||
+	    !scan_schedstat_number(&text, &found.turns))
 		return -EBADMSG;
 	if (!found.run_ns && !found.wait_ns && !found.turns)
 		return -ENODATA;

@@ -12,7 +12,7 @@
 
 #include "kernel/root.h"
 
-/* KiB; -1 where this kernel has no such line. */
+/* KiB, or -1 where this kernel has no such line. */
 struct proc_pid_smaps_rollup {
 	int64_t rss_kib;
 	int64_t pss_kib; /* every page divided by the number of processes that map it */

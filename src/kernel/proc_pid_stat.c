@@ -38,7 +38,7 @@ static const struct {
 	{30, offsetof(struct proc_pid_stat, ignored_signals)},
 };
 
-static bool scan_name(struct scan *text, struct scan *ret_name)
+static bool scan_comm(struct scan *text, struct scan *ret_name)
 {
 	const char *close = memrchr(text->at, ')', scan_left(text));
 
@@ -90,7 +90,7 @@ int parse_proc_pid_stat(const char *bytes, size_t length, struct proc_pid_stat *
 	for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
 		*(int64_t *)((char *)&stat + FIELDS[i].offset) = -1;
 	if (!scan_u64(&text, &pid) || pid > INT32_MAX || !scan_literal(&text, " (") ||
-	    !scan_name(&text, &name) || !scan_word(&text, &word))
+	    !scan_comm(&text, &name) || !scan_word(&text, &word))
 		return -EBADMSG;
 	stat.pid = (pid_t)pid;
 	scan_copy(&name, stat.comm, sizeof stat.comm);

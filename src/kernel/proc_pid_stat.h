@@ -31,7 +31,7 @@ struct proc_pid_stat {
 	int64_t virtual_bytes;
 	int64_t resident_pages;
 	/*
-	 * Where the program's code and its first stack begin. A fork keeps both; exec chooses new ones. 0, 1:
+	 * Where the program's code and its first stack begin. A fork keeps both. Exec chooses new ones. 0, 1:
 	 * hidden.
 	 */
 	int64_t code_start;

@@ -8,7 +8,7 @@
 #include "kernel/root.h"
 
 /*
- * In pages of root->page_bytes; -1 absent. All are 0 for a zombie, a kernel thread, and a process whose main
+ * In pages of root->page_bytes, -1 if absent. All are 0 for a zombie, a kernel thread, and a process whose main
  * thread has exited, which differs from using no memory.
  */
 struct proc_pid_statm {

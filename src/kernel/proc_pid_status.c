@@ -21,7 +21,7 @@
 #include "kernel/cpu_list.h"
 #include "kernel/key_values.h"
 
-/* The kernel writes the switches last; some processors have lines of their own after them. */
+/* The kernel writes the switches last. Some processors have lines of their own after them. */
 enum { LINES_FROM_END = 16 };
 
 static const struct key_field FIELDS[] = {

@@ -25,7 +25,7 @@ struct proc_pid_status {
 	int64_t rss_file_kib;
 	int64_t rss_shmem_kib;
 	int64_t swap_kib;
-	int64_t hugetlb_kib; /* in none of the above; since Linux 4.4 */
+	int64_t hugetlb_kib; /* in none of the above, since Linux 4.4 */
 	int64_t thread_count;
 	int64_t allowed_cpu_count; /* Cpus_allowed_list: affinity within the cpuset */
 	/* Context switches of the main thread alone, also of a zombie: it waited, or the scheduler took the CPU away. */

@@ -13,7 +13,7 @@
 
 static const struct pressure_stall ABSENT = {NAN, NAN, NAN, -1};
 
-static int take_pair(struct scan pair, struct pressure_stall *stall)
+static int take_pressure_pair(struct scan pair, struct pressure_stall *stall)
 {
 	struct scan key;
 	uint64_t total;
@@ -50,7 +50,7 @@ int parse_proc_pressure(const char *bytes, size_t length, struct proc_pressure *
 		else
 			continue;
 		while (scan_word(&line, &word))
-			known += take_pair(word, stall);
+			known += take_pressure_pair(word, stall);
 	}
 	if (!known)
 		return -EBADMSG;

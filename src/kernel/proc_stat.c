@@ -25,7 +25,7 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("procs_blocked", struct proc_stat, blocked_count),
 };
 
-static int64_t next_number(struct scan *line)
+static int64_t next_stat_number(struct scan *line)
 {
 	int64_t number;
 
@@ -36,16 +36,16 @@ static struct cpu_ticks scan_ticks(struct scan *line)
 {
 	struct cpu_ticks ticks;
 
-	ticks.user = next_number(line);
-	ticks.nice = next_number(line);
-	ticks.system = next_number(line);
-	ticks.idle = next_number(line);
-	ticks.iowait = next_number(line);
-	ticks.irq = next_number(line);
-	ticks.softirq = next_number(line);
-	ticks.steal = next_number(line);
-	ticks.guest = next_number(line);
-	ticks.guest_nice = next_number(line);
+	ticks.user = next_stat_number(line);
+	ticks.nice = next_stat_number(line);
+	ticks.system = next_stat_number(line);
+	ticks.idle = next_stat_number(line);
+	ticks.iowait = next_stat_number(line);
+	ticks.irq = next_stat_number(line);
+	ticks.softirq = next_stat_number(line);
+	ticks.steal = next_stat_number(line);
+	ticks.guest = next_stat_number(line);
+	ticks.guest_nice = next_stat_number(line);
 	return ticks;
 }
 

@@ -9,7 +9,7 @@
 #include "kernel/root.h"
 
 /*
- * Ticks of root->clock_ticks per second since boot; -1 where this kernel has no such column. guest is part of
+ * Ticks of root->clock_ticks per second since boot, or -1 where this kernel has no such column. guest is part of
  * user and guest_nice of nice: do not count them twice. idle and iowait may step back a little.
  */
 struct cpu_ticks {

@@ -12,7 +12,7 @@ struct shm_segment {
 	int64_t id; /* /proc/PID/maps shows it as the inode */
 	int64_t size_bytes;
 	int64_t attached_count;
-	int64_t resident_bytes; /* since Linux 2.6.39, like the next; -1 absent */
+	int64_t resident_bytes; /* since Linux 2.6.39, like the next, -1 if absent */
 	int64_t swapped_bytes;
 };
 

@@ -1,4 +1,4 @@
-/* /proc/vmstat: counts of the memory management; only a few are used here. */
+/* /proc/vmstat: counts of the memory management. Only a few are used here. */
 #pragma once
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include "kernel/root.h"
 
-/* Since boot; -1 where this kernel has no such line. */
+/* Since boot, or -1 where this kernel has no such line. */
 struct proc_vmstat {
 	int64_t oom_kills; /* processes killed for lack of memory, cgroup limits included; Linux 4.13 */
 };

@@ -1,4 +1,4 @@
-/* Reading the kernel's files below one directory; see root.h. */
+/* Reading the kernel's files below one directory. See root.h. */
 #include "kernel/root.h"
 
 #include <errno.h>
@@ -167,7 +167,7 @@ static int find_kept(const struct kept_files *files, int dir_fd, const char *nam
 	return -1;
 }
 
-static bool keep_file(struct kept_files *files, int dir_fd, const char *name, int fd)
+static bool keep_root_file(struct kept_files *files, int dir_fd, const char *name, int fd)
 {
 	if (files->count >= KEPT_FILES_MOST || fd >= files->first_not_kept)
 		return false;
@@ -199,7 +199,7 @@ static ssize_t read_kept_at(struct root *root, int dir_fd, const char *name)
 		return error;
 	}
 	length = root_pread(root, fd);
-	if (length < 0 || !keep_file(files, dir_fd, name, fd))
+	if (length < 0 || !keep_root_file(files, dir_fd, name, fd))
 		close(fd);
 	return length;
 }

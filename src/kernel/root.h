@@ -25,8 +25,8 @@
 struct kept_files;
 
 struct root {
-	int dir_fd;          /* of DIR; -1 when closed */
-	int proc_fd;         /* of DIR/proc; -1 if there is none */
+	int dir_fd;          /* of DIR, or -1 when closed */
+	int proc_fd;         /* of DIR/proc, or -1 if there is none */
 	bool live;           /* DIR is "/": processes can be asked by system call as well */
 	int64_t clock_ticks; /* per second, of /proc/PID/stat and /proc/stat */
 	int64_t page_bytes;
@@ -44,12 +44,12 @@ ssize_t root_read(struct root *root, const char *path);
 ssize_t root_readf(struct root *root, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same relative to an open directory descriptor (a cgroup's folder, a device's). */
 ssize_t root_read_at(struct root *root, int dir_fd, const char *path);
-/* Reads DIR/proc/PID/NAME; or opens it for root_pread(), returning its descriptor or a negative errno. */
+/* Reads DIR/proc/PID/NAME, or opens it for root_pread(), returning its descriptor or a negative errno. */
 ssize_t root_read_pid(struct root *root, pid_t pid, const char *name);
 int root_open_pid(const struct root *root, pid_t pid, const char *name, int flags);
 
 /*
- * A file that is read at every tick stays open and is read again from its start; it is opened at the first
+ * A file that is read at every tick stays open and is read again from its start. It is opened at the first
  * read and again after an error that means "this file has gone". Initialise with KEPT_FILE("proc/stat").
  */
 struct kept_file {
@@ -86,7 +86,7 @@ void kept_files_init(struct kept_files *files);
 void kept_files_close(struct kept_files *files);
 
 /*
- * Reads a descriptor from its start into root->text; the descriptor stays open.
+ * Reads a descriptor from its start into root->text. The descriptor stays open.
  *
  * root_pread() takes one call for most files. It is right for every file that the kernel writes in one piece
  * or in records shorter than 2 KiB. root_pread_to_end() costs a call more (0.3 us) and is right for all: mounts, maps
@@ -156,7 +156,7 @@ static inline int64_t root_realtime_ns(const struct root *root)
 int64_t root_thread_cpu_ns(const struct root *root);
 
 /*
- * Ticks since the boot of the machine, as in the start time of /proc/PID/stat; 0 for a captured machine, which
+ * Ticks since the boot of the machine, as in the start time of /proc/PID/stat, or 0 for a captured machine, which
  * has no present time.
  */
 int64_t root_boot_ticks(const struct root *root);

@@ -1,4 +1,4 @@
-/* The kernel's table of TCP sockets; see sock_diag.h. */
+/* The kernel's table of TCP sockets. See sock_diag.h. */
 #include "kernel/sock_diag.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static uint16_t read_u16(const uint8_t *at)
 	return value;
 }
 
-static uint32_t read_u32(const uint8_t *at)
+static uint32_t diag_u32(const uint8_t *at)
 {
 	uint32_t value;
 
@@ -65,7 +65,7 @@ static uint32_t read_u32(const uint8_t *at)
 	return value;
 }
 
-static uint64_t read_u64(const uint8_t *at)
+static uint64_t diag_u64(const uint8_t *at)
 {
 	uint64_t value;
 
@@ -73,7 +73,7 @@ static uint64_t read_u64(const uint8_t *at)
 	return value;
 }
 
-static int64_t count_of(uint64_t value)
+static int64_t sockets_counted(uint64_t value)
 {
 	return value > INT64_MAX ? -1 : (int64_t)value;
 }
@@ -81,11 +81,11 @@ static int64_t count_of(uint64_t value)
 static void read_info(const uint8_t *info, size_t length, struct diag_socket *socket)
 {
 	if (length >= INFO_TOTAL_RETRANSMITS + 4)
-		socket->retransmits = read_u32(info + INFO_TOTAL_RETRANSMITS);
+		socket->retransmits = diag_u32(info + INFO_TOTAL_RETRANSMITS);
 	if (length >= INFO_BYTES_ACKED + 8)
-		socket->sent = count_of(read_u64(info + INFO_BYTES_ACKED));
+		socket->sent = sockets_counted(diag_u64(info + INFO_BYTES_ACKED));
 	if (length >= INFO_BYTES_RECEIVED + 8)
-		socket->received = count_of(read_u64(info + INFO_BYTES_RECEIVED));
+		socket->received = sockets_counted(diag_u64(info + INFO_BYTES_RECEIVED));
 }
 
 static bool read_socket(const uint8_t *body, size_t length, struct diag_socket *ret_socket)
@@ -98,8 +98,8 @@ static bool read_socket(const uint8_t *body, size_t length, struct diag_socket *
 	socket.family = body[0];
 	socket.state = body[1];
 	memcpy(socket.id, body + 4, sizeof socket.id);
-	socket.cookie = read_u32(body + 44) | (uint64_t)read_u32(body + 48) << 32;
-	socket.inode = read_u32(body + 68);
+	socket.cookie = diag_u32(body + 44) | (uint64_t)diag_u32(body + 48) << 32;
+	socket.inode = diag_u32(body + 68);
 	while (length - at >= ATTRIBUTE_BYTES) {
 		size_t size = read_u16(body + at), padded = (size + 3) & ~(size_t)3;
 		unsigned type = read_u16(body + at + 2);
@@ -109,7 +109,7 @@ static bool read_socket(const uint8_t *body, size_t length, struct diag_socket *
 		if (type == ATTRIBUTE_INFO)
 			read_info(body + at + ATTRIBUTE_BYTES, size - ATTRIBUTE_BYTES, &socket);
 		else if (type == ATTRIBUTE_CGROUP_ID && size >= ATTRIBUTE_BYTES + 8)
-			socket.cgroup_id = read_u64(body + at + ATTRIBUTE_BYTES);
+			socket.cgroup_id = diag_u64(body + at + ATTRIBUTE_BYTES);
 		at += padded < length - at ? padded : length - at;
 	}
 	/* The figures of a listening socket are the lengths of its queues. */
@@ -126,14 +126,14 @@ bool sock_diag_next(struct scan *datagram, struct diag_message *ret_message)
 
 	if (left < HEADER_BYTES)
 		return false;
-	length = read_u32(at);
+	length = diag_u32(at);
 	if (length < HEADER_BYTES || length > left)
 		return false;
 	*ret_message = (struct diag_message){0};
 	switch (read_u16(at + 4)) {
 	case TYPE_ERROR:
 		ret_message->is_end = true;
-		ret_message->error = length >= HEADER_BYTES + 4 ? (int)read_u32(at + HEADER_BYTES) : -EBADMSG;
+		ret_message->error = length >= HEADER_BYTES + 4 ? (int)diag_u32(at + HEADER_BYTES) : -EBADMSG;
 		if (ret_message->error > 0 || ret_message->error < -4095)
 			ret_message->error = -EBADMSG;
 		break;
@@ -245,7 +245,7 @@ int sock_diag_listen(int64_t *ret_room)
 
 	if (fd < 0)
 		return fd;
-	/* The second is limited by net.core.rmem_max; the first takes CAP_NET_ADMIN. */
+	/* The second is limited by net.core.rmem_max. The first takes CAP_NET_ADMIN. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
 	if (bind(fd, (const struct sockaddr *)(const void *)&own, sizeof own) < 0 ||
@@ -259,7 +259,7 @@ int sock_diag_listen(int64_t *ret_room)
 	return fd;
 }
 
-static int send_request(int fd, const uint8_t *bytes, size_t length)
+static int send_diag_request(int fd, const uint8_t *bytes, size_t length)
 {
 	struct netlink_address kernel = {.family = AF_NETLINK};
 
@@ -284,7 +284,7 @@ int sock_diag_dump(int fd, uint64_t cgroup_id, diag_visit *visit, void *context)
 {
 	uint8_t answer[DIAG_ANSWER_BYTES];
 	size_t length = sock_diag_dump_request(cgroup_id, answer);
-	int error = send_request(fd, answer, length);
+	int error = send_diag_request(fd, answer, length);
 
 	while (!error) {
 		ssize_t got = receive_answer(fd, answer, sizeof answer);
@@ -309,7 +309,7 @@ int sock_diag_single(int fd, const struct diag_socket *asked, struct diag_socket
 	uint8_t bytes[NOTIFICATION_BYTES];
 	struct diag_message message = {0};
 	struct scan datagram;
-	ssize_t got = send_request(fd, bytes, sock_diag_single_request(asked, bytes));
+	ssize_t got = send_diag_request(fd, bytes, sock_diag_single_request(asked, bytes));
 
 	if (got < 0)
 		return (int)got;

@@ -24,12 +24,12 @@ enum tcp_state { TCP_ESTABLISHED_STATE = 1, TCP_TIME_WAIT_STATE = 6, TCP_LISTEN_
 struct diag_socket {
 	uint64_t cookie; /* identifies it until the machine is booted again */
 	uint64_t
-		inode; /* of socket:[INODE]; 0: it has none (not accepted yet, closed, or in a notification) */
-	uint64_t cgroup_id; /* of version 2, in which it was made; 0: not told */
+		inode; /* of socket:[INODE]. 0: it has none (not accepted yet, closed, or in a notification) */
+	uint64_t cgroup_id; /* of version 2, in which it was made. 0: not told */
 	uint8_t family;
 	uint8_t state;
 	uint8_t id[DIAG_ID_BYTES]; /* ports and addresses, as a request for this socket needs them */
-	/* TCP_INFO; -1: not told (Linux before 4.1, a listening socket) */
+	/* TCP_INFO. -1: not told (Linux before 4.1, a listening socket) */
 	int64_t received;
 	int64_t sent; /* acknowledged by the other side; SYN and FIN count 1 each */
 	int64_t retransmits;
@@ -38,11 +38,11 @@ struct diag_socket {
 struct diag_message {
 	bool is_socket;
 	bool is_end;
-	int error; /* negative errno of the kernel's answer; 0: none */
+	int error; /* negative errno of the kernel's answer, 0 for none */
 	struct diag_socket socket;
 };
 
-/* Steps through the messages of one datagram; false at its end, or where it is damaged. */
+/* Steps through the messages of one datagram, or false at its end and where it is damaged. */
 bool sock_diag_next(struct scan *datagram, struct diag_message *ret_message);
 
 uint16_t diag_local_port(const struct diag_socket *socket);
@@ -71,7 +71,7 @@ int sock_diag_single(int fd, const struct diag_socket *asked, struct diag_socket
  * be taken).
  */
 int sock_diag_take_ended(int fd, diag_visit *visit, void *context);
-/* Waits for a notification; false if none came. */
+/* Waits for a notification, or false if none came. */
 bool sock_diag_wait(int fd, int milliseconds);
 
 /* The figures of a descriptor of the calling process, without its cookie. -ENOTSUP if it is not a TCP socket. */

@@ -54,14 +54,14 @@ int sys_block_is_partition(const struct root *root, const char *name)
 }
 
 /* "loop" of "loop12", but not of "loopback0". */
-static bool is_numbered(const char *name, const char *prefix)
+static bool is_numbered_disk(const char *name, const char *prefix)
 {
 	size_t length = strlen(prefix);
 
 	return strncmp(name, prefix, length) == 0 && name[length] >= '0' && name[length] <= '9';
 }
 
-static enum block_kind find_kind(int dir_fd, const char *name)
+static enum block_kind find_disk_kind(int dir_fd, const char *name)
 {
 	static const struct {
 		const char *prefix;
@@ -77,7 +77,7 @@ static enum block_kind find_kind(int dir_fd, const char *name)
 	if (root_exists_at(dir_fd, "md"))
 		return BLOCK_RAID;
 	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
-		if (is_numbered(name, NAMES[i].prefix))
+		if (is_numbered_disk(name, NAMES[i].prefix))
 			return NAMES[i].kind;
 	return root_exists_at(dir_fd, "device") ? BLOCK_DISK : BLOCK_OTHER;
 }
@@ -86,7 +86,7 @@ static enum block_media find_media(struct root *root, int dir_fd, const char *na
 {
 	int64_t rotational;
 
-	if (is_numbered(name, "nvme"))
+	if (is_numbered_disk(name, "nvme"))
 		return MEDIA_NVME;
 	if (root_read_i64_at(root, dir_fd, "queue/rotational", &rotational) < 0 &&
 	    root_read_i64_at(root, dir_fd, "../queue/rotational", &rotational) < 0)
@@ -192,7 +192,7 @@ RUNS_ONCE int read_sys_block(struct root *root, const char *name, struct sys_blo
 
 	if (dir_fd < 0)
 		return dir_fd;
-	block.kind = find_kind(dir_fd, name);
+	block.kind = find_disk_kind(dir_fd, name);
 	block.media = find_media(root, dir_fd, name);
 	if (root_read_i64_at(root, dir_fd, "size", &sectors) == 0 && sectors >= 0 &&
 	    sectors <= INT64_MAX / SECTOR_BYTES)

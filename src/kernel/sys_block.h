@@ -62,7 +62,7 @@ int sys_block_is_partition(const struct root *root, const char *name);
  *   device              where the kernel counts a byte                              leaf
  *   sda, vda, mmcblk0   there                                                       sda
  *   sda1                there and at the disk                                       sda
- *   nvme0c0n1, nvme0n1  at the path; since Linux 6.4 at the head as well            one of the two
+ *   nvme0c0n1, nvme0n1  at the path, since Linux 6.4 at the head as well            one of the two
  *   dm-0, md0, bcache0  there and at the devices below (slaves)                     those below
  *   drbd0, zd0          there and at disks to which /sys has no link                those disks
  *   loop0, ublkb0       there and where its file or its server has the data         the disk there

@@ -2,7 +2,7 @@
  * /sys/class/net/NAME -> ../../devices/pci0000:00/0000:00:03.0/virtio0/net/eth0
  *
  *   address     02:00:00:aa:bb:cc
- *   speed       1000                 reading fails while the link is down; -1: unknown
+ *   speed       1000                 reading fails while the link is down, -1 if unknown
  *   ifindex iflink                   differ for vlan, macvlan, veth
  *   type        1                    772: loopback
  *   uevent      DEVTYPE=vlan         not for hardware, nor for veth
@@ -81,8 +81,8 @@ static bool is_vlan(struct root *root, int dir_fd, const char *name)
 	return length > 0 && (size_t)length < sizeof path && root_exists(root, path);
 }
 
-static enum net_kind find_kind(struct root *root, int dir_fd, const char *name,
-			       const struct sys_class_net *net)
+static enum net_kind find_interface_kind(struct root *root, int dir_fd, const char *name,
+					 const struct sys_class_net *net)
 {
 	int64_t type = -1;
 
@@ -102,7 +102,7 @@ static enum net_kind find_kind(struct root *root, int dir_fd, const char *name,
 	return is_veth(root, dir_fd, net, type) ? NET_VETH : NET_VIRTUAL;
 }
 
-static int64_t read_number(struct root *root, int dir_fd, const char *file)
+static int64_t read_interface_number(struct root *root, int dir_fd, const char *file)
 {
 	int64_t value;
 
@@ -111,7 +111,7 @@ static int64_t read_number(struct root *root, int dir_fd, const char *file)
 
 static int64_t read_speed(struct root *root, int dir_fd)
 {
-	int64_t speed = read_number(root, dir_fd, "speed");
+	int64_t speed = read_interface_number(root, dir_fd, "speed");
 
 	return speed == 0 || speed == OLD_UNKNOWN_SPEED || speed > INT32_MAX ? -1 : speed;
 }
@@ -134,11 +134,11 @@ RUNS_ONCE int read_sys_class_net(struct root *root, const char *name, struct sys
 	(void)root_read_word_at(root, dir_fd, "operstate", net.operstate, sizeof net.operstate);
 	(void)root_link_name_at(dir_fd, "device/driver", net.driver, sizeof net.driver);
 	(void)root_link_name_at(dir_fd, "master", net.master, sizeof net.master);
-	net.mtu_bytes = read_number(root, dir_fd, "mtu");
+	net.mtu_bytes = read_interface_number(root, dir_fd, "mtu");
 	net.speed_mbps = read_speed(root, dir_fd);
-	net.index = read_number(root, dir_fd, "ifindex");
-	net.link_index = read_number(root, dir_fd, "iflink");
-	net.kind = find_kind(root, dir_fd, name, &net);
+	net.index = read_interface_number(root, dir_fd, "ifindex");
+	net.link_index = read_interface_number(root, dir_fd, "iflink");
+	net.kind = find_interface_kind(root, dir_fd, name, &net);
 	*ret_net = net;
 	return 0;
 }

@@ -23,7 +23,7 @@ static const struct {
 	{"FilePages", offsetof(struct node_memory, file_kib)},
 };
 
-static bool take_line(struct scan line, struct node_memory *memory)
+static bool take_node_line(struct scan line, struct node_memory *memory)
 {
 	struct scan key;
 	uint64_t number, kib;
@@ -50,7 +50,7 @@ int parse_node_meminfo(const char *bytes, size_t length, struct node_memory *ret
 	int known = 0;
 
 	while (scan_line(&text, &line))
-		known += take_line(line, &memory);
+		known += take_node_line(line, &memory);
 	if (!known)
 		return -EBADMSG;
 	*ret_memory = memory;

@@ -7,7 +7,7 @@
 
 #include "kernel/root.h"
 
-/* nodeN/meminfo; -1 absent. */
+/* nodeN/meminfo, -1 if absent. */
 struct node_memory {
 	int64_t total_kib;
 	int64_t free_kib;
@@ -18,7 +18,7 @@ struct node_memory {
 /* Returns 0, or -EBADMSG if no line is known (ret_memory is then untouched). */
 int parse_node_meminfo(const char *bytes, size_t length, struct node_memory *ret_memory);
 
-/* Lists the numbers of the nodes with memory or CPUs, in their order; returns how many, or a negative errno. */
+/* Lists the numbers of the nodes with memory or CPUs, in their order. Returns how many, or a negative errno. */
 int read_sys_nodes(struct root *root, int *ret_nodes, int most);
 
 /*

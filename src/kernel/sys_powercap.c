@@ -1,4 +1,4 @@
-/* /sys/class/powercap; see sys_powercap.h. */
+/* /sys/class/powercap. See sys_powercap.h. */
 #include "kernel/sys_powercap.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum { PATH_SIZE = 128 };
 
-/* "intel-rapl:0" is a zone of its own, "intel-rapl:0:2" a part of it. Returns the number of colons; 0: neither. */
+/* "intel-rapl:0" is a zone of its own, "intel-rapl:0:2" a part of it. Returns the number of colons, 0 for neither. */
 static int depth_of(const char *folder)
 {
 	struct scan text = scan_bytes(folder, strlen(folder));
@@ -56,7 +56,7 @@ static bool name_zone(struct root *root, struct power_zone *zone)
 	return snprintf(zone->name, sizeof zone->name, "%.40s/dram", name) > 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int zone_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct power_zone *)a)->name, ((const struct power_zone *)b)->name);
 }
@@ -85,7 +85,7 @@ int read_sys_powercap(struct root *root, struct power_zone *ret_zones, int most)
 			ret_zones[count] = zone;
 		count++;
 	}
-	qsort(ret_zones, (size_t)(count < most ? count : most), sizeof *ret_zones, by_name);
+	qsort(ret_zones, (size_t)(count < most ? count : most), sizeof *ret_zones, zone_by_name);
 	return count;
 }
 

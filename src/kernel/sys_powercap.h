@@ -15,7 +15,7 @@ enum { POWER_ZONE_NAME_SIZE = 48, POWER_ZONES_MOST = 32 };
 struct power_zone {
 	char folder[POWER_ZONE_NAME_SIZE]; /* "intel-rapl:0:2" */
 	char name[POWER_ZONE_NAME_SIZE];   /* "package-0", "package-0/dram", "psys" */
-	int64_t range_uj;                  /* the counter begins again after this value; -1: unknown */
+	int64_t range_uj;                  /* the counter begins again after this value, -1 if unknown */
 };
 
 /*

@@ -1,5 +1,5 @@
 /*
- * Exit records; see taskstats.h. A message is a netlink header (16), the header of generic netlink (4), and attributes:
+ * Exit records. See taskstats.h. A message is a netlink header (16), the header of generic netlink (4), and attributes:
  * AGGR_PID (4) holds PID (1) and STATS (3), which is the kernel's struct taskstats. It has grown over time, at its end only.
  */
 #include "kernel/taskstats.h"

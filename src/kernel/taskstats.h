@@ -28,7 +28,7 @@ struct taskstats {
 	pid_t parent_pid;
 	char comm[16];
 	bool is_last;       /* the process has ended with this thread; always false before Linux 6.0 */
-	bool is_fork;       /* it has not called exec; true for all threads but the first */
+	bool is_fork;       /* it has not called exec, which holds for all threads but the first */
 	int64_t cpu_ns;     /* up to the last tick or switch */
 	int64_t elapsed_ns; /* since it started */
 	int64_t delay_ns;   /* of these it waited for a CPU */
@@ -41,7 +41,7 @@ struct taskstats {
 /* Steps over messages of the family up to the next record of one thread. */
 bool taskstats_next(struct scan *messages, uint16_t family, struct taskstats *ret_record);
 
-/* The number of the family in an answer to the request for it; 0: none. */
+/* The number of the family in an answer to the request for it, 0 for none. */
 uint16_t parse_taskstats_family(struct scan messages);
 
 /* Listens to the exits of all CPUs. Returns the socket or a negative errno. */

@@ -1,4 +1,4 @@
-/* A screen as a grid; see canvas.h. */
+/* A screen as a grid. See canvas.h. */
 #include "live/canvas.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static uint32_t next_character(const unsigned char **at)
 }
 
 /* A locale that does not know a character shows it as one '?'. */
-static size_t columns_of(uint32_t character)
+static size_t canvas_columns(uint32_t character)
 {
 	int columns = character < 0x80 ? 1 : wcwidth((wchar_t)character);
 
@@ -72,7 +72,7 @@ static size_t columns_of_clean(const char *text)
 	size_t columns = 0;
 
 	while (*at)
-		columns += columns_of(next_character(&at));
+		columns += canvas_columns(next_character(&at));
 	return columns;
 }
 
@@ -103,7 +103,7 @@ size_t canvas_text(struct canvas *canvas, size_t row, size_t column, size_t widt
 	while (*at) {
 		const unsigned char *start = at;
 		uint32_t character = next_character(&at);
-		size_t columns = columns_of(character);
+		size_t columns = canvas_columns(character);
 		bool is_last = columns_of_clean((const char *)start) <= width - used;
 
 		if (!is_last && used + columns + 1 > width) {

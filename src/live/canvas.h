@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The meaning of a text; the terminal decides how that looks. */
+/* The meaning of a text. The terminal decides how that looks. */
 enum look {
 	LOOK_PLAIN,
 	LOOK_FAINT,
@@ -28,7 +28,7 @@ enum look {
 };
 
 struct cell {
-	uint32_t character; /* a code point; 0: the second half of a wide character */
+	uint32_t character; /* a code point. 0: the second half of a wide character */
 	uint8_t look;
 };
 
@@ -41,10 +41,10 @@ struct canvas {
 int canvas_begin(struct canvas *canvas, size_t rows, size_t columns);
 void canvas_done(struct canvas *canvas);
 
-/* Puts a character; outside of the canvas nothing happens. */
+/* Puts a character. Outside of the canvas nothing happens. */
 void canvas_put(struct canvas *canvas, size_t row, size_t column, uint32_t character, enum look look);
 
-/* Puts a text in at most `width` columns; a longer one ends with a mark. Returns the columns that it takes. */
+/* Puts a text in at most `width` columns. A longer one ends with a mark. Returns the columns that it takes. */
 size_t canvas_text(struct canvas *canvas, size_t row, size_t column, size_t width, enum look look,
 		   const char *text);
 size_t canvas_printf(struct canvas *canvas, size_t row, size_t column, size_t width, enum look look,

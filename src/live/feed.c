@@ -1,4 +1,4 @@
-/* Fills a run from a recording; see feed.h. */
+/* Fills a run from a recording. See feed.h. */
 #include "live/feed.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static int open_record(struct feed *feed, struct rt_problem *problem)
 	return r < 0 ? r : 1;
 }
 
-static int read_samples(struct feed *feed, int64_t now_ns, struct rt_problem *problem)
+static int read_fed_samples(struct feed *feed, int64_t now_ns, struct rt_problem *problem)
 {
 	const struct frame *frame;
 	int count = 0, r = 1;
@@ -132,7 +132,7 @@ int feed_read(struct feed *feed, int64_t now_ns, struct rt_problem *ret_problem)
 		return 0;
 	r = open_record(feed, ret_problem);
 	if (r > 0)
-		r = read_samples(feed, now_ns, ret_problem);
+		r = read_fed_samples(feed, now_ns, ret_problem);
 	if (r < 0) {
 		feed->ended = true;
 		return r;

@@ -1,4 +1,4 @@
-/* Draws graphs; see graph.h. */
+/* Draws graphs. See graph.h. */
 #include "live/graph.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static uint32_t braille_of_pair(size_t left, size_t right)
 	return left || right ? BRAILLE + LEFT[left] + RIGHT[right] : ' ';
 }
 
-static uint32_t character_of(enum graph_style style, size_t left, size_t right)
+static uint32_t braille_of(enum graph_style style, size_t left, size_t right)
 {
 	static const char ASCII[] = " _.-:=+*#";
 
@@ -64,8 +64,8 @@ void graph_draw(struct canvas *canvas, struct graph_place place, enum graph_styl
 		bool is_cursor = cursor >= point && cursor <= last;
 
 		for (size_t row = 0; row < place.rows; row++) {
-			uint32_t character = character_of(style, fill_of(left, place.rows - 1 - row, levels),
-							  fill_of(right, place.rows - 1 - row, levels));
+			uint32_t character = braille_of(style, fill_of(left, place.rows - 1 - row, levels),
+							fill_of(right, place.rows - 1 - row, levels));
 
 			canvas_put(canvas, place.row + row, place.column + column, character,
 				   is_cursor ? look | LOOK_CURSOR : look);

@@ -1,4 +1,4 @@
-/* Runs the live view; see live.h. */
+/* Runs the live view. See live.h. */
 #include "live/live.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ bool live_is_built(void)
 	return terminal_is_built();
 }
 
-static int64_t now_ns(void)
+static int64_t live_now_ns(void)
 {
 	return SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context);
 }
@@ -64,7 +64,7 @@ static int64_t now_ns(void)
 static int add_feed(struct live *live, const char *path, bool is_pipe, const char *name, unsigned number)
 {
 	struct feed *feed = live->feed_count < FEEDS_MOST ? calloc(1, sizeof(*feed)) : NULL;
-	int r = feed ? feed_begin(feed, path, is_pipe, name, number, now_ns()) : -ENOMEM;
+	int r = feed ? feed_begin(feed, path, is_pipe, name, number, live_now_ns()) : -ENOMEM;
 
 	if (r == 0)
 		r = view_add(&live->view, &feed->run);
@@ -123,13 +123,13 @@ static void follow_written(void *context, const char *path, const struct stat *s
 static void look_for_runs(struct live *live)
 {
 	if (!live->options->follows_history ||
-	    (live->history_ns && now_ns() - live->history_ns < HISTORY_LOOK_NS))
+	    (live->history_ns && live_now_ns() - live->history_ns < HISTORY_LOOK_NS))
 		return;
-	live->history_ns = now_ns();
+	live->history_ns = live_now_ns();
 	look_into_history(live);
 	/* The screen stands still while a file system does not answer. */
-	if (now_ns() >= live->writers_ns && !writers_find(follow_written, live))
-		live->writers_ns = now_ns() + HUNG_LOOK_NS;
+	if (live_now_ns() >= live->writers_ns && !writers_find(follow_written, live))
+		live->writers_ns = live_now_ns() + HUNG_LOOK_NS;
 }
 
 static int begin_feeds(struct live *live, struct rt_problem *problem)
@@ -173,7 +173,7 @@ static int read_feed(struct live *live, struct feed *feed, struct rt_problem *pr
 
 	/* A pipe is emptied, but a recorder that is faster than this must not keep the keys waiting. */
 	for (int i = 0; i < (feed->is_pipe ? PIPE_READS : 1); i++) {
-		r = feed_read(feed, now_ns(), &own);
+		r = feed_read(feed, live_now_ns(), &own);
 		live->dirty |= r > 0;
 		if (r <= 0)
 			break;
@@ -189,7 +189,7 @@ static int read_feed(struct live *live, struct feed *feed, struct rt_problem *pr
 	}
 	if (was_going_on && !run_is_live(&feed->run)) {
 		live->dirty = true;
-		live->run_end_ns = now_ns();
+		live->run_end_ns = live_now_ns();
 		tell_of_end(live, feed);
 	}
 	return 0;
@@ -230,7 +230,7 @@ static int read_recorder(struct live *live, struct rt_problem *problem)
 	return problem_set(problem, -EIO, "%s", recorder->messages.data);
 }
 
-static int read_all(struct live *live, struct rt_problem *problem)
+static int read_all_runs(struct live *live, struct rt_problem *problem)
 {
 	int r = read_recorder(live, problem);
 
@@ -286,7 +286,7 @@ static void reap_others(const struct live *live)
 	}
 }
 
-static void take_signals(struct live *live)
+static void take_live_signals(struct live *live)
 {
 	struct signalfd_siginfo taken;
 
@@ -316,18 +316,18 @@ static void draw_live(struct live *live)
 	struct timespec wall;
 
 	/* Once a second, a silent recording shows how long it has been silent. */
-	if (!live->urgent && now_ns() - live->drawn_ns < (live->dirty ? SOONEST_REDRAW_NS : REDRAW_NS))
+	if (!live->urgent && live_now_ns() - live->drawn_ns < (live->dirty ? SOONEST_REDRAW_NS : REDRAW_NS))
 		return;
 	terminal_size(&rows, &columns);
 	clock_gettime(CLOCK_REALTIME, &wall);
-	live->view.now_ns = now_ns();
+	live->view.now_ns = live_now_ns();
 	live->view.now_secs = (double)wall.tv_sec;
 	live->dirty = live->urgent = false;
-	live->drawn_ns = now_ns();
+	live->drawn_ns = live_now_ns();
 	if (!rows || !columns || canvas_begin(&live->canvas, rows, columns) < 0)
 		return;
 	view_draw(&live->view, &live->canvas);
-	terminal_show(&live->canvas, live->run_end_ns && now_ns() - live->run_end_ns < SUMMARY_COMES_NS);
+	terminal_show(&live->canvas, live->run_end_ns && live_now_ns() - live->run_end_ns < SUMMARY_COMES_NS);
 }
 
 static void take_keys(struct live *live)
@@ -355,13 +355,13 @@ static void wait_for_event(struct live *live)
 	if (ready <= 0)
 		return;
 	if (events[1].revents)
-		take_signals(live);
+		take_live_signals(live);
 	if (events[0].revents & POLLIN)
 		take_keys(live);
 	/* The terminal has gone. */
 	if (events[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		live->view.quits = true;
-	/* The writer's end is closed; its exit status follows. */
+	/* The writer's end is closed. Its exit status follows. */
 	if (events[2].revents & POLLHUP && !(events[2].revents & POLLIN))
 		poll(NULL, 0, 1);
 }
@@ -372,7 +372,7 @@ static int run_loop(struct live *live, struct rt_problem *problem)
 
 	live->urgent = true;
 	while (r == 0 && !live->view.quits) {
-		r = read_all(live, problem);
+		r = read_all_runs(live, problem);
 		if (r == 0) {
 			draw_live(live);
 			wait_for_event(live);

@@ -8,10 +8,10 @@
 
 struct live_options {
 	const char *const *paths; /* recordings to show */
-	const unsigned *numbers;  /* of each in the history; 0: none */
+	const unsigned *numbers;  /* of each in the history, 0 for none */
 	size_t path_count;
 	bool follows_history;        /* all runs that the history says are going on */
-	const char *const *recorder; /* words of a recorder to start, which end with NULL; NULL: none */
+	const char *const *recorder; /* words of a recorder to start, which end with NULL, NULL for none */
 	const char *recorder_name;   /* shown until it has sent a sample */
 	bool notifies;
 	const char *colour; /* auto, always or never */
@@ -19,7 +19,7 @@ struct live_options {
 
 /*
  * Shows the view until the user quits. Returns 0; -ENOTTY without a terminal and -ENOTSUP if the terminal cannot show a
- * screen (nothing has been started then); or another negative errno with a problem.
+ * screen (nothing has been started then), or another negative errno with a problem.
  */
 int live_show(const struct live_options *options, struct rt_problem *ret_problem);
 

@@ -1,4 +1,4 @@
-/* Takes the values of a sample; see moment.h. */
+/* Takes the values of a sample. See moment.h. */
 #include "live/moment.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static const enum merge MERGES[] = {
 #include "live/series.def"
 };
 
-static double real_or_nan(double value)
+static double moment_real(double value)
 {
 	return isfinite(value) ? value : (double)NAN;
 }
@@ -90,30 +90,30 @@ static void take_programs(struct moment *moment, const struct frame *frame)
 
 		if (!detail)
 			return;
-		detail->numbers[PROGRAM_CPU] = (float)in_form(real_or_nan(row->cpu_secs), PER_SEC, step);
-		detail->numbers[PROGRAM_MEMORY] = (float)real_or_nan(row->memory_mib);
+		detail->numbers[PROGRAM_CPU] = (float)in_form(moment_real(row->cpu_secs), PER_SEC, step);
+		detail->numbers[PROGRAM_MEMORY] = (float)moment_real(row->memory_mib);
 		detail->numbers[PROGRAM_READ] =
 			(float)in_form(count_or_nan(row->disk_read_bytes), PER_SEC, step);
 		detail->numbers[PROGRAM_WRITTEN] =
 			(float)in_form(count_or_nan(row->disk_write_bytes), PER_SEC, step);
 		detail->numbers[PROGRAM_PROCESSES] = (float)count_or_nan(row->process_count);
-		detail->numbers[PROGRAM_VRAM] = (float)real_or_nan(row->gpu_vram_mib);
+		detail->numbers[PROGRAM_VRAM] = (float)moment_real(row->gpu_vram_mib);
 	}
 }
 
-static void take_gpus(struct moment *moment, const struct frame *frame)
+static void take_moment_gpus(struct moment *moment, const struct frame *frame)
 {
 	for (const struct gpu_row *row = FIRST(frame, gpu); row; row = NEXT(row, gpu)) {
 		struct detail *detail = add_detail(moment, DETAIL_GPU, row->name);
 
 		if (!detail)
 			return;
-		detail->numbers[GPU_BUSY] = (float)real_or_nan(row->utilization_pct);
+		detail->numbers[GPU_BUSY] = (float)moment_real(row->utilization_pct);
 		detail->numbers[GPU_MEMORY] = (float)(count_or_nan(row->vram_used_bytes) / 1048576);
 		detail->numbers[GPU_MEMORY_TOTAL] = (float)(count_or_nan(row->vram_total_bytes) / 1048576);
 		detail->numbers[GPU_TEMPERATURE] = (float)count_or_nan(row->temperature_celsius);
-		detail->numbers[GPU_POWER] = (float)real_or_nan(row->power_watts);
-		detail->numbers[GPU_JOB] = (float)real_or_nan(row->process_utilization_pct);
+		detail->numbers[GPU_POWER] = (float)moment_real(row->power_watts);
+		detail->numbers[GPU_JOB] = (float)moment_real(row->process_utilization_pct);
 	}
 }
 
@@ -125,15 +125,15 @@ static void take_devices(struct moment *moment, const struct frame *frame)
 		detail = add_detail(moment, DETAIL_DISK, row->device);
 		if (!detail)
 			return;
-		detail->numbers[DEVICE_IN] = (float)real_or_nan(row->read_bytes_per_sec);
-		detail->numbers[DEVICE_OUT] = (float)real_or_nan(row->write_bytes_per_sec);
+		detail->numbers[DEVICE_IN] = (float)moment_real(row->read_bytes_per_sec);
+		detail->numbers[DEVICE_OUT] = (float)moment_real(row->write_bytes_per_sec);
 	}
 	for (const struct network_row *row = FIRST(frame, network); row; row = NEXT(row, network)) {
 		detail = add_detail(moment, DETAIL_NETWORK, row->interface);
 		if (!detail)
 			return;
-		detail->numbers[DEVICE_IN] = (float)real_or_nan(row->rx_bytes_per_sec);
-		detail->numbers[DEVICE_OUT] = (float)real_or_nan(row->tx_bytes_per_sec);
+		detail->numbers[DEVICE_IN] = (float)moment_real(row->rx_bytes_per_sec);
+		detail->numbers[DEVICE_OUT] = (float)moment_real(row->tx_bytes_per_sec);
 	}
 	for (const struct mount_row *row = FIRST(frame, mount); row; row = NEXT(row, mount)) {
 		detail = add_detail(moment, DETAIL_MOUNT, row->mount_point);
@@ -141,7 +141,7 @@ static void take_devices(struct moment *moment, const struct frame *frame)
 			return;
 		detail->numbers[MOUNT_USED] = (float)(count_or_nan(row->used_bytes) / 1048576);
 		detail->numbers[MOUNT_TOTAL] = (float)(count_or_nan(row->total_bytes) / 1048576);
-		detail->numbers[MOUNT_FULL] = (float)real_or_nan(row->used_pct);
+		detail->numbers[MOUNT_FULL] = (float)moment_real(row->used_pct);
 	}
 }
 
@@ -158,7 +158,7 @@ static int take_cores(struct moment *moment, const struct frame *frame)
 		return -ENOMEM;
 	for (const struct cpu_core_row *row = FIRST(frame, cpu_core); row && moment->core_count < CORES_MOST;
 	     row = NEXT(row, cpu_core)) {
-		double busy = real_or_nan(row->busy_pct);
+		double busy = moment_real(row->busy_pct);
 
 		moment->cores[moment->core_count++] = isnan(busy)  ? CORE_UNKNOWN
 						      : busy > 100 ? 100
@@ -170,15 +170,15 @@ static int take_cores(struct moment *moment, const struct frame *frame)
 
 /* ---- moments ----------------------------------------------------------------------------------------- */
 
-#define VALUE_REAL(value) real_or_nan(value)
+#define VALUE_REAL(value) moment_real(value)
 #define VALUE_COUNT(value) count_or_nan(value)
 
 int moment_take(struct moment *ret_moment, const struct frame *frame)
 {
 	struct moment moment = {
 		.end_secs = frame->sample->elapsed_secs,
-		.step_secs = real_or_nan(frame->sample->actual_interval_ms) / 1000,
-		.timestamp = real_or_nan(frame->sample->timestamp),
+		.step_secs = moment_real(frame->sample->actual_interval_ms) / 1000,
+		.timestamp = moment_real(frame->sample->timestamp),
 	};
 	struct detail *fitted;
 
@@ -197,7 +197,7 @@ int moment_take(struct moment *ret_moment, const struct frame *frame)
 		return -ENOMEM;
 	}
 	take_programs(&moment, frame);
-	take_gpus(&moment, frame);
+	take_moment_gpus(&moment, frame);
 	take_devices(&moment, frame);
 	fitted = reallocarray(moment.details, moment.detail_count + 1, sizeof(*fitted));
 	moment.details = fitted ? fitted : moment.details;

@@ -1,4 +1,4 @@
-/* Tells of the end of a run; see notify.h. */
+/* Tells of the end of a run. See notify.h. */
 #include "live/notify.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Numbers as text; see view.h. */
+/* Numbers as text. See view.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static enum rt_size_unit decimal_unit(double bytes)
 				       : RT_TB;
 }
 
-static void add_bytes(struct buffer *text, const struct view *view, double bytes)
+static void add_byte_number(struct buffer *text, const struct view *view, double bytes)
 {
 	if (isnan(bytes))
 		buffer_add_char(text, '-');
@@ -52,7 +52,7 @@ const char *memory_text(const struct view *view, double mib, char ret_text[stati
 {
 	struct buffer text = BUFFER(NUMBER_BYTES);
 
-	add_bytes(&text, view, mib * BYTES_IN_MIB);
+	add_byte_number(&text, view, mib * BYTES_IN_MIB);
 	return take_number_text(&text, ret_text);
 }
 
@@ -60,7 +60,7 @@ const char *rate_text(const struct view *view, double bytes_per_sec, char ret_te
 {
 	struct buffer text = BUFFER(NUMBER_BYTES);
 
-	add_bytes(&text, view, bytes_per_sec);
+	add_byte_number(&text, view, bytes_per_sec);
 	if (!isnan(bytes_per_sec) && bytes_per_sec != 0)
 		buffer_add_text(&text, "/s");
 	return take_number_text(&text, ret_text);

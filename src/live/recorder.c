@@ -1,4 +1,4 @@
-/* Starts a recorder; see recorder.h. */
+/* Starts a recorder. See recorder.h. */
 #include "live/recorder.h"
 
 #include <errno.h>

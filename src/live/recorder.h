@@ -19,7 +19,7 @@ struct own_recorder {
 int recorder_start(struct own_recorder *ret_recorder, const char *const *words);
 /* Reads what it says. Call when messages_fd is readable. */
 void recorder_listen(struct own_recorder *recorder);
-/* Whether it has ended; then it has been reaped. */
+/* Whether it has ended. Then it has been reaped. */
 bool recorder_has_ended(struct own_recorder *recorder);
 /* Ends it, waits for a moment until it has ended, and releases everything. */
 void recorder_stop(struct own_recorder *recorder);

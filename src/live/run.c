@@ -1,4 +1,4 @@
-/* Fills a run from its samples; see run.h. */
+/* Fills a run from its samples. See run.h. */
 #include "live/run.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "record/reader.h"
 #include "record/tree_memory.h"
 
-static double real_or_nan(double value)
+static double real_of_run(double value)
 {
 	return isfinite(value) ? value : (double)NAN;
 }
@@ -34,7 +34,7 @@ void run_done(struct run *run)
 	timeline_clear(&run->timeline);
 }
 
-static void copy_text(char *to, size_t size, const char *text)
+static void keep_run_text(char *to, size_t size, const char *text)
 {
 	if (!text_absent(text) && *text)
 		snprintf(to, size, "%s", text);
@@ -45,25 +45,25 @@ static void take_start(struct run *run, const struct frame *frame, const struct 
 	const struct run_start_row *start = FIRST(identity, run_start);
 	const struct sample_row *sample = frame->sample;
 
-	copy_text(run->host, sizeof(run->host), sample->host);
+	keep_run_text(run->host, sizeof(run->host), sample->host);
 	if (!count_absent(sample->tracked_pid))
 		run->pid = sample->tracked_pid;
 	if (start) {
 		run->cpu_count = count_absent(start->cpu_count) ? (double)NAN : (double)start->cpu_count;
-		run->memory_total_mib = real_or_nan(start->memory_total_mib);
+		run->memory_total_mib = real_of_run(start->memory_total_mib);
 		run->is_machine = !text_absent(start->mode) && strcmp(start->mode, "host") == 0;
-		copy_text(run->folder, sizeof(run->folder), start->folder);
+		keep_run_text(run->folder, sizeof(run->folder), start->folder);
 	} else {
 		run->is_machine = !FIRST(frame, tree) || !run->pid;
 	}
 	if (!text_absent(sample->job_name) && *sample->job_name)
-		copy_text(run->name, sizeof(run->name), sample->job_name);
+		keep_run_text(run->name, sizeof(run->name), sample->job_name);
 	else if (start && !text_absent(start->program) && *start->program)
-		copy_text(run->name, sizeof(run->name), start->program);
+		keep_run_text(run->name, sizeof(run->name), start->program);
 	else if (start && !text_absent(start->executable) && *start->executable)
-		copy_text(run->name, sizeof(run->name), start->executable);
+		keep_run_text(run->name, sizeof(run->name), start->executable);
 	else if (run->is_machine)
-		copy_text(run->name, sizeof(run->name), sample->host);
+		keep_run_text(run->name, sizeof(run->name), sample->host);
 }
 
 static bool reason_is(const struct run_end_row *end, const char *reason)
@@ -72,23 +72,23 @@ static bool reason_is(const struct run_end_row *end, const char *reason)
 }
 
 /* The summary's peak. It does not trust a figure that counts shared pages more than once and no sample reaches. */
-static double peak_of(const struct run *run, const struct run_end_row *end)
+static double run_peak_of(const struct run *run, const struct run_end_row *end)
 {
 	enum memory_measure measure = memory_measure(end->memory_peak_source);
 	double sampled = run->timeline.peaks[SERIES_JOB_MEMORY];
 
 	if ((measure == MEASURE_EACH_PROCESS || measure == MEASURE_BOUND) && end->memory_peak_mib > sampled)
 		return sampled;
-	return real_or_nan(end->memory_peak_mib);
+	return real_of_run(end->memory_peak_mib);
 }
 
-static void take_end(struct run *run, const struct run_end_row *end)
+static void take_run_end(struct run *run, const struct run_end_row *end)
 {
 	bool is_oom = reason_is(end, "oom_kill_confirmed") || reason_is(end, "oom_kill_suspected");
 	char name[SIGNAL_NAME_SIZE];
 
-	run->wall_secs = real_or_nan(end->wall_secs);
-	run->memory_peak_mib = peak_of(run, end);
+	run->wall_secs = real_of_run(end->wall_secs);
+	run->memory_peak_mib = run_peak_of(run, end);
 	run->state = RUN_FAILED;
 	if (!count_absent(end->signal)) {
 		snprintf(run->outcome, sizeof(run->outcome), "killed by %s%s",
@@ -133,7 +133,7 @@ int run_take(struct run *run, const struct frame *frame, const struct frame *ide
 		run->outcome[0] = '\0';
 	}
 	if (end)
-		take_end(run, end);
+		take_run_end(run, end);
 	return 0;
 }
 

@@ -17,7 +17,7 @@ enum run_state {
 enum { RUN_NAME_BYTES = 120, RUN_OUTCOME_BYTES = 160 };
 
 struct run {
-	unsigned number;  /* in the history; 0: none */
+	unsigned number;  /* in the history, 0 for none */
 	size_t run_index; /* of record_run() */
 	char name[RUN_NAME_BYTES];
 	char folder[RUN_NAME_BYTES];
@@ -30,7 +30,7 @@ struct run {
 	double wall_secs;       /* of the run that has ended; NaN: unknown */
 	double memory_peak_mib; /* of the run that has ended, as in its summary; NaN: unknown */
 	enum run_state state;
-	char outcome[RUN_OUTCOME_BYTES]; /* in words; empty while it goes on */
+	char outcome[RUN_OUTCOME_BYTES]; /* in words, or empty while it goes on */
 	struct timeline timeline;
 	int64_t heard_ns; /* monotonic time of the last sample, or of the beginning */
 };

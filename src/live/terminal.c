@@ -1,4 +1,4 @@
-/* Shows a canvas with ncursesw; see terminal.h. */
+/* Shows a canvas with ncursesw. See terminal.h. */
 #include "live/terminal.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ struct shade {
 	attr_t with_256, with_8, without_colour;
 };
 
-/* Calm on dark and light backgrounds; the colours of 16 are those that the user has chosen. */
+/* Calm on dark and light backgrounds. The colours of 16 are those that the user has chosen. */
 static const struct shade SHADES[LOOKS] = {
 	[LOOK_PLAIN] = {-1, -1, 0, 0, 0},
 	[LOOK_FAINT] = {245, -1, 0, A_DIM, A_DIM},
@@ -216,7 +216,7 @@ static short pair_of(unsigned look)
 }
 
 /* A character that the locale lacks is a '?'. */
-static wchar_t character_of(uint32_t character)
+static wchar_t curses_character(uint32_t character)
 {
 	return character < 0x80 || (terminal.utf8 && wcwidth((wchar_t)character) > 0) ? (wchar_t)character
 										      : L'?';
@@ -227,7 +227,7 @@ void terminal_show(const struct canvas *canvas, bool again)
 	for (size_t row = 0; row < canvas->rows; row++) {
 		for (size_t column = 0; column < canvas->columns; column++) {
 			const struct cell *cell = &canvas->cells[row * canvas->columns + column];
-			wchar_t text[2] = {character_of(cell->character), 0};
+			wchar_t text[2] = {curses_character(cell->character), 0};
 			cchar_t shown;
 
 			if (!cell->character)

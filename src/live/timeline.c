@@ -1,11 +1,11 @@
-/* Keeps the course of a run; see timeline.h. */
+/* Keeps the course of a run. See timeline.h. */
 #include "live/timeline.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* The newest stay as they are; the rest has at most twice as many moments as this divides the whole run into. */
+/* The newest stay as they are. The rest has at most twice as many moments as this divides the whole run into. */
 enum { NEWEST_KEPT = 512, OLDER_PARTS = 512 };
 
 static const double ROUNDING = 1e-9;
@@ -20,7 +20,7 @@ double timeline_start(const struct timeline *timeline)
 	return timeline->count ? timeline->moments[0].end_secs - timeline->moments[0].step_secs : 0;
 }
 
-/* Moments that touch each other may be merged; a gap stays a gap. */
+/* Moments that touch each other may be merged. A gap stays a gap. */
 static bool may_merge(const struct moment *first, const struct moment *second, double longest_secs)
 {
 	double gap = second->end_secs - second->step_secs - first->end_secs;
@@ -47,7 +47,7 @@ static void merge_older(struct timeline *timeline)
 }
 
 /* Recordings with gaps everywhere cannot be merged: the oldest moments go. */
-static void make_room(struct timeline *timeline)
+static void make_timeline_room(struct timeline *timeline)
 {
 	merge_older(timeline);
 	if (timeline->count < TIMELINE_MOMENTS)
@@ -71,7 +71,7 @@ int timeline_add(struct timeline *timeline, struct moment *moment)
 			timeline->peaks[i] = NAN;
 	}
 	if (timeline->count == TIMELINE_MOMENTS)
-		make_room(timeline);
+		make_timeline_room(timeline);
 	for (size_t i = 0; i < SERIES_COUNT; i++)
 		timeline->peaks[i] = fmax(timeline->peaks[i], moment->values[i]);
 	timeline->moments[timeline->count++] = *moment;
@@ -87,7 +87,7 @@ void timeline_clear(struct timeline *timeline)
 	*timeline = (struct timeline){0};
 }
 
-/* The first moment that ends at or after a time; the count if there is none. */
+/* The first moment that ends at or after a time. The count if there is none. */
 static size_t index_at(const struct timeline *timeline, double secs)
 {
 	size_t first = 0, last = timeline->count;

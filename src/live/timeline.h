@@ -18,7 +18,7 @@ struct timeline {
 int timeline_add(struct timeline *timeline, struct moment *moment);
 void timeline_clear(struct timeline *timeline);
 
-/* The end of the newest moment, and the beginning of the oldest; 0 without any. */
+/* The end of the newest moment, and the beginning of the oldest, or 0 without any. */
 double timeline_end(const struct timeline *timeline);
 double timeline_start(const struct timeline *timeline);
 

@@ -1,4 +1,4 @@
-/* The state of the live view, and the meaning of its keys; see view.h. */
+/* The state of the live view, and the meaning of its keys. See view.h. */
 #include "live/view.h"
 
 #include <errno.h>

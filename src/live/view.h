@@ -16,13 +16,13 @@ struct view {
 	struct run **runs;
 	size_t count;
 	size_t chosen; /* the run that is shown, or that is chosen in the list */
-	bool lists;    /* the list of runs is shown; only if it is the way in */
+	bool lists;    /* the list of runs is shown, only if it is the way in */
 	bool several;  /* there is a list to go back to */
 	bool machine;  /* the machine beside the job instead of the job */
 	bool help;
 	bool quits;
 	double at_secs; /* the time that is looked at; NaN: the newest sample */
-	size_t zoom;    /* of the spans; 0: chosen by the run */
+	size_t zoom;    /* of the spans. 0: chosen by the run */
 	enum view_unit unit;
 	enum view_sort sort;
 	bool reversed;
@@ -45,7 +45,7 @@ void view_press(struct view *view, uint32_t key);
 /* Makes the screen. */
 void view_draw(struct view *view, struct canvas *canvas);
 
-/* The run that is shown or chosen; NULL without any. */
+/* The run that is shown or chosen, or NULL without any. */
 struct run *view_run(const struct view *view);
 
 /* ---- its parts --------------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ static struct places places_in(size_t columns)
 
 /* ---- order ------------------------------------------------------------------------------------------- */
 
-static double sort_number(const struct run *run, enum view_sort sort)
+static double list_sort_number(const struct run *run, enum view_sort sort)
 {
 	static const enum series JOB[] = {[SORT_CPU] = SERIES_JOB_CPU,
 					  [SORT_MEMORY] = SERIES_JOB_MEMORY,
@@ -57,7 +57,7 @@ static double sort_number(const struct run *run, enum view_sort sort)
 }
 
 /* Runs that go on come first. */
-static int compare_runs(const void *a, const void *b, void *context)
+static int order_of_runs(const void *a, const void *b, void *context)
 {
 	const struct run *left = *(const struct run *const *)a, *right = *(const struct run *const *)b;
 	const struct view *view = context;
@@ -69,8 +69,8 @@ static int compare_runs(const void *a, const void *b, void *context)
 	if (view->sort == SORT_NAME) {
 		order = strcmp(left->name, right->name);
 	} else {
-		first = sort_number(left, view->sort);
-		second = sort_number(right, view->sort);
+		first = list_sort_number(left, view->sort);
+		second = list_sort_number(right, view->sort);
 		order = isnan(first) || isnan(second) ? isnan(first) - isnan(second)
 						      : (first < second) - (first > second);
 	}
@@ -86,7 +86,7 @@ static void sort_runs(struct view *view)
 
 	if (view->count == 0)
 		return;
-	qsort_r(view->runs, view->count, sizeof(struct run *), compare_runs, view);
+	qsort_r(view->runs, view->count, sizeof(struct run *), order_of_runs, view);
 	for (size_t i = 0; i < view->count; i++)
 		if (view->runs[i] == chosen)
 			view->chosen = i;
@@ -110,8 +110,8 @@ static void draw_heading(const struct view *view, struct canvas *canvas, const s
 			  "WRITTEN");
 }
 
-static void draw_graph(const struct view *view, struct canvas *canvas, const struct run *run,
-		       struct graph_place place)
+static void draw_list_graph(const struct view *view, struct canvas *canvas, const struct run *run,
+			    struct graph_place place)
 {
 	struct span span = view_span(view, run);
 	size_t points = graph_points(view->style, place.columns);
@@ -155,8 +155,8 @@ static void draw_run(const struct view *view, struct canvas *canvas, const struc
 	canvas_text_right(canvas, row, places->cpu, CPU_COLUMNS, LOOK_PLAIN,
 			  figure_text(run_value(run, SERIES_JOB_CPU), text));
 	if (places->graph_columns)
-		draw_graph(view, canvas, run,
-			   (struct graph_place){row, places->graph, 1, places->graph_columns - 1});
+		draw_list_graph(view, canvas, run,
+				(struct graph_place){row, places->graph, 1, places->graph_columns - 1});
 	canvas_text_right(canvas, row, places->memory, MEMORY_COLUMNS,
 			  part >= 0.9    ? LOOK_BAD
 			  : part >= 0.75 ? LOOK_WARNING

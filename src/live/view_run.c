@@ -127,7 +127,7 @@ static double most_of(const double *values, size_t count)
 }
 
 /* The end of the scale: a round number, but not above the limit. A single core, and 1 KiB/s, is the least. */
-static double scale_of(const struct scene *scene, const struct panel *panel, double most)
+static double graph_scale_of(const struct scene *scene, const struct panel *panel, double most)
 {
 	bool binary = scene->view->unit != UNIT_DECIMAL;
 	double limit;
@@ -161,7 +161,7 @@ static void draw_scale(const struct scene *scene, const struct panel *panel, siz
 	canvas_text(scene->canvas, row, column, SCALE_COLUMNS - 1, LOOK_FAINT, text);
 }
 
-static void draw_graph(const struct scene *scene, const struct panel *panel, size_t row)
+static void draw_run_graph(const struct scene *scene, const struct panel *panel, size_t row)
 {
 	struct canvas *canvas = scene->canvas;
 	bool is_scaled = canvas->columns >= LEAST_SCALED;
@@ -172,7 +172,7 @@ static void draw_graph(const struct scene *scene, const struct panel *panel, siz
 	size_t points = graph_points(scene->view->style, place.columns), cursor = SIZE_MAX;
 
 	timeline_columns(&scene->run->timeline, panel->series, span.from_secs, span.to_secs, values, points);
-	scale = scale_of(scene, panel, most_of(values, points));
+	scale = graph_scale_of(scene, panel, most_of(values, points));
 	width = (span.to_secs - span.from_secs) / (double)points;
 	if (!isnan(scene->view->at_secs)) {
 		double at = (view_at(scene->view, scene->run) - span.from_secs) / width - 0.5;
@@ -259,7 +259,7 @@ static void draw_panel(const struct scene *scene, const struct panel *panel, siz
 	else
 		canvas_text(scene->canvas, row, VALUE, VALUE_COLUMNS, LOOK_STRONG,
 			    rate_text(scene->view, value, text));
-	draw_graph(scene, panel, row);
+	draw_run_graph(scene, panel, row);
 }
 
 /* ---- lines between the graphs and the table ----------------------------------------------------------- */

@@ -24,7 +24,7 @@ struct column {
 	size_t number; /* of struct detail */
 	enum number_kind kind;
 	size_t width;
-	int sort; /* of enum view_sort; -1: none */
+	int sort; /* of enum view_sort, -1 for none */
 };
 
 struct table {
@@ -104,7 +104,7 @@ static const char *number_text(const struct view *view, enum number_kind kind, d
 
 /* ---- order ------------------------------------------------------------------------------------------- */
 
-static double sort_number(const struct detail *detail, enum view_sort sort)
+static double table_sort_number(const struct detail *detail, enum view_sort sort)
 {
 	static const size_t NUMBERS[] = {
 		[SORT_CPU] = PROGRAM_CPU,
@@ -116,7 +116,7 @@ static double sort_number(const struct detail *detail, enum view_sort sort)
 	return detail->numbers[NUMBERS[sort]];
 }
 
-/* The largest first; unknown ones, and names, last. */
+/* The largest first, unknown ones and names last. */
 static int compare_details(const void *a, const void *b, void *context)
 {
 	const struct detail *left = *(const struct detail *const *)a,
@@ -129,8 +129,8 @@ static int compare_details(const void *a, const void *b, void *context)
 		order = strcmp(left->name, right->name);
 		return view->reversed ? -order : order;
 	}
-	first = sort_number(left, view->sort);
-	second = sort_number(right, view->sort);
+	first = table_sort_number(left, view->sort);
+	second = table_sort_number(right, view->sort);
 	if (isnan(first) || isnan(second))
 		return isnan(first) - isnan(second);
 	order = (first < second) - (first > second);

@@ -1,4 +1,4 @@
-/* Finds the recordings that are being written; see writers.h. */
+/* Finds the recordings that are being written. See writers.h. */
 #include "live/writers.h"
 
 #include <dirent.h>

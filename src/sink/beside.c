@@ -1,4 +1,4 @@
-/* Writes a file in a process of its own; see beside.h. */
+/* Writes a file in a process of its own. See beside.h. */
 #include "sink/beside.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ struct file_keeper {
 };
 
 /* A message that the recorder has not taken yet is more important than a later one. */
-static void tell_recorder(struct beside_page *page, const char *message)
+static void tell_from_beside(struct beside_page *page, const char *message)
 {
 	if (!*message || page->said != page->heard)
 		return;
@@ -47,7 +47,7 @@ static void pass_state_on(struct file_keeper *keeper)
 
 	if (keeper->page->said == keeper->page->heard &&
 	    target_take_warning(keeper->target, message, sizeof message))
-		tell_recorder(keeper->page, message);
+		tell_from_beside(keeper->page, message);
 	keeper->page->dropped = target_status(keeper->target).dropped_records;
 }
 
@@ -56,7 +56,7 @@ static void renew_file(struct file_keeper *keeper)
 	char message[BESIDE_MESSAGE_BYTES];
 
 	(void)target_renew(keeper->target, keeper->options, message, sizeof message);
-	tell_recorder(keeper->page, message);
+	tell_from_beside(keeper->page, message);
 }
 
 /* A header that the recorder sent before it could know that the file has one. */
@@ -68,7 +68,7 @@ static bool is_second_head(const struct file_keeper *keeper, const char *record,
 	       memcmp(record, head, length) == 0;
 }
 
-/* A length stands before each record; without bytes behind it, it asks for another file under the name. */
+/* A length stands before each record, without bytes behind it, it asks for another file under the name. */
 static void write_whole_records(struct file_keeper *keeper)
 {
 	struct buffer *text = &keeper->text;
@@ -94,7 +94,7 @@ static void write_whole_records(struct file_keeper *keeper)
 		keeper->page->lost++;
 }
 
-static void keep_file(struct file_keeper *keeper, int socket)
+static void keep_file_beside(struct file_keeper *keeper, int socket)
 {
 	ssize_t length;
 	char *piece;
@@ -111,7 +111,7 @@ static void keep_file(struct file_keeper *keeper, int socket)
 	}
 }
 
-static _Noreturn void keeper_main(struct beside_page *page, int socket, const char *path,
+static _Noreturn void beside_main(struct beside_page *page, int socket, const char *path,
 				  const struct target_options *options)
 {
 	struct target_options direct = *options;
@@ -131,7 +131,7 @@ static _Noreturn void keeper_main(struct beside_page *page, int socket, const ch
 	page->opening = *target_opening(keeper.target);
 	page->opened = 1;
 	(void)send(socket, "", 1, MSG_NOSIGNAL);
-	keep_file(&keeper, socket);
+	keep_file_beside(&keeper, socket);
 	target_end(keeper.target, 0);
 	pass_state_on(&keeper);
 	is_whole = target_status(keeper.target).state == TARGET_OK;
@@ -169,7 +169,7 @@ static int start_process(const char *path, const struct target_options *options,
 		return -errno;
 	beside->pid = fork_aside(sockets[1]);
 	if (beside->pid == 0)
-		keeper_main(beside->page, sockets[1], path, options);
+		beside_main(beside->page, sockets[1], path, options);
 	close(sockets[1]);
 	beside->socket = sockets[0];
 	return beside->pid < 0 ? -errno : 0;

@@ -13,7 +13,7 @@
 enum { BESIDE_MESSAGE_BYTES = 512 };
 
 struct beside_page {
-	_Atomic int opened; /* 0: not yet; 1; or why not, a negative errno */
+	_Atomic int opened; /* 0: not yet; 1, or why not, a negative errno */
 	_Atomic bool is_whole;
 	_Atomic unsigned lost; /* how often the file had lost its name */
 	_Atomic unsigned said, heard;

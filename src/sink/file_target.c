@@ -1,4 +1,4 @@
-/* Writes records to files and streams without waiting; see file_target.h. */
+/* Writes records to files and streams without waiting. See file_target.h. */
 #include "sink/file_target.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static bool means_gone(const struct target *target, int error)
 	}
 }
 
-static void note_failure(struct target *target, int error)
+static void note_target_failure(struct target *target, int error)
 {
 	target->last_error = error;
 	if (!means_gone(target, error)) {
@@ -131,7 +131,7 @@ static void note_failure(struct target *target, int error)
 }
 
 /* Writes once. Returns the number of bytes, or why none could be written. */
-static ssize_t put_bytes(struct target *target, const char *bytes, size_t length)
+static ssize_t put_target_bytes(struct target *target, const char *bytes, size_t length)
 {
 	ssize_t n;
 
@@ -145,7 +145,7 @@ static ssize_t put_bytes(struct target *target, const char *bytes, size_t length
 		n = n == 0 && length ? -EAGAIN : n;
 	}
 	if (n < 0)
-		note_failure(target, (int)n);
+		note_target_failure(target, (int)n);
 	else
 		target->no_reader_yet = false;
 	return n;
@@ -156,7 +156,7 @@ static size_t put_as_much_as_fits(struct target *target, const char *bytes, size
 	size_t done = 0;
 
 	while (done < length) {
-		ssize_t n = put_bytes(target, bytes + done, length - done);
+		ssize_t n = put_target_bytes(target, bytes + done, length - done);
 
 		if (n <= 0)
 			break;
@@ -199,9 +199,9 @@ static void remember_unfinished(struct target *target, const char *bytes, size_t
 
 enum outcome { WRITTEN, NOT_WRITTEN, BEGUN };
 
-static enum outcome write_record(struct target *target, const char *bytes, size_t length)
+static enum outcome write_target_record(struct target *target, const char *bytes, size_t length)
 {
-	ssize_t n = put_bytes(target, bytes, length);
+	ssize_t n = put_target_bytes(target, bytes, length);
 	size_t done = n < 0 ? 0 : (size_t)n;
 	int64_t start;
 
@@ -221,9 +221,9 @@ static enum outcome write_record(struct target *target, const char *bytes, size_
 }
 
 /* Writes a pending newline. Returns true if it is written or was not needed. */
-static bool end_line(struct target *target)
+static bool end_torn_line(struct target *target)
 {
-	if (target->newline_due && (target->has_members || put_bytes(target, "\n", 1) == 1))
+	if (target->newline_due && (target->has_members || put_target_bytes(target, "\n", 1) == 1))
 		target->newline_due = false;
 	return !target->newline_due;
 }
@@ -234,13 +234,13 @@ static bool finish_unfinished(struct target *target)
 	struct buffer *record = &target->unfinished;
 
 	if (!record->length)
-		return end_line(target);
+		return end_torn_line(target);
 	if (is_file(target) && target->unfinished_written && file_size(target) != target->unfinished_size) {
 		/* Another process has appended: our part stays a torn line, and the whole record follows. */
 		target->newline_due = true;
 		target->unfinished_written = 0;
 	}
-	if (!end_line(target))
+	if (!end_torn_line(target))
 		return false;
 	target->unfinished_written += put_as_much_as_fits(target, record->data + target->unfinished_written,
 							  record->length - target->unfinished_written);
@@ -256,7 +256,7 @@ static bool finish_unfinished(struct target *target)
 }
 
 /* Writes all waiting records in order. Returns true if none is left. */
-static bool write_pending(struct target *target)
+static bool write_pending_record(struct target *target)
 {
 	const char *bytes;
 	size_t length;
@@ -264,7 +264,7 @@ static bool write_pending(struct target *target)
 	if (!finish_unfinished(target))
 		return false;
 	while (record_ring_oldest(&target->ring, &bytes, &length)) {
-		enum outcome outcome = write_record(target, bytes, length);
+		enum outcome outcome = write_target_record(target, bytes, length);
 
 		if (outcome == NOT_WRITTEN)
 			return false;
@@ -305,8 +305,8 @@ int target_write(struct target *target, const char *bytes, size_t length)
 		return target_error(target);
 	}
 	held = hold_signals();
-	if (!target->gone && write_pending(target))
-		outcome = write_record(target, bytes, length);
+	if (!target->gone && write_pending_record(target))
+		outcome = write_target_record(target, bytes, length);
 	if (outcome == NOT_WRITTEN)
 		drop_records(target, target->gone ? 1 : record_ring_add(&target->ring, bytes, length));
 	release_signals(&held);
@@ -321,13 +321,13 @@ int target_write_head(struct target *target, const char *bytes, size_t length)
 		return target_error(target);
 	held = hold_signals();
 	/* A header that is still unwritten comes before all records, too. */
-	if (!target->gone && write_record(target, bytes, length) == NOT_WRITTEN && !target->gone)
+	if (!target->gone && write_target_record(target, bytes, length) == NOT_WRITTEN && !target->gone)
 		remember_unfinished(target, bytes, length, 0);
 	release_signals(&held);
 	return target_error(target);
 }
 
-static void wait_for_room(const struct target *target, int64_t left_ns)
+static void wait_for_target_room(const struct target *target, int64_t left_ns)
 {
 	struct timespec left = {(time_t)(left_ns / NSEC_PER_SEC), (long)(left_ns % NSEC_PER_SEC)};
 	struct pollfd room = {target->stream.fd, POLLOUT, 0};
@@ -342,14 +342,14 @@ int target_flush(struct target *target, int64_t deadline_ns)
 	if (target->gone || !is_pending(target))
 		return target_error(target);
 	held = hold_signals();
-	while (!target->gone && !write_pending(target)) {
+	while (!target->gone && !write_pending_record(target)) {
 		static const struct timespec PAUSE = {0, NSEC_PER_MSEC};
 		int64_t left_ns = deadline_ns ? deadline_ns - SYSTEM_CLOCKS.monotonic_ns(NULL) : 0;
 
 		if (left_ns <= 0 || target->gone || is_file(target) || target->last_error != -EAGAIN)
 			break;
 		/* A stream may be ready and still lack room for the whole next record. */
-		wait_for_room(target, left_ns);
+		wait_for_target_room(target, left_ns);
 		if (left_ns > PAUSE.tv_nsec)
 			nanosleep(&PAUSE, NULL);
 	}

@@ -54,7 +54,7 @@ int target_from_fd(int fd, const char *name, const struct target_options *option
 /* The state of the file at opening. Constant afterwards. */
 struct target_opening {
 	bool had_content; /* after the repair; a second CSV header is left out. For a descriptor only with append */
-	unsigned renamed_number; /* the earlier recording is now FILE.N; 0: none */
+	unsigned renamed_number; /* the earlier recording is now FILE.N, 0 for none */
 	struct tail_repair repair;
 };
 
@@ -79,7 +79,7 @@ int target_write_head(struct target *target, const char *bytes, size_t length);
 
 /*
  * Tries again to write the waiting records. A stream's reader gets until `deadline_ns` to make room
- * (CLOCK_MONOTONIC; 0: no time). Files are tried once. Returns as target_write() does.
+ * (CLOCK_MONOTONIC. 0: no time). Files are tried once. Returns as target_write() does.
  */
 int target_flush(struct target *target, int64_t deadline_ns);
 
@@ -99,7 +99,7 @@ int64_t target_size(const struct target *target);
 pid_t target_process(const struct target *target);
 
 /*
- * Flushes, unlocks, closes and frees. Records that are unwritten then are lost; use target_status() after a flush
+ * Flushes, unlocks, closes and frees. Records that are unwritten then are lost. Use target_status() after a flush
  * to find out.
  */
 void target_close(struct target *target, int64_t deadline_ns);
@@ -131,7 +131,7 @@ enum target_state {
 
 struct target_status {
 	enum target_state state;
-	int last_error; /* negative errno of the last failed attempt; 0: none; -EAGAIN: reader too\n\t\t\t   slow */
+	int last_error; /* negative errno of the last failed attempt, 0 for none; -EAGAIN: reader too\n\t\t\t   slow */
 	uint64_t dropped_records;
 	size_t pending_records;
 	size_t pending_bytes;
@@ -141,6 +141,6 @@ struct target_status target_status(const struct target *target);
 
 /*
  * Returns true once in a target's life, if something happened that the user should know (a full disk, dropped
- * records; not a reader that left), with one line in ret_message. Never for stderr itself.
+ * records, not a reader that left), with one line in ret_message. Never for stderr itself.
  */
 bool target_take_warning(struct target *target, char *ret_message, size_t message_size);

@@ -1,4 +1,4 @@
-/* Holds back signals that writing raises; see held_signals.h. */
+/* Holds back signals that writing raises. See held_signals.h. */
 #include "sink/held_signals.h"
 
 #include <errno.h>

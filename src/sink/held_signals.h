@@ -1,6 +1,6 @@
 /*
  * Keeps the signals that writing can raise away from the calling thread: SIGPIPE (reader gone), SIGXFSZ
- * (RLIMIT_FSIZE) and SIGTTOU (`stty tostop`; the kernel lets a writer that blocks it go on). Dispositions belong
+ * (RLIMIT_FSIZE) and SIGTTOU (`stty tostop`, after which the kernel lets a writer go on that blocks it). Dispositions belong
  * to the program and stay unchanged.
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* Writes without waiting; see nowait_stream.h. */
+/* Writes without waiting. See nowait_stream.h. */
 #include "sink/nowait_stream.h"
 
 #include <errno.h>

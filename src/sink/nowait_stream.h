@@ -25,7 +25,7 @@ enum nowait_way {
 };
 
 struct nowait_stream {
-	int fd;       /* ours, close-on-exec, above 2; -1: closed */
+	int fd;       /* ours, close-on-exec, above 2. -1: closed */
 	int relay[2]; /* NOWAIT_SPLICE: the private pipe, else -1 */
 	enum nowait_way way;
 	bool is_terminal;

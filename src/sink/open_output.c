@@ -1,4 +1,4 @@
-/* Opens an output by name; see open_output.h. */
+/* Opens an output by name. See open_output.h. */
 #include "sink/open_output.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ const char *output_shown_path(const char *path)
 	return length > LONGEST_SHOWN_PATH ? path + length - LONGEST_SHOWN_PATH : path;
 }
 
-static int refuse_output(const struct output_place *place, int error, const char *reason)
+static int refuse_opened_output(const struct output_place *place, int error, const char *reason)
 {
 	output_message(place->message, place->message_size, "cannot write to '%s': %s",
 		       output_shown_path(place->path), reason);
@@ -70,7 +70,7 @@ static int refuse_output(const struct output_place *place, int error, const char
 
 static int refuse_errno(const struct output_place *place, int error)
 {
-	return refuse_output(place, error, strerror(-error));
+	return refuse_opened_output(place, error, strerror(-error));
 }
 
 /* If standard input, output or error is closed, the file must not get that number: the job would write to it. */
@@ -108,11 +108,11 @@ static int lock_output(const struct output_place *place, int fd)
 			return 0;
 		nanosleep(&(struct timespec){.tv_nsec = 10 * NSEC_PER_MSEC}, NULL);
 	}
-	return refuse_output(place, -EBUSY,
-			     "another recording is being written to it; choose another output");
+	return refuse_opened_output(place, -EBUSY,
+				    "another recording is being written to it; choose another output");
 }
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
+static bool output_is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -125,7 +125,7 @@ static int check_still_there(const struct output_place *place, int fd)
 	if (fstat(fd, &opened) < 0)
 		return refuse_errno(place, -errno);
 	if (fstatat(place->dir_fd, place->name, &named, place->link ? 0 : AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !is_same_file(&opened, &named))
+	    !output_is_same_file(&opened, &named))
 		return -EAGAIN;
 	return 0;
 }
@@ -140,13 +140,13 @@ static int create_output(const struct output_place *place, struct opened_output 
 	if (fd == -EEXIST)
 		return -EAGAIN;
 	if (fd == -ENOENT && place->link)
-		return refuse_output(
+		return refuse_opened_output(
 			place, fd,
 			"it is a symbolic link into a folder that does not exist; create it first");
 	/* Some file systems, such as /proc, answer ENOENT although the folder is there. */
 	if (fd < 0)
 		return fd == -ENOENT ? refuse_errno(place, fd)
-				     : refuse_output(place, fd, file_place_fault(fd));
+				     : refuse_opened_output(place, fd, file_place_fault(fd));
 	r = lock_output(place, fd);
 	if (r < 0)
 		return r;
@@ -165,7 +165,7 @@ static size_t count_fields(struct scan line)
 }
 
 /*
- * Whether our rows fit below a first line. A CSV header must be ours; rows without a header must have as many
+ * Whether our rows fit below a first line. A CSV header must be ours. Rows without a header must have as many
  * cells as ours.
  */
 static bool fits_layout(const char *csv_head, struct scan line)
@@ -197,7 +197,7 @@ static bool holds_members(int fd, bool *ret_csv)
 	       gzip_member_begins(head, ret_csv, &length);
 }
 
-/* Nothing can be appended to half a file of gzip; the file of another program may hold anything. */
+/* Nothing can be appended to half a file of gzip. The file of another program may hold anything. */
 static int check_compressed(const struct output_place *place, int fd)
 {
 	char begins[2];
@@ -205,14 +205,14 @@ static int check_compressed(const struct output_place *place, int fd)
 	bool is_gzip = length == 2 && memcmp(begins, "\x1f\x8b", 2) == 0, csv;
 
 	if (length > 0 && is_gzip != is_compressed(place))
-		return refuse_output(
+		return refuse_opened_output(
 			place, -EINVAL,
 			is_gzip ? "it is compressed, and text cannot be appended to it; choose another output"
 				: "it holds text, and compressed samples cannot be appended to it; "
 				  "choose another output");
 	if (is_gzip && holds_members(fd, &csv) && csv != (place->options->text == MEMBERS_CSV))
-		return refuse_output(place, -EINVAL,
-				     "its samples have the other format; choose another output");
+		return refuse_opened_output(place, -EINVAL,
+					    "its samples have the other format; choose another output");
 	return 0;
 }
 
@@ -227,7 +227,7 @@ static int check_format(const struct output_place *place, int fd)
 	bool is_csv, is_row;
 
 	if (place->options->text == LINES_CSV && scan_literal(&scan, "{"))
-		return refuse_output(
+		return refuse_opened_output(
 			place, -EINVAL,
 			"it holds JSON lines, and CSV cannot be appended to them; choose another output");
 	/* A torn line is about to be cut off, or has a check of its own. */
@@ -237,12 +237,12 @@ static int check_format(const struct output_place *place, int fd)
 	is_row = scan_left(&scan) && *scan.at >= '0' && *scan.at <= '9' && count_fields(line) > 1;
 	is_csv = scan_literal(&scan, "timestamp");
 	if (place->options->text == LINES_JSON && is_csv)
-		return refuse_output(
+		return refuse_opened_output(
 			place, -EINVAL,
 			"it holds CSV, and JSON cannot be appended to it; choose another output");
 	if (place->options->text == LINES_CSV && place->options->csv_head && (is_csv || is_row) &&
 	    scan_left(&line) && !fits_layout(place->options->csv_head, line))
-		return refuse_output(
+		return refuse_opened_output(
 			place, -EINVAL,
 			"it holds CSV with other columns; choose the same --csv-layout or another output");
 	return 0;
@@ -282,9 +282,10 @@ static int rotate_and_create(const struct output_place *place, struct opened_out
 	int number;
 
 	if (place->link)
-		return refuse_output(place, -EEXIST,
-				     "it is a symbolic link to a file with content, which is not renamed; "
-				     "name the file itself or use --append");
+		return refuse_opened_output(
+			place, -EEXIST,
+			"it is a symbolic link to a file with content, which is not renamed; "
+			"name the file itself or use --append");
 	number = rename_aside(place->dir_fd, place->name);
 	if (number == -ENOENT)
 		return -EAGAIN;
@@ -310,7 +311,7 @@ static int open_regular(const struct output_place *place, const struct stat *fou
 	if (place->options->fresh && !place->options->append)
 		return refuse_errno(place, -EEXIST);
 	fd = open_in_place(place, O_RDWR | O_APPEND);
-	/* The file is only going to be renamed, so it need not be writable; it is opened for its lock. */
+	/* The file is only going to be renamed, so it need not be writable. It is opened for its lock. */
 	if (!use_it && (fd == -EACCES || fd == -EPERM))
 		fd = open_in_place(place, O_RDONLY);
 	if (fd == -ENOENT || fd == -ELOOP)
@@ -325,9 +326,10 @@ static int open_regular(const struct output_place *place, const struct stat *fou
 	if (use_it)
 		return append_to(place, &fd, output);
 	if (!place->link && !is_recording(fd) && !holds_members(fd, &csv))
-		return refuse_output(place, -EEXIST,
-				     "it has content that is not a recording, so it is neither renamed nor "
-				     "overwritten; choose another name");
+		return refuse_opened_output(
+			place, -EEXIST,
+			"it has content that is not a recording, so it is neither renamed nor "
+			"overwritten; choose another name");
 	return rotate_and_create(place, output);
 }
 
@@ -339,7 +341,7 @@ static int hand_over(const struct stat *found, int *fd, struct opened_output *ou
 {
 	struct stat opened;
 
-	if (fstat(*fd, &opened) < 0 || !is_same_file(&opened, found))
+	if (fstat(*fd, &opened) < 0 || !output_is_same_file(&opened, found))
 		return -EAGAIN;
 	output->fd = take_fd(fd);
 	return 0;
@@ -375,12 +377,12 @@ static int check_owner(const struct output_place *place, const struct stat *foun
 	if (!place->shared)
 		return 0;
 	if (found->st_uid != geteuid() && found->st_uid != place->dir_owner)
-		return refuse_output(
+		return refuse_opened_output(
 			place, -EACCES,
 			"it belongs to another user, in a folder that everyone may write to; choose "
 			"another name");
 	if (S_ISREG(found->st_mode) && found->st_nlink > 1)
-		return refuse_output(
+		return refuse_opened_output(
 			place, -EACCES,
 			"it has a second name, in a folder that everyone may write to; choose another name");
 	return 0;
@@ -401,11 +403,11 @@ static int open_found(const struct output_place *place, const struct stat *found
 	case S_IFCHR:
 		return open_device(place, found, output);
 	case S_IFDIR:
-		return refuse_output(place, -EISDIR, file_place_fault(-EISDIR));
+		return refuse_opened_output(place, -EISDIR, file_place_fault(-EISDIR));
 	case S_IFBLK:
-		return refuse_output(place, -EINVAL, "it is a disk; name a file");
+		return refuse_opened_output(place, -EINVAL, "it is a disk; name a file");
 	default:
-		return refuse_output(place, -EINVAL, "it is a socket; name a file");
+		return refuse_opened_output(place, -EINVAL, "it is a socket; name a file");
 	}
 }
 
@@ -419,7 +421,7 @@ static int open_name(struct output_place *place, struct opened_output *output)
 	r = fstatat(place->dir_fd, place->name, &found, AT_SYMLINK_NOFOLLOW);
 	if (r == 0 && S_ISLNK(found.st_mode)) {
 		if (place->shared)
-			return refuse_output(
+			return refuse_opened_output(
 				place, -ELOOP,
 				"it is a symbolic link in a folder that everyone may write to; name "
 				"the file itself");
@@ -431,7 +433,7 @@ static int open_name(struct output_place *place, struct opened_output *output)
 	return errno == ENOENT ? create_output(place, output) : refuse_errno(place, -errno);
 }
 
-static int open_folder(struct output_place *place)
+static int open_output_folder(struct output_place *place)
 {
 	const char *slash = strrchr(place->path, '/');
 	size_t length = slash ? (size_t)(slash - place->path) : 0;
@@ -443,13 +445,13 @@ static int open_folder(struct output_place *place)
 	place->name = slash ? slash + 1 : place->path;
 	place->dir_fd = move_above_stdio(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
 	if (place->dir_fd < 0)
-		return refuse_output(place, place->dir_fd, file_place_fault(place->dir_fd));
+		return refuse_opened_output(place, place->dir_fd, file_place_fault(place->dir_fd));
 	if (fstat(place->dir_fd, &status) < 0)
 		return refuse_errno(place, -errno);
 	place->dir_owner = status.st_uid;
 	place->shared = (status.st_mode & S_ISVTX) && (status.st_mode & S_IWOTH);
 	if (!*place->name)
-		return refuse_output(place, -EISDIR, file_place_fault(-EISDIR));
+		return refuse_opened_output(place, -EISDIR, file_place_fault(-EISDIR));
 	return 0;
 }
 
@@ -465,8 +467,8 @@ RUNS_ONCE int open_output(const char *path, const struct output_options *options
 	int r;
 
 	if (!*path)
-		return refuse_output(&place, -ENOENT, "the name is empty");
-	r = open_folder(&place);
+		return refuse_opened_output(&place, -ENOENT, "the name is empty");
+	r = open_output_folder(&place);
 	if (r == 0)
 		r = -EAGAIN;
 	for (int i = 0; i < RACES_LOST_AT_MOST && r == -EAGAIN; i++)
@@ -474,5 +476,5 @@ RUNS_ONCE int open_output(const char *path, const struct output_options *options
 	if (r == 0)
 		*ret_output = output;
 	cleanup_close(&place.dir_fd);
-	return r == -EAGAIN ? refuse_output(&place, r, "other programs keep replacing it") : r;
+	return r == -EAGAIN ? refuse_opened_output(&place, r, "other programs keep replacing it") : r;
 }

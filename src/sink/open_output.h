@@ -21,16 +21,16 @@
 struct output_options {
 	bool append;           /* to an existing recording, instead of renaming it */
 	enum line_format text; /* the format, for recognising a torn end */
-	const char *csv_head;  /* header that an existing CSV must have, with or without newline; NULL: any */
+	const char *csv_head;  /* header that an existing CSV must have, with or without newline. NULL: any */
 	bool fresh;            /* -EEXIST for a name that is taken, unless `append` */
 };
 
 struct opened_output {
 	int fd;                  /* the caller's; close-on-exec, above 2 */
-	bool regular;            /* O_APPEND, and locked if the file system can; false: O_NONBLOCK */
+	bool regular;            /* O_APPEND, and locked if the file system can. false: O_NONBLOCK */
 	bool no_reader_yet;      /* a FIFO: writing gives EPIPE until a reader opens it */
 	bool had_content;        /* after the repair: a CSV file already has its header */
-	unsigned renamed_number; /* the earlier recording is now FILE.N; 0: none */
+	unsigned renamed_number; /* the earlier recording is now FILE.N, 0 for none */
 	struct tail_repair repair;
 };
 

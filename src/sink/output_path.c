@@ -1,10 +1,10 @@
-/* Fills in the name of an output; see output_path.h. */
+/* Fills in the name of an output. See output_path.h. */
 #include "sink/output_path.h"
 
 #include <errno.h>
 #include <time.h>
 
-static void add_host(struct buffer *out, const char *host)
+static void add_host_name(struct buffer *out, const char *host)
 {
 	for (; *host; host++)
 		buffer_add_char(out, *host == '/' ? '_' : *host);
@@ -39,7 +39,7 @@ int expand_output_path(const char *template, const struct output_path_values *va
 			buffer_add_char(out, '%');
 			break;
 		case 'h':
-			add_host(out, values->host);
+			add_host_name(out, values->host);
 			break;
 		case 'p':
 			buffer_add_i64(out, values->pid);

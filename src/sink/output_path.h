@@ -17,6 +17,6 @@ struct output_path_values {
  * Appends `template` to `out` with %h %p %t %r %u filled in; %% becomes one percent sign.
  *
  * Returns 0, or 1 if it has %u; -EINVAL for any other character after a percent sign, or a missing one; -ENOENT
- * if nothing is left of the name ("%u" with number 0); or buffer_error(). After a failure, do not use the contents of `out`.
+ * if nothing is left of the name ("%u" with number 0), or buffer_error(). After a failure, do not use the contents of `out`.
  */
 int expand_output_path(const char *template, const struct output_path_values *values, struct buffer *out);

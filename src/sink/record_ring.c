@@ -1,4 +1,4 @@
-/* Keeps whole records that wait to be written; see record_ring.h. Each is stored behind its length. */
+/* Keeps whole records that wait to be written. See record_ring.h. Each is stored behind its length. */
 #include "sink/record_ring.h"
 
 #include <stdint.h>

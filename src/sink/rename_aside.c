@@ -1,4 +1,4 @@
-/* Gives a file a numbered name; see rename_aside.h. */
+/* Gives a file a numbered name. See rename_aside.h. */
 #include "sink/rename_aside.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Finds the folder where samples wait for upload; see spool_folder.h. */
+/* Finds the folder where samples wait for upload. See spool_folder.h. */
 #include "sink/spool_folder.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "launch/in_time.h"
 
 /* As mkdir -p. */
-static int make_folders(char *path)
+static int make_spool_folders(char *path)
 {
 	for (char *slash = path + 1;; slash++) {
 		char kept;
@@ -68,7 +68,7 @@ static void call_make(void *data)
 {
 	struct make_call *call = data;
 
-	call->result = make_folders(call->path);
+	call->result = make_spool_folders(call->path);
 	if (call->result == 0)
 		call->result = check_folders(call->path, call->base_length);
 	/* An existing folder may not be writable for this user. */
@@ -76,7 +76,7 @@ static void call_make(void *data)
 		call->result = -errno;
 }
 
-RUNS_ONCE static int make_folder(char *path, size_t base_length, char **ret_path)
+RUNS_ONCE static int make_spool_folder(char *path, size_t base_length, char **ret_path)
 {
 	struct make_call call = {path, base_length, 0};
 	int r = path ? act_in_time(path, call_make, &call, sizeof call) : -ENOMEM;
@@ -101,7 +101,7 @@ static int make_below(const char *folder, const char *between, char **ret_path)
 {
 	CLEANUP_FREE char *base = join_path(folder, between);
 
-	return base ? make_folder(join_path(base, "resource-tracker/spool"), strlen(base), ret_path)
+	return base ? make_spool_folder(join_path(base, "resource-tracker/spool"), strlen(base), ret_path)
 		    : -ENOMEM;
 }
 
@@ -140,7 +140,7 @@ static int make_temporary(char **ret_path)
 	call.path = own;
 	r = act_in_time(own, call_own_folder, &call, sizeof call);
 	r = r < 0 ? r : call.result;
-	return r < 0 ? r : make_folder(join_path(own, "spool"), strlen(own), ret_path);
+	return r < 0 ? r : make_spool_folder(join_path(own, "spool"), strlen(own), ret_path);
 }
 
 int spool_folder_make(const char *given, char **ret_path)
@@ -148,7 +148,7 @@ int spool_folder_make(const char *given, char **ret_path)
 	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
 
 	if (given)
-		return make_folder(strdup(given), strlen(given), ret_path);
+		return make_spool_folder(strdup(given), strlen(given), ret_path);
 	if (state && state[0] == '/' && make_below(state, "", ret_path) == 0)
 		return 0;
 	if (home && home[0] == '/' && make_below(home, ".local/state", ret_path) == 0)

@@ -6,7 +6,7 @@
 
 /*
  * Makes the folder (new parts with mode 0700) and returns its path, which the caller frees. `given` NULL:
- * resource-tracker/spool in $XDG_STATE_HOME or ~/.local/state; if there is no home, or it is not writable,
+ * resource-tracker/spool in $XDG_STATE_HOME or ~/.local/state. If there is no home, or it is not writable,
  * resource-tracker-UID/spool in $TMPDIR or /tmp, if that belongs to this user alone. Returns 0 or the negative
  * errno of the last attempt.
  */

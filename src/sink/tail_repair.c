@@ -1,4 +1,4 @@
-/* Repairs a torn end; see tail_repair.h. */
+/* Repairs a torn end. See tail_repair.h. */
 #include "sink/tail_repair.h"
 
 #include <errno.h>
@@ -92,7 +92,7 @@ static void scan_json_char(struct json_scan *json, char c)
 }
 
 /*
- * Returns 1 if the text from `start` to `end`, which begins with a brace, ends with the brace that closes it; else
+ * Returns 1 if the text from `start` to `end`, which begins with a brace, ends with the brace that closes it, else
  * 0, or a negative errno.
  */
 static int is_complete_object(int fd, int64_t start, int64_t end)
@@ -158,7 +158,7 @@ static int add_newline(int fd)
 	return n < 0 ? -errno : n == 1 ? 0 : -ENOSPC;
 }
 
-/* Returns where the last member of ours ends, or begins if it is torn; `end` if the file has none; or a negative errno. */
+/* Returns where the last member of ours ends, or begins if it is torn; `end` if the file has none, or a negative errno. */
 static int64_t end_of_members(int fd, int64_t end)
 {
 	char block[BLOCK_BYTES + MEMBER_HEAD_BYTES];

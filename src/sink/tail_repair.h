@@ -20,8 +20,8 @@ struct tail_repair {
 };
 
 /*
- * Makes the file end with a newline, or empty. `fd` is a regular file, open for reading and writing with O_APPEND;
- * no other process writes to it. Memory is constant, however long the last line is.
+ * Makes the file end with a newline, or empty. `fd` is a regular file, open for reading and writing with O_APPEND.
+ * No other process writes to it. Memory is constant, however long the last line is.
  *
  * NULs at the end are cut. A last line without a newline is cut if it is the beginning of a record. It gets a
  * newline if it is a complete JSON object, if it is not a record at all (other text must not be destroyed), or if
