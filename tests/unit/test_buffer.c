@@ -170,7 +170,7 @@ static void no_locale_changes_a_number(void **state)
 	setlocale(LC_ALL, "C");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(appended_pieces_make_one_text),

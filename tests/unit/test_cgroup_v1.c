@@ -139,7 +139,7 @@ static void a_nested_group_is_read(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_way_to_say_no_limit_is_known),

@@ -185,7 +185,7 @@ static void older_kernels_lack_lines_and_files(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(max_means_unlimited),

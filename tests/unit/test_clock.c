@@ -27,7 +27,7 @@ static void the_realtime_clock_is_that_of_time(void **state)
 	assert_true(now >= before && now <= (int64_t)time(NULL) + 1);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_monotonic_clock_never_steps_back),

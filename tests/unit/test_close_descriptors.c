@@ -54,7 +54,7 @@ static void descriptors_below_the_first_stay_open(void **state)
 	check(25, 1, 2);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_kept_descriptors_stay_open),

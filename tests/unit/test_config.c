@@ -305,7 +305,7 @@ static void test_rank(void **state)
 	unsetenv("SLURM_PROCID");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	static const struct CMUnitTest TESTS[] = {
 		cmocka_unit_test_setup_teardown(test_defaults, setup, teardown),

@@ -62,7 +62,7 @@ static void sysfs_lists_are_read(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_are_counted),

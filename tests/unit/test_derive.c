@@ -322,7 +322,7 @@ static void a_sum_of_devices_that_have_all_just_come_is_unknown(void **state)
 	frame_done(&now);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_has_its_own_earlier_frame),

@@ -81,7 +81,7 @@ static void a_captured_machine_has_no_log(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kills_are_known_by_both_lines),

@@ -257,7 +257,7 @@ static void test_before_linux_6_0_only_known_processes_have_records(void **state
 	end(&job);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_children_of_a_parent_that_came_and_went_are_found),

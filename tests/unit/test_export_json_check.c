@@ -92,7 +92,7 @@ static void json_is_valid_stops_at_a_depth(void **state)
 	assert_false(json_is_valid(scan_bytes(text, 200)));
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_is_valid_takes_json),

@@ -46,7 +46,7 @@ static void odd_lines_are_skipped(void **state)
 	assert_int_equal(pids[0], 5);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holders_of_the_file_are_found),

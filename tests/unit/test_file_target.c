@@ -407,7 +407,7 @@ static void killed_at_any_moment_it_leaves_whole_lines(void **state)
 	free(numbers);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(one_record_is_one_write),

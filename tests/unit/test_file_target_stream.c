@@ -453,7 +453,7 @@ static void lines_beside_the_jobs_stay_whole(void **state)
 
 #define stream_test(test) cmocka_unit_test_setup_teardown(test, start_alarm, scratch_leave)
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		stream_test(an_unread_pipe_keeps_the_content_of_the_ring),

@@ -108,7 +108,7 @@ static void test_machine(void **state)
 	compare(name, "csv", &csv);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	struct CMUnitTest tests[ARRAY_SIZE(MACHINES)];
 

@@ -278,7 +278,7 @@ static void without_a_tree_only_devices_are_filled(void **state)
 	assert_int_equal(accounts[0].process_count, 0);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(members_are_added_up_and_strangers_are_not, set_up,

@@ -382,7 +382,7 @@ static void one_vendor_can_be_asked_for(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_generation_of_amdgpu),

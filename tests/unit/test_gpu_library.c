@@ -128,7 +128,7 @@ static void before_the_helper_answers_nothing_is_zero(void **state)
 	assert_int_equal(rt_instance_count(tracker, rt_metric_find("gpu.uuid")), 0);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(values_by_instance, begin, end),

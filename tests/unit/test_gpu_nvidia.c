@@ -499,7 +499,7 @@ static void an_emptied_list_does_not_mean_idle(void **state)
 	assert_int_equal(survey->devices[1].tenant_count, 0);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(every_reading_of_a_device, end),

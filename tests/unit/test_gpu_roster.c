@@ -161,7 +161,7 @@ static void a_driver_without_devices_is_asked_ever_more_seldom(void **state)
 	assert_near(reading(1, GPU_UTILIZATION_PCT), 30);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_removed_device_keeps_its_row, end),

@@ -120,7 +120,7 @@ static void texts_of_a_crashed_library_are_cut(void **state)
 	assert_int_equal(strlen(received.problem), sizeof received.problem - 1);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_survey_arrives_as_it_was_sent, set_up),

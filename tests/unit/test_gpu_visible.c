@@ -126,7 +126,7 @@ static void other_vendors_have_their_own(void **state)
 	EXPECT("ZE_AFFINITY_MASK=", "111111");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nothing_said_hides_nothing, set_up),

@@ -198,7 +198,7 @@ static void test_a_look_at_a_clock_that_stands_still_counts(void **state)
 	assert_int_equal(process.seen_ns, 800000);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_process_ends_with_its_last_thread),

@@ -499,7 +499,7 @@ static void a_forked_child_only_frees(void **state)
 	stop_quickly(helper);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(answers_come_by_themselves, begin, end),

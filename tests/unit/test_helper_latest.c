@@ -118,7 +118,7 @@ static void a_read_gives_one_whole_value(void **state)
 	pthread_join(writer, NULL);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_newest_value_is_read),

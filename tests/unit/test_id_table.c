@@ -43,7 +43,7 @@ static void a_table_that_grows_and_is_emptied_finds_all_ids_and_no_other(void **
 	id_table_done(&table);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_id_keeps_its_last_index),

@@ -293,7 +293,7 @@ static void closing_after_the_duration(void **state)
 	rt_close(tracker);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sampling_costs_the_program_nothing),

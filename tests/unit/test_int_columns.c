@@ -138,7 +138,7 @@ static void int_columns_accept_zero_columns(void **state)
 	int_columns_done(&columns);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_value_comes_back),

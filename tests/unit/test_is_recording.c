@@ -73,7 +73,7 @@ static void begins_recording_knows_csv_of_every_layout(void **state)
 		assert_false(begins(NO[i]));
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(begins_recording_knows_samples_and_marks),

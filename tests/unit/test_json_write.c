@@ -113,7 +113,7 @@ static void levels_that_were_used_before_begin_anew(void **state)
 	assert_string_equal(out.data, "[[0],[1],[2]]");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(commas_and_nesting_are_its_business),

@@ -292,7 +292,7 @@ static void readable_while_a_thread_samples(void **state)
 	rt_close(tracker);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(cells_are_those_of_every_csv_layout),

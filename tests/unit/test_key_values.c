@@ -81,7 +81,7 @@ static void sums_saturate_instead_of_wrapping(void **state)
 	assert_int_equal(values.third, -1);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(missing_lines_stay_absent),

@@ -452,7 +452,7 @@ static void small_terminals_are_told_the_least_size(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		TEST(graph_shows_zero_as_a_mark_and_nothing_for_an_unknown_value),

@@ -372,7 +372,7 @@ static void test_the_mark_of_the_largest_member_is_read_if_it_matters(void **unu
 	assert_int_equal(tree.between.largest_pid, 0);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_a_rising_mark_counts_beside_memory_in_no_resident_set, begin),

@@ -180,7 +180,7 @@ static void large_members_and_other_families_are_not_read(void **unused)
 
 #define CORRECT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		CORRECT_TEST(shares_replace_an_estimate_in_doubt),

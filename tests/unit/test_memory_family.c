@@ -513,7 +513,7 @@ static void processes_after_exec_are_families_of_their_own(void **unused)
 
 #define FAMILY_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		FAMILY_TEST(a_process_alone_has_its_resident_set),

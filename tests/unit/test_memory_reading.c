@@ -96,7 +96,7 @@ static void test_relocated_data_of_a_library_is_common_to_forks(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_relocated_data_of_a_library_is_common_to_forks),

@@ -253,7 +253,7 @@ static void test_no_tick_but_the_first_takes_long(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_memory_overwritten_in_order_takes_few_places),

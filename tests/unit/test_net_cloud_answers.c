@@ -170,7 +170,7 @@ static void firmware_excludes_other_vendors(void **state)
 	assert_string_equal(only_candidate(&oracle), "oracle");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),

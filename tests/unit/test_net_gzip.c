@@ -111,7 +111,7 @@ static void a_ceiling_is_an_error(void **state)
 	assert_int_equal(gzip_close(&gzip), -ENOBUFS);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gzip_round_trip_restores_the_bytes),

@@ -569,7 +569,7 @@ static void a_tag_takes_no_other_attributes_place(void **state)
 	frame_done(&frame);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	static const struct CMUnitTest TESTS[] = {
 		cmocka_unit_test(wire_of_every_type),

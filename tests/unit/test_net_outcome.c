@@ -114,7 +114,7 @@ static void headers_of_an_answer(void **state)
 	http_answer_done(&answer);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_answers_are_retried),

@@ -121,7 +121,7 @@ static void only_regular_files(void **state)
 	assert_int_equal(recording_open(&recording, ".", 0), -EINVAL);
 }
 
-int main(void)
+UNIT_TESTS
 {
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
 	const struct CMUnitTest tests[] = {

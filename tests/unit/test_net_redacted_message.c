@@ -48,7 +48,7 @@ static void foreign_text_is_one_short_line(void **state)
 	assert_int_equal(strlen(redacted(&out, "0123456789", 4)), 4);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(secrets_are_replaced),

@@ -74,7 +74,7 @@ static void errors(void **state)
 	assert_string_equal(error.code, "");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses),

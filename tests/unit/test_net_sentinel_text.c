@@ -222,7 +222,7 @@ static void a_registration_has_all_texts_about_the_job(void **state)
 	frame_done(&frame);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_registration),

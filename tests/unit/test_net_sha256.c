@@ -78,7 +78,7 @@ static void keyed_hashes(void **state)
 	assert_string_equal(hex, "5b2c66026a8221eef45bfd7bc81473287416369694c38aa060c104f44863869e");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_answers),

@@ -77,7 +77,7 @@ static void secrets_of_no_sane_length(void **state)
 	assert_true(sigv4_authorization(&out, &request) < 0);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_canonical_request),

@@ -174,7 +174,7 @@ static void names_of_runs(void **state)
 	frame_done(&frame);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_state_survives_the_disk),

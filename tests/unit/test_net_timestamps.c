@@ -85,7 +85,7 @@ static void times_are_written_in_utc(void **state)
 	assert_string_equal(text, "20000229T235959Z");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_offset_is_one_instant),

@@ -93,7 +93,7 @@ static void addresses_can_be_moved(void **state)
 	assert_string_equal(moved(&out, "http://169.254.169.254/a", NULL), "http://169.254.169.254/a");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_encoded_once),

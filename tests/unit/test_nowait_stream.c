@@ -341,7 +341,7 @@ static void devices_are_opened_again(void **state)
 	close(fd);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_pipe_is_opened_again_and_left_as_it_was, start_alarm),

@@ -437,7 +437,7 @@ static void those_that_start_at_once_never_share_a_file(void **state)
 	}
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(a_new_file_is_made_as_umask_says),

@@ -131,7 +131,7 @@ static void variables_are_the_names_in_capitals(void **state)
 	assert_false(option_has_variable(option_by_name("help", 4)));
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_complete),

@@ -79,7 +79,7 @@ static void read_os_release_fails_without_a_file(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quotes_come_off),

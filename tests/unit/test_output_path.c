@@ -104,7 +104,7 @@ static void a_name_of_which_nothing_is_left_is_an_error(void **state)
 	assert_int_equal(expand_output_path("%u", &values, &out), 1);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(place_holders_are_filled_in),

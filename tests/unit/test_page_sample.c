@@ -66,7 +66,7 @@ static void sets_are_thinned_and_united(void **state)
 	page_places_done(&places);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_block_has_one_page),

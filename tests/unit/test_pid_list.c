@@ -33,7 +33,7 @@ static void words_other_than_pids_are_skipped(void **state)
 	assert_pids(scan_bytes(ODD, strlen(ODD)), "1 2147483647 4 ");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blanks_and_newlines_separate),

@@ -71,7 +71,7 @@ static void a_name_within_a_line_has_no_newline(void **state)
 	assert_string_equal(out.data, "x\na?b?c\xc3\xa9");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(controls_are_replaced),

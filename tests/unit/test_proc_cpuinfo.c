@@ -118,7 +118,7 @@ static void the_fixture_is_read(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(x86_has_a_model_name),

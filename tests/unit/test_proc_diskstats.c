@@ -126,7 +126,7 @@ static void the_fixture_is_read(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sectors_are_512_bytes_always),

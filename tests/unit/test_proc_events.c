@@ -143,7 +143,7 @@ static void a_child_is_heard_where_the_kernel_delivers(void **state)
 	assert_true(forked && exited);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(recorded_messages_become_events),

@@ -55,7 +55,7 @@ static void the_fixture_is_read(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(large_loads_are_taken_whole),

@@ -75,7 +75,7 @@ static void a_size_that_no_machine_has_is_absent(void **state)
 	assert_int_equal(meminfo.swap_free_kib, -1);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_workstations_file_is_read),

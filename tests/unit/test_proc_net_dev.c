@@ -85,7 +85,7 @@ static void the_fixture_is_read(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_name_is_taken),

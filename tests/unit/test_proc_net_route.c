@@ -66,7 +66,7 @@ static void fixtures_name_their_uplink(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_routes_to_everywhere_count),

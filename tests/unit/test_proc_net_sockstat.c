@@ -44,7 +44,7 @@ static void unknown_numbers_are_absent(void **state)
 	assert_int_equal(sockstat.tcp_orphans, -1);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_those_of_tcp),

@@ -93,7 +93,7 @@ static void the_fixture_is_read(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_may_hold_colons),

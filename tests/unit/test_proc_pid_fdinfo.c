@@ -134,7 +134,7 @@ static void every_beginning_is_harmless(void **state)
 	each_prefix(I915, parse_any);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(amdgpu_speaks_the_older_memory_keys),

@@ -45,7 +45,7 @@ static void a_file_that_is_denied_or_gone_says_so(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_line_finds_its_field),

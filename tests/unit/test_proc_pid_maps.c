@@ -104,7 +104,7 @@ static void segments_are_found_by_their_id(void **state)
 	assert_false(parse_proc_sysvipc_shm("", 0, 0, &segment));
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(areas_have_all_columns),

@@ -144,7 +144,7 @@ static void the_type_of_a_line_decides_before_its_columns_are_read(void **state)
 	assert_false(is_kernels(""));
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_type_of_a_line_decides_before_its_columns_are_read),

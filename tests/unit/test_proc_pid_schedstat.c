@@ -35,7 +35,7 @@ static void parse_schedstat_refuses_other_texts(void **state)
 	assert_int_equal(found.turns, 7);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_three_numbers_count),

@@ -95,7 +95,7 @@ static void the_live_kernel_agrees_with_itself(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_line_finds_its_field),

@@ -199,7 +199,7 @@ static void the_live_process_reads_itself(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_column_finds_its_field),

@@ -52,7 +52,7 @@ static void zombies_are_all_zeros(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_three_columns_count),

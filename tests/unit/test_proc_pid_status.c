@@ -124,7 +124,7 @@ static void fixtures_show_affinity_and_zombies(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_line_finds_its_field),

@@ -86,7 +86,7 @@ static void hosts_and_groups_are_read(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_lines_are_read),

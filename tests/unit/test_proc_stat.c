@@ -137,7 +137,7 @@ static void many_cpus_with_holes_are_all_there(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_line_finds_its_field),

@@ -73,7 +73,7 @@ static void the_live_file_is_read_to_its_end(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_line_among_many_counts),

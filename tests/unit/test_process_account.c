@@ -234,7 +234,7 @@ static void test_example_with_time_before_attaching(void **state)
 	expect_sum(&sh, &make, 0.680);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_example_of_three_processes),

@@ -299,7 +299,7 @@ static void test_a_parent_that_has_not_run_may_still_take_over_its_child(void **
 
 #define unit_test_of_tree(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_of_tree(test_an_estimate_is_not_taken_above_the_group),

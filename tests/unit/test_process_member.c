@@ -127,7 +127,7 @@ static void test_growth_after_a_pass_belongs_to_the_next_one(void **state)
 	assert_int_equal(member->faults, START_PAGES + GROWTH_PAGES);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_faults_and_size_are_of_one_moment, begin, end),

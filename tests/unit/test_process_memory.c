@@ -574,7 +574,7 @@ static void test_main_thread_that_has_exited_stays_in_its_family(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_cgroup_of_the_trees_own),

@@ -429,7 +429,7 @@ static void test_a_crowd_takes_turns(void **state)
 	close(said[1]);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_member_that_is_found_late),

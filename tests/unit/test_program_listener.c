@@ -219,7 +219,7 @@ static void test_forks_are_complete_after_two_takes_without_a_loss(void **state)
 	program_listener_close(listener);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_job_that_ends_at_once_is_heard_without_a_thread),

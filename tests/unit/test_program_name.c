@@ -157,7 +157,7 @@ static void long_names_are_cut_and_odd_bytes_are_harmless(void **state)
 	}
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_called_by_script_and_target),

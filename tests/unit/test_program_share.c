@@ -292,7 +292,7 @@ static void sums_hold_for_random_histories(void **state)
 	}
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_missed_end_gets_the_rest_as_an_estimate, begin, end),

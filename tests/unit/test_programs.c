@@ -476,7 +476,7 @@ static void bytes_of_a_record_are_those_that_no_pass_has_seen(void **state)
 	assert_int_equal(program_named(world, "other")->io[TASKSTATS_WRITTEN], 8192);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_event_in_time_counts_once, begin, end),

@@ -195,7 +195,7 @@ static void databases_of_another_schema_are_refused(void **state)
 	assert_true(rt_catalogue_price(other, "a/b", &price, &problem) < 0);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(statistics_of_earlier_runs_count_like_runs),

@@ -126,7 +126,7 @@ static void policies_kill_few_of_many_runs_and_reserve_little(void **state)
 	assert_true(reserved[RT_POLICY_P95] < reserved[RT_POLICY_MAX]);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_of_the_last_fifty_and_a_fifth),

@@ -470,7 +470,7 @@ static void a_run_has_a_line_in_a_file_of_runs(void **state)
 	unlink(runs);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_read_one_by_one),

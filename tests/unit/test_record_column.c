@@ -89,7 +89,7 @@ static int remove_path(void **state)
 	return unlink(path);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_have_names),

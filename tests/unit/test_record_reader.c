@@ -535,7 +535,7 @@ static void values_left_out_by_static_once_are_as_before(void **state)
 	record_close(record);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reader_restores_written_samples),

@@ -109,7 +109,7 @@ static void a_long_random_run_loses_only_the_oldest(void **state)
 	record_ring_done(&ring);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_come_back_in_order),

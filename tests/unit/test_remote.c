@@ -400,7 +400,7 @@ static void a_helper_of_another_version_is_one_clear_line(void **state)
 	rmdir(folder);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(remote_recorder_records_and_is_invisible_to_wait),

@@ -159,7 +159,7 @@ static void racing_renames_lose_nothing(void **state)
 			assert_true(seen[racer][round]);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(the_first_free_number_is_taken),

@@ -321,7 +321,7 @@ static void links_are_read_and_words_trimmed(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_missing_folder_is_an_error),

@@ -146,7 +146,7 @@ static void a_sigkill_beside_a_kill_of_the_machine_is_suspected(void **unused)
 	assert_string_equal(reason_beside_a_kill_of_the_machine(-3600, 1), "signal");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_bound_does_not_count_beside_a_measurement, begin),

@@ -314,7 +314,7 @@ static void test_the_last_instant_makes_no_own_rate(void **state)
 	}
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_last_instant_makes_no_own_rate),

@@ -235,7 +235,7 @@ static void a_copy_of_nothing_is_empty(void **state)
 	assert_string_equal(text, "");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_end_with_the_text),

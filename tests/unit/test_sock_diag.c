@@ -276,7 +276,7 @@ static void the_kernel_answers_for_a_connection_of_this_test(void **state)
 	close(diag);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_connection_has_its_identity_and_its_bytes),

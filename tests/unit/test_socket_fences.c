@@ -42,7 +42,7 @@ static void test_another_socket_passes_no_fence(void **state)
 	socket_fences_end(fences);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_fences_are_passed),

@@ -45,7 +45,7 @@ static void every_beginning_is_harmless(void **state)
 	each_prefix(ARCSTATS, parse_any);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_is_the_third_column),

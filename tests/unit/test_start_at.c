@@ -83,7 +83,7 @@ static void test_no_times(void **state)
 	}
 }
 
-int main(void)
+UNIT_TESTS
 {
 	static const struct CMUnitTest TESTS[] = {
 		cmocka_unit_test(test_times),

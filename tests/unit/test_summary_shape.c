@@ -97,7 +97,7 @@ static void merged_shapes_are_those_of_both_times(void **state)
 	assert_near(shape_stretch(&one, 2), (30 + 40) / 50.0);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_cores_half_of_the_time_are_not_one_core),

@@ -159,7 +159,7 @@ static void units_of_gpu_tracker_are_decimal(void **state)
 		"'mib' is not a unit; there are bytes, gigabytes, kilobytes, megabytes, terabytes");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_course_is_cut_into_columns),

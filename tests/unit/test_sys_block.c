@@ -181,7 +181,7 @@ static void serial_pages_are_cut_at_the_end_of_the_file(void **state)
 	assert_string_equal(serial, "AB");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_and_leaves_are_told_apart),

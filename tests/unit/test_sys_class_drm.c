@@ -47,7 +47,7 @@ static void more_are_counted_than_fit(void **state)
 	assert_int_equal(read_tree("hand-made-vm-3.10/t0", NULL, 0), -ENOENT);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cards_are_known_by_driver_and_address),

@@ -129,7 +129,7 @@ static void devtype_is_found_among_others(void **state)
 	assert_string_equal(type, "vlan");
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_are_told_apart),

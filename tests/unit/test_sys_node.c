@@ -52,7 +52,7 @@ static void nodes_are_listed_in_their_order(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_node_has_its_memory),

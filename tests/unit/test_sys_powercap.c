@@ -47,7 +47,7 @@ static void a_machine_without_counters_gives_enoent(void **state)
 	root_close(&root);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sockets_and_their_memory_are_listed),

@@ -258,7 +258,7 @@ static int remove_path(void **state)
 	return unlink(path);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_default_set_has_the_shape_of_the_python_package),

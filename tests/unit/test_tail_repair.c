@@ -218,7 +218,7 @@ static void errors_leave_the_answer_alone(void **state)
 	assert_int_equal(repair.cut_bytes, 77);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(compressed_files_end_with_a_whole_member),

@@ -147,7 +147,7 @@ static void a_child_is_recorded_where_the_kernel_allows(void **state)
 	assert_true(found);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_has_every_field),

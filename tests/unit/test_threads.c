@@ -247,7 +247,7 @@ static void trackers_in_different_threads_are_independent(void **state)
 	}
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(text_of_a_value_stays_while_samples_are_taken),

@@ -524,7 +524,7 @@ static void metrics_have_names(void **state)
 	assert_int_equal(rt_metric_find("no.such.metric"), 0);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_sample_has_no_values),

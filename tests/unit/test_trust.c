@@ -67,7 +67,7 @@ static void an_ordinary_program_has_no_more_rights_than_its_caller(void **state)
 	assert_false(has_more_rights_than_caller());
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_of_one_user_is_private),

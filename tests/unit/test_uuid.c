@@ -31,7 +31,7 @@ static void two_are_never_the_same(void **state)
 	assert_string_not_equal(first, second);
 }
 
-int main(void)
+UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_version_and_variant_are_in_their_places),

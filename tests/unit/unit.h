@@ -1,4 +1,7 @@
-/* Included by every unit test: cmocka and its prerequisites, in the order it wants. */
+/*
+ * Included by every unit test: cmocka and its prerequisites, in the order it wants, and the place of a file among those
+ * of its room. All files of a room are one program (unit.c), and each ends with UNIT_TESTS { ... } instead of main().
+ */
 #pragma once
 
 #include <setjmp.h>
@@ -12,6 +15,23 @@
 /* New versions of cmocka warn of this one, and old ones lack its successors: assert_true() has to do. */
 #undef assert_in_range
 #pragma GCC poison assert_in_range
+
+struct unit_file {
+	const char *path; /* of the source */
+	int (*run)(void); /* 0, or how many tests failed */
+	struct unit_file *next;
+};
+
+void unit_add(struct unit_file *file);
+
+#define UNIT_TESTS \
+	static int run_unit_tests(void); \
+	static struct unit_file this_unit_file = {__FILE__, run_unit_tests, NULL}; \
+	__attribute__((constructor)) static void add_unit_file(void) \
+	{ \
+		unit_add(&this_unit_file); \
+	} \
+	static int run_unit_tests(void)
 
 /* For tests that this machine cannot run: leaves the test, which then counts as skipped. */
 #define SKIP(reason) \
