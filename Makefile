@@ -27,7 +27,7 @@ test:
 	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/run-tests $(BUILD) $(TESTS)
 
-# make check: layers, style, prose and unit tests. make check ROOM=process: the unit tests of one folder of src/. make hook: the same before
+# make check: layers, style, prose and unit tests. make check ROOM=memory: the unit tests of one folder of src/. make hook: the same before
 # each commit.
 check:
 	@tools/setup test

@@ -2,7 +2,7 @@
  * Whether the limits on processes leave some over for us.
  *
  * They count the tracker as well. Where few processes are left, they are kept for the job: signals are then judged without
- * the witness (wrap/judge.c), and no thread follows the process events (process/program_listener.c).
+ * the witness (wrap/judge.c), and no thread follows the process events (job/programs/program_listener.c).
  *
  *   /proc/self/cgroup		5:pids:/user.slice/a	0::/user.slice/a
  *   .../user.slice/a/pids.max	max, or a number

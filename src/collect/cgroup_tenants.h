@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "kernel/root.h"
-#include "process/process_tree.h"
+#include "job/tree/process_tree.h"
 
 enum { TENANT_PARENTS_MOST = 8 };
 

@@ -13,8 +13,8 @@
 #include "kernel/root.h"
 #include "metric/frame.h"
 #include "metric/selection.h"
-#include "process/process_memory.h"
-#include "process/process_tree.h"
+#include "job/memory/process_memory.h"
+#include "job/tree/process_tree.h"
 
 struct name_value {
 	const char *name;

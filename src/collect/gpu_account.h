@@ -8,7 +8,7 @@
 #pragma once
 
 #include "gpu/survey.h"
-#include "process/process_tree.h"
+#include "job/tree/process_tree.h"
 
 /* A survey and the time at which it was true (CLOCK_MONOTONIC). */
 struct timed_survey {

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "kernel/root.h"
-#include "process/process_tree.h"
+#include "job/tree/process_tree.h"
 
 enum { NAMESPACES_MOST = 8, UPLINKS_MOST = 4, INTERFACE_NAME_SIZE = 32, OTHERS_MOST = 16 };
 

@@ -1,5 +1,5 @@
 /*
- * The traffic of the job alone: of its TCP connections (process/job_sockets.h), and of network namespaces of its own
+ * The traffic of the job alone: of its TCP connections (job/network/job_sockets.h), and of network namespaces of its own
  * (job_namespaces.h), which the tracker's table of sockets does not show.
  *
  * A connection must be seen while it is open, so the tracker looks between samples, too: every 0.1 s at first, later as
@@ -13,8 +13,8 @@
 #include "base/min_max.h"
 #include "collect/collector.h"
 #include "collect/job_namespaces.h"
-#include "process/job_sockets.h"
-#include "process/process_discovery.h"
+#include "job/network/job_sockets.h"
+#include "job/tree/process_discovery.h"
 
 #define NS_FOR_A_LOOK INT64_C(10000) /* of time, for 1 ns of work */
 #define LOOKS_MOST_NS (1 * NSEC_PER_MSEC)

@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "collect/collector.h"
 #include "collect/process_usage.h"
-#include "process/memory_divide.h"
-#include "process/process_memory.h"
-#include "process/programs.h"
+#include "job/memory/memory_divide.h"
+#include "job/memory/process_memory.h"
+#include "job/programs/programs.h"
 
 struct process_usage {
 	struct process_memory memory;

@@ -10,5 +10,5 @@
  */
 void process_usage_begin(struct frame *frame);
 
-/* Whether the tree has to follow how long its threads wait for a CPU (process/process_waiting.h). */
+/* Whether the tree has to follow how long its threads wait for a CPU (job/cpu/process_waiting.h). */
 bool process_usage_follows_waiting(const struct selection *selection);

@@ -5,8 +5,8 @@
 
 #include "base/min_max.h"
 #include "collect/collector.h"
-#include "process/program_share.h"
-#include "process/programs.h"
+#include "job/programs/program_share.h"
+#include "job/programs/programs.h"
 
 /* Memory is divided in the unit in which it is written, so that the parts add up. */
 #define UNITS_OF_MIB 1000

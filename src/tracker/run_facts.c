@@ -9,7 +9,7 @@
 #include "base/json_write.h"
 #include "base/runs_once.h"
 #include "base/scan.h"
-#include "process/program_name.h"
+#include "job/programs/program_name.h"
 #include "tracker/tracker.h"
 
 /*

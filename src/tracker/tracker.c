@@ -14,7 +14,7 @@
 #include "base/runs_once.h"
 #include "collect/cgroup_usage.h"
 #include "collect/process_usage.h"
-#include "process/programs.h"
+#include "job/programs/programs.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
 

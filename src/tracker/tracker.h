@@ -15,7 +15,7 @@
 #include "collect/own_cgroup.h"
 #include "format/sample_format.h"
 #include "metric/selection.h"
-#include "process/program_name.h"
+#include "job/programs/program_name.h"
 #include "remote/remote_client.h"
 #include "sink/file_target.h"
 #include "tracker/config.h"

@@ -18,7 +18,7 @@
 #include "kernel/proc_pid_status.h"
 #include "kernel/proc_sysvipc_shm.h"
 #include "kernel/taskstats.h"
-#include "process/program_name.h"
+#include "job/programs/program_name.h"
 
 static void fuzz_stat(const char *bytes, size_t length)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "process/exit_records.h"
+#include "job/programs/exit_records.h"
 
 enum { FAMILY = 31, STATS_BYTES = 416, MESSAGE_BYTES = 16 + 4 + 4 + 8 + 4 + STATS_BYTES };
 enum { FORKED = 0x01, LAST = 0x20 };

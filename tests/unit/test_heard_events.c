@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "process/heard_events.h"
+#include "job/programs/heard_events.h"
 
 enum { JOB = 100 };
 

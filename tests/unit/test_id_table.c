@@ -1,7 +1,7 @@
-/* Tests of src/process/id_table.c. */
+/* Tests of src/job/network/id_table.c. */
 #include "unit.h"
 
-#include "process/id_table.h"
+#include "job/network/id_table.h"
 
 static void an_id_keeps_its_last_index(void **state)
 {

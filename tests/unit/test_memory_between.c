@@ -1,8 +1,8 @@
-/* Tests of src/process/memory_between.c: the most that a tree may have held between two samples, on trees made by the test. */
+/* Tests of src/job/memory/memory_between.c: the most that a tree may have held between two samples, on trees made by the test. */
 #include <string.h>
 
-#include "process/memory_between.h"
-#include "process/process_tree.h"
+#include "job/memory/memory_between.h"
+#include "job/tree/process_tree.h"
 #include "unit.h"
 
 enum { MIB_PAGES = 256, MIB_KIB = 1024, MEMBERS = 4, MANY_FAULTS = 50000 };

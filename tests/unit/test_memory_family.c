@@ -1,9 +1,9 @@
-/* Tests of src/process/memory_family.c: the total memory of a family of forks, on trees made by the test. */
+/* Tests of src/job/memory/memory_family.c: the total memory of a family of forks, on trees made by the test. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/memory_family.h"
-#include "process/process_tree.h"
+#include "job/memory/memory_family.h"
+#include "job/tree/process_tree.h"
 #include "unit.h"
 
 enum { MIB_PAGES = 256, MIB_KIB = 1024, MEMBERS = 8, SLOTS = 32, FIRST_PID = 100, PAGES_LEVEL = 4 };

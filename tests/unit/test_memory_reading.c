@@ -1,5 +1,5 @@
-/* Tests of src/process/memory_reading.c: which pages of a process the sample looks at. */
-#include "process/memory_reading.h"
+/* Tests of src/job/memory/memory_reading.c: which pages of a process the sample looks at. */
+#include "job/memory/memory_reading.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Tests of src/process/memory_schedule.c: what readings cost, on page maps made by the test, with a clock that each look at moves on. */
+/* Tests of src/job/memory/memory_schedule.c: what readings cost, on page maps made by the test, with a clock that each look at moves on. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process/memory_schedule.h"
+#include "job/memory/memory_schedule.h"
 #include "unit.h"
 
 enum { MEMBERS = 9, SLOTS = 32, FIRST_PID = 100, FIRST_PAGE = 1 << 14, PAGES = 96 * 256, PAGE_KIB = 4 };

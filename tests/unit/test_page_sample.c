@@ -1,5 +1,5 @@
-/* Tests of src/process/page_sample.c: the choice of pages. */
-#include "process/page_sample.h"
+/* Tests of src/job/memory/page_sample.c: the choice of pages. */
+#include "job/memory/page_sample.h"
 #include "unit.h"
 
 static void each_block_has_one_page(void **state)

@@ -1,9 +1,9 @@
 /*
- * Tests of src/process/process_account.c: the time of ended processes appears once, in the parent that reaps
+ * Tests of src/job/cpu/process_account.c: the time of ended processes appears once, in the parent that reaps
  * them.
  */
 #include "base/clock.h"
-#include "process/process_account.h"
+#include "job/cpu/process_account.h"
 #include "unit.h"
 
 #define SECS(secs) ((int64_t)((secs)*1e9))

@@ -1,10 +1,10 @@
-/* Tests of src/process/process_heir.c and the sums of src/process/process_tree.c: each CPU time counts once. */
+/* Tests of src/job/cpu/process_heir.c and the sums of src/job/tree/process_tree.c: each CPU time counts once. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "burner.h"
-#include "process/process_tree.h"
+#include "job/tree/process_tree.h"
 #include "scratch.h"
 
 enum { ROOT = 100, SUBREAPER, PARENT, CHILD, GRANDCHILD, TRIES = 10000 };

@@ -1,10 +1,10 @@
-/* Tests of src/process/process_member.c: size and page faults of a process that fills its memory while it is read. */
+/* Tests of src/job/tree/process_member.c: size and page faults of a process that fills its memory while it is read. */
 #include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "process/process_member.h"
-#include "process/process_tree.h"
+#include "job/tree/process_member.h"
+#include "job/tree/process_tree.h"
 #include "scratch.h"
 
 enum { PID = 100, SHARED_PAGES = 50, START_PAGES = 1000, GROWTH_PAGES = 5000 };

@@ -1,4 +1,4 @@
-/* Tests of src/process/process_memory.c: the figure if shares of memory cannot be read. */
+/* Tests of src/job/memory/process_memory.c: the figure if shares of memory cannot be read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "kernel/proc_pid_stat.h"
-#include "process/process_memory.h"
+#include "job/memory/process_memory.h"
 #include "unit.h"
 
 static struct root root;

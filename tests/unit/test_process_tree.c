@@ -1,4 +1,4 @@
-/* Tests of src/process/process_tree.c with real processes. */
+/* Tests of src/job/tree/process_tree.c with real processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "burner.h"
-#include "process/process_discovery.h"
-#include "process/process_tree.h"
+#include "job/tree/process_discovery.h"
+#include "job/tree/process_tree.h"
 
 #define BURN_NS (60 * NSEC_PER_MSEC)
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/process_room.h"
-#include "process/program_listener.h"
+#include "job/programs/program_listener.h"
 
 /* A sanitizer may have one of its own. */
 static size_t threads_before;

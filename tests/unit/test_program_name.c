@@ -1,9 +1,9 @@
-/* Tests of src/process/program_name.c. */
+/* Tests of src/job/programs/program_name.c. */
 #include "unit.h"
 
 #include <string.h>
 
-#include "process/program_name.h"
+#include "job/programs/program_name.h"
 
 /* `arguments` has blanks between the arguments. Returns the length. */
 static size_t cmdline_of(const char *arguments, char cmdline[static 512])

@@ -1,11 +1,11 @@
-/* Tests of src/process/program_share.c: the sums over programs stay those of the tree. */
+/* Tests of src/job/programs/program_share.c: the sums over programs stay those of the tree. */
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "process/program_share.h"
+#include "job/programs/program_share.h"
 
 static struct usages cpu(int64_t msec)
 {

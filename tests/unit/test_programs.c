@@ -1,11 +1,11 @@
-/* Tests of src/process/programs.c with a listener of its own, which says what each test wants. */
+/* Tests of src/job/programs/programs.c with a listener of its own, which says what each test wants. */
 #include "unit.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "process/process_tree.h"
-#include "process/programs.h"
+#include "job/tree/process_tree.h"
+#include "job/programs/programs.h"
 
 /* ---- the listener ------------------------------------------------------------------------------------------------ */
 

@@ -1,8 +1,8 @@
-/* Tests of src/process/socket_fences.c with the notifications of the kernel. */
+/* Tests of src/job/network/socket_fences.c with the notifications of the kernel. */
 #include <unistd.h>
 
 #include "kernel/sock_diag.h"
-#include "process/socket_fences.h"
+#include "job/network/socket_fences.h"
 #include "unit.h"
 
 static void pass_fence(void *fences, const struct diag_socket *ended)

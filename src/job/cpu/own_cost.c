@@ -1,0 +1,67 @@
+/* The tracker's share of a program that tracks itself; see own_cost.h. */
+#include "job/cpu/own_cost.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "job/tree/process_member.h"
+
+/* The counters of this thread, except its CPU time. */
+static struct usages thread_rest(const struct own_cost *cost, struct root *root)
+{
+	struct usages usages = {0};
+	struct rusage usage;
+
+	if (cost->with_io)
+		(void)member_read_thread_io(root, (pid_t)syscall(SYS_gettid), &usages);
+	if (getrusage(RUSAGE_THREAD, &usage) == 0) {
+		struct usages counted = usages_of_rusage(&usage);
+
+		counted.of[USAGE_CPU_NS] = 0;
+		usages_add(&usages, &counted);
+	}
+	return usages;
+}
+
+void own_cost_begin(struct own_cost *cost, struct root *root)
+{
+	if (cost->running)
+		return;
+	cost->begun = thread_rest(cost, root);
+	cost->begun.of[USAGE_CPU_NS] = thread_cpu_now_ns();
+	cost->running = true;
+}
+
+int64_t own_cost_cpu_ns(const struct own_cost *cost)
+{
+	int64_t now_ns = cost->running ? thread_cpu_now_ns() : 0;
+
+	return cost->spent.of[USAGE_CPU_NS] + (cost->running ? now_ns - cost->begun.of[USAGE_CPU_NS] : 0);
+}
+
+struct usages own_cost_rest(const struct own_cost *cost, struct root *root)
+{
+	struct usages rest = cost->spent, now;
+
+	rest.of[USAGE_CPU_NS] = 0;
+	if (!cost->running)
+		return rest;
+	now = thread_rest(cost, root);
+	for (enum usage i = USAGE_UTIME_NS; i < USAGE_COUNT; i++)
+		rest.of[i] += now.of[i] - cost->begun.of[i];
+	return rest;
+}
+
+void own_cost_end(struct own_cost *cost, struct root *root)
+{
+	struct usages spent;
+
+	if (!cost->running)
+		return;
+	spent = own_cost_rest(cost, root);
+	spent.of[USAGE_CPU_NS] = own_cost_cpu_ns(cost);
+	cost->spent = spent;
+	cost->running = false;
+}

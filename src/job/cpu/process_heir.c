@@ -1,0 +1,110 @@
+/* Heirs of ended processes; see process_heir.h. */
+#include "job/cpu/process_heir.h"
+
+static struct member *parent_of(const struct process_tree *tree, const struct member *member)
+{
+	struct member *parent = process_tree_find(tree, member->parent_pid);
+
+	return parent == member ? NULL : parent;
+}
+
+static struct member *next_above(const struct process_tree *tree, const struct member *member)
+{
+	return member->heir ? process_tree_find(tree, member->heir) : parent_of(tree, member);
+}
+
+/*
+ * Returns the last of the vanished members from `gone` upwards. All members on the way note it, so that a chain of thousands is climbed once.
+ * Parents stand before children, so this ends. The bound guards against a damaged /proc.
+ */
+static struct member *last_vanished(const struct process_tree *tree, struct member *gone)
+{
+	struct member *last = gone, *next;
+	size_t steps = 0;
+
+	while ((next = next_above(tree, last)) && next->vanished && steps++ <= tree->count)
+		last = next;
+	for (struct member *at = gone; at != last; at = next) {
+		next = next_above(tree, at);
+		at->heir = last->pid;
+	}
+	return last;
+}
+
+/*
+ * Returns the nearest living ancestor, or NULL if no living member is one. *ret_claimed: the caller has reaped the last
+ * ancestor, and its wait4() sum includes everything below that was waited for before.
+ */
+static struct member *heir_of(const struct process_tree *tree, struct member *gone, bool *ret_claimed)
+{
+	const struct member *last = last_vanished(tree, gone);
+	struct member *parent = parent_of(tree, last);
+
+	*ret_claimed = !parent && last->parent_reaped;
+	return parent && !parent->vanished ? parent : NULL;
+}
+
+/* Ancestors that were watched in this round have watched theirs. */
+static void watch_above(struct process_tree *tree, struct member *heir)
+{
+	struct member *next = parent_of(tree, heir);
+
+	heir->account.elsewhere = true;
+	while (next && next->watched != tree->watches) {
+		account_watch(&next->account);
+		next->watched = tree->watches;
+		next = parent_of(tree, next);
+	}
+}
+
+void heir_take(struct process_tree *tree, struct member *gone)
+{
+	struct usages total = account_total(&gone->account);
+	struct member *heir;
+	bool claimed;
+
+	if (account_is_empty(&gone->account))
+		return;
+	heir = heir_of(tree, gone, &claimed);
+	if (!heir) {
+		if (!claimed)
+			usages_add(&tree->account.retired, &total);
+		return;
+	}
+	account_carry(&heir->account, &gone->account);
+	/* The parent has ended: before or after its child. */
+	if (heir->pid != gone->parent_pid || heir->is_zombie)
+		watch_above(tree, heir);
+}
+
+void heirs_find_above(struct process_tree *tree)
+{
+	tree->watches++;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		const struct member *at = member;
+
+		/* Its parent has ended since, perhaps in the moment between the readings of the two. */
+		if (account_is_missing(&member->account) && (member->vanished || member->is_zombie) &&
+		    !member->account.elsewhere)
+			watch_above(tree, member);
+		for (size_t steps = 0; member->account.elsewhere && account_is_missing(&member->account) &&
+				       steps <= tree->count;
+		     steps++) {
+			struct member *ancestor = parent_of(tree, at);
+
+			if (!ancestor)
+				break;
+			if (!ancestor->vanished)
+				account_find_above(&member->account, &ancestor->account);
+			at = ancestor;
+		}
+	}
+}
+
+bool heir_may_have(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent = parent_of(tree, member);
+
+	return parent && account_may_contain(&parent->account, &member->account);
+}

@@ -1,0 +1,311 @@
+/* The most that a tree may have held between two samples; see memory_between.h. */
+#include "job/memory/memory_between.h"
+
+#include "base/min_max.h"
+#include "base/runs_once.h"
+#include "kernel/proc_pid_status.h"
+#include "job/memory/memory_family.h"
+#include "job/tree/process_member.h"
+
+enum {
+	WORTH_KIB = 8 << 10, /* less beside the largest member is not worth reading its mark */
+	SLACK_KIB = 2 << 10, /* the kernel's marks are this exact */
+	/* A process that takes much memory has at least this many page faults, even with huge pages. */
+	FAULTS_LEAST = 256,
+	FEW_EXITS = 3,       /* of so many processes, one may have had all page faults */
+	MARK_READINGS = 128, /* about this many per pass: 6 us each */
+	MARK_READINGS_WRAPPED = 8,
+};
+
+/*
+ * The kernel's high-water mark of a process shows its largest size between two samples. A mark that has not risen since
+ * tracking began is older than the record. Without a page fault the mark cannot rise, so the file is not read.
+ * Processes started by the caller report their mark when they are reaped, so that fewer are read; but the moment of a peak
+ * matters while the tree holds more than its largest member. In a large tree the members take turns, because a mark never goes
+ * down.
+ */
+static bool is_turn_for_mark(const struct process_tree *tree, const struct member *member, bool first)
+{
+	size_t readings = tree->started_by_caller ? MARK_READINGS_WRAPPED : MARK_READINGS;
+
+	if (tree->started_by_caller &&
+	    (member->pid == tree->root_pid || member->pid == tree->between.largest_pid))
+		return true;
+	return (first && !tree->started_by_caller) ||
+	       ((size_t)member->pid + tree->passes) % (tree->count / readings + 1) == 0;
+}
+
+void memory_between_read_mark(struct process_tree *tree, struct member *member, bool first)
+{
+	struct proc_pid_status status;
+	pid_t id;
+	int64_t kib;
+
+	if (!is_turn_for_mark(tree, member, first) || (!first && member->faults == member->peak_faults))
+		return;
+	id = member_memory_id(tree, member);
+	if (read_proc_pid_status(tree->root, id, &status) < 0 || status.peak_rss_kib < 0)
+		return;
+	if (id == member->pid)
+		waiting_offer_switches(tree, member, &status);
+	member->peak_faults = member->faults;
+	if (first && member_is_older(tree, member))
+		member->peak_before_kib = status.peak_rss_kib;
+	else if (status.peak_rss_kib < member->peak_before_kib)
+		member->peak_before_kib = 0; /* exec began a new mark */
+	kib = status.peak_rss_kib > member->peak_before_kib ? status.peak_rss_kib : status.rss_kib;
+	member->mark_kib = max_i64(member->mark_kib, kib);
+	tree->largest_kib = max_i64(tree->largest_kib, kib);
+}
+
+void memory_between_remove(struct process_tree *tree, const struct member *member)
+{
+	struct memory_between *between = &tree->between;
+
+	if (!member->resident_before)
+		return;
+	between->gone_faults += member->faults;
+	between->gone_mark_kib +=
+		max_i64(member->mark_kib, memory_pages_to_kib(tree, member->resident_before));
+	between->gone_pages += member->resident_before;
+	between->gone_most_pages = max_i64(between->gone_most_pages, member->resident_before);
+}
+
+static int64_t once_kib(const struct memory_between *between, const struct member *member, int64_t mark_kib)
+{
+	return member->pid == between->over_pid ? memory_between_once_kib(between, mark_kib) : mark_kib;
+}
+
+void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib)
+{
+	struct memory_between *between = &tree->between;
+
+	if (!member->was_counted || kib <= between->seen_kib)
+		return;
+	between->seen_kib = kib;
+	kib = once_kib(between, member, kib);
+	/* Beside it there was what the ticks saw, or a process that came and went between two of them. */
+	between->most_kib = max_i64(between->most_kib,
+				    kib + max_i64(member->beside_kib, min_i64(between->exit_kib, kib)));
+}
+
+/* A process that has ended has no memory any more, and may have had its peak since the last tick. */
+static void note_ended(struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		if (!tree->members[i].is_zombie && !tree->members[i].is_being_freed)
+			continue;
+		memory_between_remove(tree, &tree->members[i]);
+		tree->members[i].resident_before = 0;
+	}
+}
+
+/* Another member of the family that has its memory now: the parent, if it does. NULL: none. */
+SELDOM static const struct member *find_relative(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+
+	if (member->is_forked && parent && parent->family == member->family &&
+	    memory_is_counted(tree, parent))
+		return parent;
+	for (size_t i = 0; i < tree->count; i++)
+		if (&tree->members[i] != member && tree->members[i].family == member->family &&
+		    memory_is_counted(tree, &tree->members[i]))
+			return &tree->members[i];
+	return NULL;
+}
+
+/*
+ * The part of a member's mark that a relative has as well: the pages that one of the two inherited, and that neither has replaced.
+ * Without it, a fork would count beside its own pages in its parent:
+ *
+ *	tick 1: parent 295 MiB                     tree 295
+ *	tick 2: parent 320, new fork 318, mark 318 tree 323: the fork was not there beside the 295 of tick 1
+ *	tick 3: parent 320, fork exits, still 5    tree 320: it was not beside 315
+ */
+SELDOM static int64_t common_kib(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *relative = member->family ? find_relative(tree, member) : NULL;
+	const struct member *fork = member, *other = relative;
+	int64_t replaced;
+
+	if (!relative)
+		return 0;
+	if (relative->is_forked && relative->parent_pid == member->pid) {
+		fork = relative;
+		other = member;
+	}
+	replaced = fork->faults + other->faults;
+	if (fork->parent_pid == other->pid)
+		replaced -= fork->parent_faults;
+	return max_i64(0, member_inherited_kib(tree, fork) - memory_pages_to_kib(tree, replaced)) +
+	       min_i64(member_shared_kib(tree, member), member_shared_kib(tree, relative));
+}
+
+/*
+ * Adds the marks that have risen since the last tick. The others held their memory of either end of the
+ * interval; members that have gone since may have ended before the new peak.
+ */
+static void add_marks(struct process_tree *tree, int64_t now_kib)
+{
+	struct memory_between *between = &tree->between;
+	int64_t stayed_kib = between->before_kib - memory_pages_to_kib(tree, between->gone_pages);
+
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		int64_t beside_kib, shared_kib;
+
+		/* The mark of a process that is ending may be read in the tick that finds its memory gone. */
+		if (member->mark_kib <= member->mark_followed_kib ||
+		    (now_kib < 0 && between->before_kib < 0) ||
+		    (!member->is_zombie && now_kib >= 0 && !memory_is_counted(tree, member)))
+			continue;
+		shared_kib = common_kib(tree, member);
+		beside_kib = max_i64(
+			0, now_kib - max_i64(shared_kib, memory_pages_to_kib(tree, member->resident_pages)));
+		if (between->before_kib >= 0)
+			beside_kib = max_i64(
+				beside_kib,
+				stayed_kib - max_i64(shared_kib,
+						     memory_pages_to_kib(tree, member->resident_before)));
+		between->most_kib =
+			max_i64(between->most_kib, once_kib(between, member, member->mark_kib) + beside_kib);
+		member->mark_followed_kib = member->mark_kib;
+		between->seen_kib = max_i64(between->seen_kib, member->mark_kib);
+	}
+}
+
+/*
+ * The most that one process may have taken after its last reading, by the `faults` of the processes that exited. If the members
+ * among them took and freed memory in turn, as their marks show, they did so until their end. If many processes exited, one of
+ * them is assumed to have had at most three times the mean.
+ */
+static int64_t grown_kib(struct process_tree *tree, int64_t faults)
+{
+	const struct memory_between *between = &tree->between;
+	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_faults), exits = process_tree_exits(tree);
+	double kib = (double)memory_pages_to_kib(tree, faults);
+
+	if (gone_kib > between->gone_mark_kib)
+		kib *= (double)between->gone_mark_kib / (double)gone_kib;
+	if (exits >= 0 && between->exits >= 0 && exits - between->exits > FEW_EXITS)
+		kib *= (double)FEW_EXITS / (double)(exits - between->exits);
+	return (int64_t)kib;
+}
+
+/*
+ * Processes that began since the last tick may have done so after the exit, as each step of a script does. The others, and the
+ * root, may have grown before it.
+ */
+static int64_t stayed_kib(const struct process_tree *tree, int64_t now_kib)
+{
+	int64_t new_pages = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].resident_before && tree->members[i].pid != tree->root_pid)
+			new_pages += tree->members[i].resident_pages;
+	return max_i64(0, now_kib - memory_pages_to_kib(tree, new_pages));
+}
+
+static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults)
+{
+	struct memory_between *between = &tree->between;
+	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_most_pages);
+	int64_t exit_kib = gone_kib + grown_kib(tree, faults);
+	int64_t beside_kib = max_i64(between->before_kib - gone_kib, stayed_kib(tree, now_kib));
+
+	/* No larger process was seen so far; how large the largest one was is known at the end only. */
+	between->most_kib = max_i64(between->most_kib, beside_kib + min_i64(exit_kib, between->seen_kib));
+	if (exit_kib + beside_kib <= between->exit_kib + between->beside_exit_kib)
+		return;
+	between->exit_kib = exit_kib;
+	between->beside_exit_kib = beside_kib;
+}
+
+/*
+ * An unseen mark belongs to a member that has gone, after its last reading, or to a process that was never seen. The
+ * latter has page faults that no member explains, and all members that stayed were beside it.
+ */
+static void add_exits(struct process_tree *tree, int64_t now_kib)
+{
+	struct memory_between *between = &tree->between;
+	int64_t before_kib = between->before_kib, beside_kib = 0;
+	int64_t faults = tree->unseen_faults - between->unseen_faults;
+
+	if (between->gone_pages)
+		beside_kib = before_kib - memory_pages_to_kib(tree, between->gone_most_pages);
+	if (faults >= FAULTS_LEAST) {
+		add_exit(tree, now_kib, faults);
+		beside_kib = max_i64(beside_kib, before_kib - memory_pages_to_kib(tree, between->gone_pages));
+		beside_kib = max_i64(beside_kib, stayed_kib(tree, now_kib));
+	}
+	between->beside_kib = max_i64(between->beside_kib, beside_kib);
+}
+
+/* Compares the largest member with the tree, if no larger one was seen before. */
+static void note_over(struct process_tree *tree, int64_t once_kib)
+{
+	struct memory_between *between = &tree->between;
+
+	for (size_t i = 0; once_kib >= 0 && i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+		int64_t kib = memory_pages_to_kib(tree, member->resident_pages);
+
+		if (!memory_is_counted(tree, member) || kib < between->over_of_kib)
+			continue;
+		between->over_pid = member->pid;
+		between->over_of_kib = kib;
+		between->over_kib = max_i64(0, kib - once_kib);
+	}
+}
+
+static void keep_for_next(struct process_tree *tree, int64_t now_kib)
+{
+	struct memory_between *between = &tree->between;
+	int64_t largest_pages = 0;
+
+	between->before_kib = now_kib;
+	between->gone_pages = between->gone_most_pages = 0;
+	between->gone_faults = between->gone_mark_kib = 0;
+	between->unseen_faults = tree->unseen_faults;
+	between->exits = process_tree_exits(tree);
+	between->largest_pid = 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+
+		member->resident_before = memory_is_counted(tree, member) ? member->resident_pages : 0;
+		if (member->resident_before) {
+			member->was_counted = true;
+			member->beside_kib =
+				max_i64(member->beside_kib,
+					now_kib - memory_pages_to_kib(tree, member->resident_before));
+		}
+		if (member->resident_before > largest_pages) {
+			largest_pages = member->resident_before;
+			between->largest_pid = member->pid;
+		}
+	}
+	between->seen_kib = max_i64(between->seen_kib, memory_pages_to_kib(tree, largest_pages));
+	if (now_kib - memory_pages_to_kib(tree, largest_pages) < WORTH_KIB)
+		between->largest_pid = 0;
+}
+
+void memory_between_follow(struct process_tree *tree, int64_t now_kib, int64_t once_kib)
+{
+	note_ended(tree);
+	note_over(tree, once_kib);
+	add_exits(tree, now_kib);
+	add_marks(tree, now_kib);
+	keep_for_next(tree, now_kib);
+}
+
+int64_t memory_between_most_kib(const struct memory_between *between, int64_t largest_kib)
+{
+	int64_t exit_kib = between->beside_exit_kib + min_i64(between->exit_kib, largest_kib);
+	int64_t once_kib = memory_between_once_kib(between, largest_kib);
+	int64_t most_kib = max_i64(between->most_kib, max_i64(exit_kib, once_kib));
+
+	if (largest_kib <= between->seen_kib + SLACK_KIB)
+		return most_kib;
+	return max_i64(most_kib, once_kib + between->beside_kib);
+}

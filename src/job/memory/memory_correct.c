@@ -1,0 +1,173 @@
+/* The estimate of a family, corrected by proportional shares; see memory_correct.h. */
+#include "job/memory/memory_correct.h"
+
+#include "base/clock.h"
+#include "base/min_max.h"
+#include "kernel/proc_pid_pagemap.h"
+#include "kernel/proc_pid_smaps_rollup.h"
+#include "kernel/proc_pid_statm.h"
+#include "job/memory/memory_member.h"
+#include "job/tree/process_member.h"
+
+enum {
+	DOUBT_PART = 32,   /* less than this part of a family's memory does not matter */
+	SETTLED_PART = 64, /* less than this part of its pages were faulted in */
+	MOVED_PAGES = 64,
+};
+#define CORRECTED_NS (8 * NSEC_PER_SEC)
+/*
+ * smaps_rollup holds a process's memory map for 11-14 ms per GiB. Members for which that would take longer than this are not read.
+ * Corrections have an allowance of their own, because one takes as long as many other readings, which follow what changes.
+ */
+#define HOLD_MOST_NS (3.5 * (double)NSEC_PER_MSEC)
+#define SHARE 0.001
+#define ALLOWANCE_MOST_NS (25.0 * (double)NSEC_PER_MSEC)
+#define TAKES_NS(kib) (20e3 + (double)(kib) / 1048576 * 13e6)
+
+static bool frames_are_hidden(struct process_memory *memory, const struct root *root)
+{
+	if (memory->frames == FRAMES_UNKNOWN)
+		memory->frames =
+			root->live && proc_pid_pagemap_hides_frames(root) ? FRAMES_HIDDEN : FRAMES_SEEN;
+	return memory->frames == FRAMES_HIDDEN;
+}
+
+static bool is_in_doubt(struct process_memory *memory, const struct process_tree *tree,
+			const struct memory_family *family, const struct family_memory *found)
+{
+	int64_t matters_kib = found->anon_kib / DOUBT_PART;
+
+	return family->sampled && (found->over_kib > matters_kib ||
+				   (family->is_ambiguous && family->union_spread_kib > matters_kib &&
+				    frames_are_hidden(memory, tree->root)));
+}
+
+static int64_t faults_of(const struct process_memory *memory, const struct process_tree *tree,
+			 const struct memory_family *family, bool since_readings)
+{
+	int64_t pages = 0;
+
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = memory_family_member(&memory->families, family, tree, i);
+
+		pages += member->faults;
+		if (since_readings && member->reading)
+			pages -= member->reading->faults;
+	}
+	return pages;
+}
+
+static bool is_due(const struct memory_correction *last, const struct memory_family *family,
+		   const struct family_memory *found, int64_t now_ns)
+{
+	return !last->taken_ns || last->members != family->count || now_ns - last->taken_ns >= CORRECTED_NS ||
+	       absolute_difference(found->anon_kib, last->estimate_kib) > found->anon_kib / DOUBT_PART;
+}
+
+static bool is_affordable(const struct process_memory *memory, const struct process_tree *tree,
+			  const struct memory_family *family)
+{
+	double total_ns = 0;
+
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = memory_family_member(&memory->families, family, tree, i);
+		double takes_ns = TAKES_NS(memory_pages_to_kib(tree, member->resident_pages));
+
+		if (takes_ns > HOLD_MOST_NS)
+			return false;
+		total_ns += takes_ns;
+	}
+	return total_ns <= memory->correction_ns;
+}
+
+static void earn_allowance(struct process_memory *memory, int64_t now_ns)
+{
+	memory->correction_ns +=
+		memory->corrected_ns ? SHARE * (double)(now_ns - memory->corrected_ns) : ALLOWANCE_MOST_NS;
+	if (memory->correction_ns > ALLOWANCE_MOST_NS)
+		memory->correction_ns = ALLOWANCE_MOST_NS;
+	memory->corrected_ns = now_ns;
+}
+
+/* Whether a member is as large as it was before its shares were read: pages of one that exits become those of the others. */
+static bool has_stayed(struct process_tree *tree, const struct member *member)
+{
+	struct proc_pid_statm statm;
+
+	return read_proc_pid_statm(tree->root, member_memory_id(tree, member), &statm) == 0 &&
+	       absolute_difference(statm.resident_pages, member->resident_pages) <=
+		       MOVED_PAGES + member->resident_pages / SETTLED_PART;
+}
+
+/* Adds up the shares of all members; -1: one of them exits or grows, or the kernel does not divide them. */
+static int64_t read_shares_kib(struct process_memory *memory, struct process_tree *tree,
+			       const struct memory_family *family)
+{
+	int64_t begun_ns = root_thread_cpu_ns(tree->root), kib = 0;
+
+	for (size_t i = 0; i < family->count && kib >= 0; i++) {
+		const struct member *member = memory_family_member(&memory->families, family, tree, i);
+		struct proc_pid_smaps_rollup rollup;
+		int error = read_proc_pid_smaps_rollup(tree->root, member_memory_id(tree, member), &rollup);
+
+		kib = error < 0 || rollup.pss_anon_kib < 0 ? -1 : kib + rollup.pss_anon_kib;
+	}
+	for (size_t i = 0; i < family->count && kib >= 0; i++)
+		if (!has_stayed(tree, memory_family_member(&memory->families, family, tree, i)))
+			kib = -1;
+	memory->correction_ns -= (double)(root_thread_cpu_ns(tree->root) - begun_ns);
+	return kib;
+}
+
+/* A correction of a moment at which members wrote compares figures of two moments. */
+static void drop_unsettled(struct memory_correction *correction, int64_t faults, int64_t settled_pages)
+{
+	if (!correction->taken_ns || correction->is_settled)
+		return;
+	correction->is_settled = faults - correction->faults <= settled_pages;
+	if (!correction->is_settled)
+		*correction = (struct memory_correction){0};
+}
+
+/* Members that have exited took their part of it with them. */
+static int64_t difference_now_kib(const struct memory_correction *correction,
+				  const struct memory_family *family)
+{
+	if (family->count >= correction->members)
+		return correction->difference_kib;
+	return correction->difference_kib * (int64_t)family->count / (int64_t)correction->members;
+}
+
+void memory_correct(struct process_memory *memory, struct process_tree *tree, struct memory_family *family,
+		    int64_t now_ns, struct family_memory *found)
+{
+	struct memory_correction *correction = &family->correction;
+	int64_t estimate_kib = found->anon_kib, shares_kib = -1, faults, settled_pages;
+
+	if (!is_in_doubt(memory, tree, family, found)) {
+		*correction = (struct memory_correction){0};
+		return;
+	}
+	earn_allowance(memory, now_ns);
+	faults = faults_of(memory, tree, family, false);
+	settled_pages = estimate_kib / (tree->root->page_bytes / 1024) / SETTLED_PART;
+	drop_unsettled(correction, faults, settled_pages);
+	if (is_due(correction, family, found, now_ns) && is_affordable(memory, tree, family))
+		shares_kib = read_shares_kib(memory, tree, family);
+	if (shares_kib >= 0) {
+		*correction = (struct memory_correction){
+			.members = family->count,
+			.faults = faults,
+			.estimate_kib = estimate_kib,
+			.difference_kib = shares_kib - estimate_kib,
+		};
+		found->anon_kib = shares_kib;
+		if (faults_of(memory, tree, family, true) <= settled_pages)
+			correction->taken_ns = now_ns;
+	} else if (correction->taken_ns) {
+		found->anon_kib = max_i64(estimate_kib + difference_now_kib(correction, family), 0);
+	}
+	if (shares_kib >= 0 || (correction->taken_ns && correction->members == family->count))
+		found->doubt_kib = min_i64(found->doubt_kib,
+					   absolute_difference(estimate_kib, correction->estimate_kib));
+}

@@ -1,0 +1,15 @@
+/*
+ * Corrects the estimate of a family whose members may have different pages at one address, where the kernel hides page frames: the
+ * proportional shares of all its members, read at one moment, add up to its memory. The difference to the estimate stays, so that
+ * the estimate follows changes until the next correction.
+ *
+ * Example: four forks took 72 MiB each, forked three children and called exec. The children of all four have pages at the same
+ * addresses, so that samples alone suggest 72 MiB. The proportional shares add up to 288 MiB.
+ */
+#pragma once
+
+#include "job/memory/process_memory.h"
+
+/* Call after memory_family_measure(), with its result. */
+void memory_correct(struct process_memory *memory, struct process_tree *tree, struct memory_family *family,
+		    int64_t now_ns, struct family_memory *found);

@@ -1,0 +1,494 @@
+/* Memory that members share since a fork; see memory_family.h. */
+#include "job/memory/memory_family.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/min_max.h"
+#include "job/memory/memory_union.h"
+
+/* Pages that a process replaced between its forks matter if they are at least this part of the family. */
+enum { LEFT_PART = 32 };
+
+/* ---- grouping ---------------------------------------------------------------------------------------------- */
+
+void memory_families_done(struct memory_families *families)
+{
+	free(families->at);
+	free(families->order);
+	free(families->slots);
+	page_places_done(&families->places);
+	*families = (struct memory_families){0};
+}
+
+static size_t slot_of(const struct memory_families *families, uint64_t id)
+{
+	size_t slot = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (families->slot_count - 1);
+
+	while (families->slots[slot] && families->at[families->slots[slot] - 1].id != id)
+		slot = (slot + 1) & (families->slot_count - 1);
+	return slot;
+}
+
+static int reserve_family_members(struct memory_families *families, size_t members)
+{
+	size_t capacity = families->order_capacity ? families->order_capacity : 16;
+	uint32_t *order, *slots;
+	struct memory_family *at;
+
+	if (members <= families->order_capacity)
+		return 0;
+	while (capacity < members)
+		capacity *= 2;
+	order = realloc(families->order, capacity * sizeof *order);
+	if (!order)
+		return -ENOMEM;
+	families->order = order;
+	at = realloc(families->at, capacity * 2 * sizeof *at);
+	if (!at)
+		return -ENOMEM;
+	families->at = at;
+	slots = realloc(families->slots, capacity * 4 * sizeof *slots);
+	if (!slots)
+		return -ENOMEM;
+	families->slots = slots;
+	families->slot_count = capacity * 4;
+	families->order_capacity = capacity;
+	return 0;
+}
+
+static void index_families(struct memory_families *families)
+{
+	memset(families->slots, 0, families->slot_count * sizeof *families->slots);
+	for (size_t i = 0; i < families->count; i++)
+		families->slots[slot_of(families, families->at[i].id)] = (uint32_t)i + 1;
+}
+
+/* Drops families that have ended. The unions of the others stay usable. */
+static void begin_again(struct memory_families *families)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < families->count; i++) {
+		struct memory_family *family = &families->at[i];
+
+		if (!family->count)
+			continue;
+		families->at[kept++] = (struct memory_family){.id = family->id,
+							      .sampled = family->sampled,
+							      .was_ambiguous = family->is_ambiguous,
+							      .own_part = family->own_part,
+							      .faulted_kib = family->faulted_kib,
+							      .replaced_kib = family->replaced_kib,
+							      .has_own_objects = family->has_own_objects,
+							      .count_before = family->count,
+							      .union_of = family->union_of,
+							      .union_kib = family->union_kib,
+							      .union_doubt_kib = family->union_doubt_kib,
+							      .union_spread_kib = family->union_spread_kib,
+							      .correction = family->correction,
+							      .union_variance = family->union_variance};
+	}
+	families->count = kept;
+	index_families(families);
+}
+
+static struct memory_family *family_of(struct memory_families *families, const struct member *member)
+{
+	size_t slot = slot_of(families, member->family);
+
+	if (!families->slots[slot]) {
+		families->at[families->count++] = (struct memory_family){.id = member->family, .own_part = 1};
+		families->slots[slot] = (uint32_t)families->count;
+	}
+	return &families->at[families->slots[slot] - 1];
+}
+
+static void note_parent(struct process_tree *tree, const struct member *member, struct memory_family *family)
+{
+	struct member *parent = member->is_forked ? process_tree_find(tree, member->parent_pid) : NULL;
+	struct fork_window *forks;
+
+	if (!parent || parent->family != member->family || parent->is_zombie) {
+		family->has_orphans |= member->is_forked;
+		return;
+	}
+	forks = &parent->forks;
+	parent->fork_count++;
+	parent->forks_anon_kib = max_i64(parent->forks_anon_kib, member_anon_kib(tree, member));
+	if (member->parent_faults_before < 0)
+		family->has_orphans = true;
+	else if (member->parent_faults_before < forks->faults_living) {
+		forks->faults_living = member->parent_faults_before;
+		forks->anon_living = member->parent_anon_before;
+		forks->passing_living = member->parent_passing_before;
+	}
+}
+
+/*
+ * Pages that a process replaced before its oldest living fork have no user any more, unless a fork of an earlier fork outlived
+ * its parent.
+ */
+static void note_living_forks(struct memory_families *families, struct process_tree *tree)
+{
+	for (size_t i = 0; i < families->count; i++) {
+		const struct memory_family *family = &families->at[i];
+
+		for (size_t j = 0; j < family->count; j++) {
+			struct fork_window *forks = &tree->members[families->order[family->first + j]].forks;
+
+			if (family->has_orphans || forks->faults_living < forks->faults_first) {
+				forks->faults_living = forks->faults_first;
+				forks->anon_living = forks->anon_first;
+				forks->passing_living = 0;
+			}
+		}
+	}
+}
+
+/*
+ * Members may have different pages at one address if a process replaced pages between its forks, or if nothing tells how many,
+ * because the process was not seen before its first fork, or has exited or called exec since.
+ */
+static bool may_differ_at_addresses(const struct memory_families *families,
+				    const struct memory_family *family, const struct process_tree *tree)
+{
+	int64_t left_kib = 0;
+	int64_t tolerated_kib = family->largest_kib / (family->was_ambiguous ? 2 * LEFT_PART : LEFT_PART);
+
+	if (family->count < 2)
+		return false;
+	for (size_t i = 0; i < family->count && left_kib <= tolerated_kib; i++) {
+		const struct member *member = memory_family_member(families, family, tree, i);
+
+		if (member->fork_count && !member->forks.is_known)
+			return true;
+		left_kib += memory_left_to_forks_kib(tree, member, 0);
+	}
+	return family->has_orphans || left_kib > tolerated_kib;
+}
+
+static void begin_forks(struct member *member)
+{
+	member->fork_count = 0;
+	member->forks_anon_kib = 0;
+	member->forks.faults_living = INT64_MAX;
+}
+
+int memory_families_build(struct memory_families *families, struct process_tree *tree)
+{
+	size_t next = 0;
+
+	if (reserve_family_members(families, tree->count) < 0)
+		return -ENOMEM;
+	begin_again(families);
+	for (size_t i = 0; i < tree->count; i++)
+		begin_forks(&tree->members[i]);
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		struct memory_family *family;
+		int64_t resident_kib = memory_pages_to_kib(tree, member->resident_pages);
+
+		if (!memory_is_counted(tree, member))
+			continue;
+		family = family_of(families, member);
+		family->count++;
+		family->largest_kib = max_i64(family->largest_kib, resident_kib);
+		note_parent(tree, member, family);
+	}
+	for (size_t i = 0; i < families->count; i++) {
+		families->at[i].first = next;
+		next += families->at[i].count;
+		families->at[i].count = 0;
+	}
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		struct memory_family *family;
+
+		if (!memory_is_counted(tree, member))
+			continue;
+		family = family_of(families, member);
+		families->order[family->first + family->count++] = (uint32_t)i;
+		family->inner += member->fork_count && member->is_forked;
+		family->is_changing |= member->seen_pass == tree->passes;
+	}
+	for (size_t i = 0; i < families->count; i++)
+		families->at[i].is_changing |= families->at[i].count < families->at[i].count_before;
+	note_living_forks(families, tree);
+	for (size_t i = 0; i < families->count; i++)
+		families->at[i].is_ambiguous = may_differ_at_addresses(families, &families->at[i], tree);
+	return 0;
+}
+
+/* ---- figures --------------------------------------------------------------------------------------------------- */
+
+/* Sums over the members of a family. "leaf": forked members, the only ones that resemble each other. */
+struct family_sums {
+	int64_t exclusive_kib;
+	int64_t private_kib;
+	int64_t share_kib;
+	double leaf_exclusive_kib;
+	double leaf_bound_kib;
+	double leaf_share_kib;
+	double leaf_squares[3]; /* exclusive, exclusive * bound, bound */
+	size_t leaves;
+	double variance;
+};
+
+static void add_read(struct family_sums *sums, const struct process_tree *tree,
+		     const struct memory_family *family, const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t exclusive_kib = member_exclusive_kib(tree, family, member);
+	double leaf_kib = (double)min_i64(exclusive_kib, member_bound_kib(tree, member));
+	double bound_kib = (double)member_bound_kib(tree, member);
+	/* The rollup divided common pages by the users at that time: divide by the present users. */
+	double share_kib =
+		(double)reading->common_share_kib * (double)reading->family_size / (double)family->count;
+
+	if (reading->family_size <= 1)
+		share_kib = (double)reading->common_share_kib;
+	sums->exclusive_kib += exclusive_kib;
+	sums->private_kib += reading->private_kib + exclusive_kib - reading->exclusive_kib;
+	sums->share_kib += (int64_t)share_kib;
+	sums->variance += reading->variance;
+	if (!member->is_forked)
+		return;
+	sums->leaves++;
+	/* More than it can have faulted in, it has inherited alone, which tells nothing about its siblings. */
+	sums->leaf_exclusive_kib += leaf_kib;
+	sums->leaf_bound_kib += bound_kib;
+	sums->leaf_squares[0] += leaf_kib * leaf_kib;
+	sums->leaf_squares[1] += leaf_kib * bound_kib;
+	sums->leaf_squares[2] += bound_kib * bound_kib;
+	sums->leaf_share_kib += share_kib;
+}
+
+/* No member was read: bounds all by page faults (memory of the first one, own pages of the others). */
+static struct family_memory measure_by_bound(struct memory_families *families,
+					     const struct memory_family *family,
+					     const struct process_tree *tree)
+{
+	int64_t own_kib = 0, common_kib = 0;
+
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = memory_family_member(families, family, tree, i);
+		int64_t bound_kib = member_bound_kib(tree, member);
+
+		if (member->is_forked) {
+			own_kib += bound_kib;
+			common_kib = max_i64(common_kib, member_anon_kib(tree, member) - bound_kib);
+		} else {
+			common_kib = max_i64(common_kib, bound_kib);
+			own_kib += memory_left_to_forks_kib(tree, member, 0);
+		}
+	}
+	return (struct family_memory){
+		.anon_kib = own_kib + common_kib, .private_kib = own_kib, .unread_kib = own_kib + common_kib};
+}
+
+/* A family of one: its anonymous memory is its own, and statm says how much it is. */
+static struct family_memory measure_alone(const struct process_tree *tree, const struct memory_family *family,
+					  const struct member *member, int64_t now_ns)
+{
+	int64_t anon_kib = member_anon_kib(tree, member);
+	const struct memory_reading *reading = member->reading;
+	struct family_memory found = {
+		.anon_kib = anon_kib,
+		.private_kib = member_private_kib(tree, family, member, now_ns),
+	};
+
+	if (member_is_read(family, member, now_ns) && reading->kind == READING_ROLLUP &&
+	    reading->family_size == 1)
+		found.anon_kib = max_i64(0, reading->exclusive_kib + reading->common_share_kib + anon_kib -
+						    reading->statm_anon_kib);
+	return found;
+}
+
+enum { ORIGINS = 16 };
+
+/* An upper limit of a family's memory, from the page faults of its members. */
+struct family_limit {
+	int64_t own_kib;   /* of forks: pages faulted in since each was forked */
+	int64_t rest_kib;  /* the largest rest of one fork, which came from its parent */
+	int64_t first_kib; /* of the process from which all descend: its memory now */
+	int64_t grown_kib; /* its memory before its first fork, plus its faults since */
+
+	/* The largest rest of one fork of each parent that has exited or called exec. */
+	struct {
+		pid_t parent_pid;
+		int64_t rest_kib;
+	} origins[ORIGINS];
+	size_t origin_count; /* ORIGINS + 1: too many */
+};
+
+static void limit_orphan(const struct member *member, int64_t rest_kib, struct family_limit *limit)
+{
+	size_t i = 0;
+
+	while (i < limit->origin_count && i < ORIGINS && limit->origins[i].parent_pid != member->forked_by)
+		i++;
+	if (i >= ORIGINS) {
+		limit->origin_count = ORIGINS + 1;
+		return;
+	}
+	if (i == limit->origin_count)
+		limit->origins[limit->origin_count++].parent_pid = member->forked_by;
+	limit->origins[i].rest_kib = max_i64(limit->origins[i].rest_kib, rest_kib);
+}
+
+static void limit_fork(const struct process_tree *tree, const struct memory_family *family,
+		       const struct member *member, int64_t now_ns, struct family_limit *limit)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	int64_t anon_kib = member_anon_kib(tree, member), own_kib = memory_pages_to_kib(tree, member->faults);
+	bool is_read = tree->huge_kib && member_is_read(family, member, now_ns);
+	int64_t rest_kib;
+
+	/* Pages that it did not inherit are its own, if no forks share them. Its parent may have freed what it inherited. */
+	if (!is_read || member->fork_count)
+		own_kib = max_i64(own_kib, anon_kib - member_inherited_kib(tree, member));
+	if (is_read)
+		own_kib = max_i64(own_kib, member_exclusive_kib(tree, family, member));
+	else if (member_may_have_huge_pages(member))
+		own_kib = anon_kib;
+	rest_kib = max_i64(0, anon_kib - own_kib);
+
+	/* Pages that it has freed may live on in its own forks. */
+	limit->own_kib += member->fork_count ? own_kib : min_i64(own_kib, anon_kib);
+	if (parent && parent->family == member->family && !parent->is_zombie) {
+		limit->rest_kib = max_i64(limit->rest_kib, rest_kib);
+	} else {
+		limit_orphan(member, rest_kib, limit);
+	}
+}
+
+/*
+ * The most that a family can have. If a member exits while others are read, a page that it shared with a sibling may be
+ * common in one reading and exclusive in the other. `in_motion`: members were read, started or exited in this tick.
+ */
+static int64_t limit_kib(const struct memory_families *families, const struct memory_family *family,
+			 const struct process_tree *tree, int64_t now_ns, bool in_motion)
+{
+	struct family_limit limit = {.grown_kib = INT64_MAX};
+	int64_t base_kib;
+
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = memory_family_member(families, family, tree, i);
+		const struct fork_window *forks = &member->forks;
+
+		if (member->is_forked) {
+			limit_fork(tree, family, member, now_ns, &limit);
+			continue;
+		}
+		limit.first_kib = member_anon_kib(tree, member) + memory_left_to_forks_kib(tree, member, 0);
+		if (forks->is_known)
+			limit.grown_kib =
+				max_i64(member_anon_kib(tree, member),
+					memory_pages_to_kib(tree, forks->anon_first + member->faults -
+									  forks->faults_first));
+	}
+	/* The pages that a process replaced before it left the family are unknown. */
+	if (limit.origin_count > ORIGINS ||
+	    (!in_motion && (limit.origin_count || limit.grown_kib == INT64_MAX)))
+		return INT64_MAX;
+	base_kib = min_i64(limit.grown_kib, limit.first_kib + limit.rest_kib);
+	for (size_t i = 0; i < limit.origin_count; i++)
+		base_kib += limit.origins[i].rest_kib;
+	return base_kib + limit.own_kib;
+}
+
+/*
+ * Huge pages take one fault for many pages, and one that a process moved (mremap) has two addresses in the family, so that its
+ * sampled pages count twice. Then the limit is likely, not certain: the rest is in doubt.
+ */
+static void apply_limit(struct family_memory *found, const struct memory_families *families,
+			const struct memory_family *family, const struct process_tree *tree, int64_t now_ns,
+			bool in_motion)
+{
+	int64_t over_kib = found->anon_kib - limit_kib(families, family, tree, now_ns, in_motion);
+
+	if (over_kib <= 0)
+		return;
+	found->anon_kib -= over_kib;
+	found->over_kib = tree->huge_kib ? over_kib : 0;
+	found->doubt_kib += found->over_kib;
+}
+
+/* How far the siblings that were read are from their common part, which the others are assumed to have. */
+static double variance_of_unread(const struct family_sums *sums, double own_part, double unread)
+{
+	double squares = sums->leaf_squares[0] - 2 * own_part * sums->leaf_squares[1] +
+			 own_part * own_part * sums->leaf_squares[2];
+
+	if (sums->leaves < 2 || squares <= 0)
+		return 0;
+	return squares / (double)(sums->leaves - 1) * (unread + unread * unread / (double)sums->leaves);
+}
+
+/* Unread members: one that called exec has its memory minus the common pages, others resemble siblings. */
+static void add_unread(struct family_memory *found, const struct family_sums *sums, int64_t common_kib,
+		       const struct process_tree *tree, const struct memory_family *family,
+		       const struct member *member)
+{
+	int64_t anon_kib = member_anon_kib(tree, member), exclusive_kib;
+
+	if (!member->is_forked) {
+		exclusive_kib = max_i64(0, anon_kib - common_kib);
+	} else {
+		exclusive_kib = (int64_t)((double)member_bound_kib(tree, member) * family->own_part);
+		exclusive_kib = min_i64(exclusive_kib, anon_kib);
+	}
+	found->anon_kib += exclusive_kib;
+	found->private_kib += exclusive_kib;
+	if (!family->sampled && sums->leaves && member->is_forked)
+		found->anon_kib += (int64_t)(sums->leaf_share_kib / (double)sums->leaves);
+	found->extrapolated = true;
+}
+
+struct family_memory memory_family_measure(struct memory_families *families, struct memory_family *family,
+					   struct process_tree *tree, int64_t now_ns)
+{
+	struct family_memory found = {0};
+	struct family_sums sums = {0};
+	int64_t common_kib;
+	bool in_motion = family->is_changing;
+
+	family->read = 0;
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = memory_family_member(families, family, tree, i);
+
+		if (!member_is_read(family, member, now_ns))
+			continue;
+		family->read++;
+		in_motion |= member->reading->taken_ns >= now_ns;
+		if (family->count > 1)
+			add_read(&sums, tree, family, member);
+	}
+	if (sums.leaf_bound_kib > 0)
+		family->own_part = sums.leaf_exclusive_kib / sums.leaf_bound_kib;
+	if (family->count == 1)
+		return measure_alone(tree, family, memory_family_member(families, family, tree, 0), now_ns);
+	if (!family->read)
+		return measure_by_bound(families, family, tree);
+	common_kib = sums.share_kib;
+	if (family->sampled) {
+		memory_union_measure(families, family, tree, now_ns);
+		common_kib = family->union_kib;
+		sums.variance += family->union_variance;
+		found.doubt_kib = family->union_doubt_kib;
+	}
+	found.anon_kib = sums.exclusive_kib + common_kib;
+	found.private_kib = sums.private_kib;
+	found.variance = sums.variance +
+			 variance_of_unread(&sums, family->own_part, (double)(family->count - family->read));
+	for (size_t i = 0; family->read < family->count && i < family->count; i++) {
+		const struct member *member = memory_family_member(families, family, tree, i);
+
+		if (!member_is_read(family, member, now_ns))
+			add_unread(&found, &sums, common_kib, tree, family, member);
+	}
+	apply_limit(&found, families, family, tree, now_ns, in_motion);
+	return found;
+}

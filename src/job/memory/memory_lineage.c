@@ -1,0 +1,121 @@
+/* The family of a process and the forks of its parent; see memory_lineage.h. */
+#include "job/memory/memory_lineage.h"
+
+#include "base/min_max.h"
+#include "kernel/proc_pid_status.h"
+#include "job/tree/process_member.h"
+
+enum {
+	PF_FORKNOEXEC = 0x40,
+	OWN_PART = 16, /* less than this part of a fork's memory is hardly any */
+};
+
+static uint64_t mix_hash(uint64_t a, uint64_t b)
+{
+	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+	return a ^ a >> 29;
+}
+
+static int64_t anonymous_pages(const struct member *member)
+{
+	return max_i64(0, member->resident_pages - member->shared_pages);
+}
+
+/*
+ * The kernel chooses the addresses of code and stack at exec, and a fork has the same ones as its parent. 0: not
+ * permitted to see them.
+ */
+static uint64_t layout_of(const struct proc_pid_stat *stat)
+{
+	return stat->stack_start <= 0 ? 0
+				      : mix_hash((uint64_t)stat->code_start, (uint64_t)stat->stack_start) | 1;
+}
+
+static struct member *relative_of(const struct process_tree *tree, const struct member *member)
+{
+	struct member *parent = process_tree_find(tree, member->parent_pid);
+
+	if (parent && parent != member && parent->layout == member->layout && parent->family)
+		return parent;
+	/* Its parent exited before tracking began. Another member with the same layout descends from the same process. */
+	for (size_t i = 0; member->layout && i < tree->count; i++)
+		if (tree->members[i].pid != member->pid && tree->members[i].layout == member->layout &&
+		    tree->members[i].family)
+			return &tree->members[i];
+	return NULL;
+}
+
+/*
+ * A program that makes a copy of its data and frees the other one takes page faults, but replaces nothing: its high-water mark has
+ * risen above its size. A mark that was not read at the previous reading was at most what the process had faulted in by then.
+ */
+static int64_t passing_pages(struct process_tree *tree, const struct member *member)
+{
+	int64_t page_kib = tree->root->page_bytes / 1024, before_kib = member->mark_before_kib;
+	struct proc_pid_status status;
+
+	if (!before_kib)
+		before_kib = (member->faults_before + member->shared_pages) * page_kib + tree->huge_kib;
+	if (member_is_older(tree, member) ||
+	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0)
+		return 0;
+	return status.peak_rss_kib <= before_kib
+		       ? 0
+		       : max_i64(0, status.peak_rss_kib / page_kib - member->resident_pages);
+}
+
+static void note_fork(struct process_tree *tree, struct member *parent, struct member *child)
+{
+	struct fork_window *forks = &parent->forks;
+
+	child->parent_faults_before = parent->faults_before;
+	child->parent_anon_before = parent->anon_before;
+	/* How many pages a parent older than the tracking replaced is unknown. */
+	if (!forks->is_known && (parent->listed || !member_is_older(tree, parent)))
+		*forks = (struct fork_window){.is_known = true,
+					      .faults_first = parent->faults_before,
+					      .anon_first = parent->anon_before};
+	if (forks->pass != tree->passes) {
+		forks->passing_before = forks->passing_last;
+		forks->passing_last += passing_pages(tree, parent);
+		forks->pass = tree->passes;
+	}
+	child->parent_passing_before = forks->passing_before;
+	forks->faults_last = parent->faults;
+	forks->anon_last = parent->anon_at_faults;
+	child->passes_on = parent->is_forked &&
+			   max_i64(parent->faults, parent->anon_at_faults - parent->inherited_pages) <
+				   parent->anon_at_faults / OWN_PART;
+}
+
+void memory_note_lineage(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
+{
+	bool is_forked = stat->flags >= 0 && stat->flags & PF_FORKNOEXEC;
+	uint64_t layout = layout_of(stat);
+	struct member *relative;
+	/* A main thread that has exited shows no addresses, while other threads still have the memory. */
+	if (member->family && ((member->layout == layout && member->is_forked == is_forked) ||
+			       (!layout && proc_pid_stat_is_exiting(stat))))
+		return;
+	member->layout = layout;
+	member->is_forked = is_forked;
+	member->forks = (struct fork_window){0};
+	member->forked_by = 0;
+	member->passes_on = false;
+	member->inherited_pages = 0;
+	member->parent_faults_before = member->parent_anon_before = -1;
+	relative = is_forked ? relative_of(tree, member) : NULL;
+	if (!relative) {
+		member->family =
+			mix_hash(layout, mix_hash((uint64_t)member->pid, (uint64_t)member->start_ticks)) | 1;
+		return;
+	}
+	member->family = relative->family;
+	member->forked_by = process_tree_find(tree, member->parent_pid) ? member->parent_pid : 0;
+	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
+	if (relative->pid == member->parent_pid)
+		note_fork(tree, relative, member);
+	/* The smaller of the two sizes: pages that it has taken since the fork, it has faulted in. */
+	member->inherited_pages = min_i64(anonymous_pages(member), anonymous_pages(relative));
+	member->inherited_least = member->anon_at_faults - member->faults;
+}

@@ -1,0 +1,143 @@
+/* The memory of one member; see memory_member.h. */
+#include "job/memory/memory_member.h"
+
+#include "base/clock.h"
+#include "base/min_max.h"
+#include "job/memory/memory_family.h"
+
+enum { SMALL_PAGES = 64 }; /* how far apart two readings of a growing process may be */
+/* Older readings are dropped, even if there was no time to replace them. */
+#define READING_AGE_NS (10 * NSEC_PER_SEC)
+
+/* A child that shares its parent's address space (vfork) is counted only after the parent has exited. */
+bool memory_is_counted(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent;
+
+	if (member->is_zombie || member->resident_pages <= 0)
+		return false;
+	parent = member->shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
+	return !parent || parent->is_zombie || parent->is_being_freed;
+}
+
+bool member_may_have_huge_pages(const struct member *member)
+{
+	int64_t anon_pages = member->resident_pages - member->shared_pages;
+
+	if (member->is_ending || (member->is_forked && !member->inherited_pages))
+		return false;
+	return anon_pages > member->inherited_pages + member->faults + SMALL_PAGES ||
+	       anon_pages < member->inherited_pages - member->inherited_pages / 4 - SMALL_PAGES;
+}
+
+int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)
+{
+	return memory_pages_to_kib(tree, max_i64(0, member->resident_pages - member->shared_pages));
+}
+
+int64_t member_shared_kib(const struct process_tree *tree, const struct member *member)
+{
+	return memory_pages_to_kib(tree, member->shared_pages);
+}
+
+/*
+ * If the parent writes to a common page first, its forks together keep the original: each of them counts a part of the
+ * parent's faults.
+ */
+static int64_t faults_since_fork(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	int64_t faults = member->faults;
+
+	if (parent && parent->family == member->family && parent->faults > member->parent_faults)
+		faults += (parent->faults - member->parent_faults) /
+			  (parent->fork_count > 1 ? (int64_t)parent->fork_count : 1);
+	return faults;
+}
+
+/* The parent may have grown between its last reading and the fork, and may run another program by now. */
+int64_t member_inherited_kib(const struct process_tree *tree, const struct member *member)
+{
+	return max_i64(memory_pages_to_kib(tree, member->inherited_pages),
+		       memory_pages_to_kib(tree, member->inherited_least) - tree->huge_kib);
+}
+
+int64_t member_bound_kib(const struct process_tree *tree, const struct member *member)
+{
+	int64_t anon_kib = member_anon_kib(tree, member), own_kib;
+
+	if (!member->is_forked || member_inherited_kib(tree, member) <= 0)
+		return anon_kib;
+	own_kib = max_i64(anon_kib - member_inherited_kib(tree, member),
+			  memory_pages_to_kib(tree, faults_since_fork(tree, member)));
+	return min_i64(anon_kib, own_kib);
+}
+
+bool member_has_reading(const struct member *member, int64_t now_ns)
+{
+	return member->reading && now_ns - member->reading->taken_ns <= READING_AGE_NS;
+}
+
+bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->reading;
+
+	if (!member_has_reading(member, now_ns))
+		return false;
+	if (family->count == 1)
+		return true;
+	return reading->has_anon && family->sampled == (reading->kind == READING_SAMPLED);
+}
+
+int64_t member_faulted_kib(const struct process_tree *tree, const struct member *member,
+			   const struct memory_reading *reading)
+{
+	int64_t grown_kib = max_i64(0, member_anon_kib(tree, member) - reading->statm_anon_kib);
+
+	return max_i64(0, memory_pages_to_kib(tree, member->faults - reading->faults) - grown_kib);
+}
+
+/*
+ * If a family has many members, each sample reads one or two of them. Common pages that the others replaced meanwhile do
+ * not change their resident sets. The readings of the family show which part of the faulted pages were such pages.
+ */
+static int64_t replaced_since_kib(const struct process_tree *tree, const struct memory_family *family,
+				  const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	double faulted_kib = (double)member_faulted_kib(tree, member, reading);
+
+	if (reading->kind != READING_SAMPLED || family->count <= 1 || family->faulted_kib <= 0)
+		return 0;
+	return min_i64(reading->common_kib,
+		       (int64_t)(faulted_kib * family->replaced_kib / family->faulted_kib));
+}
+
+int64_t member_exclusive_kib(const struct process_tree *tree, const struct memory_family *family,
+			     const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t now_kib = member_anon_kib(tree, member), then_kib = reading->statm_anon_kib;
+
+	if (now_kib >= then_kib)
+		return reading->exclusive_kib + (now_kib - then_kib) +
+		       replaced_since_kib(tree, family, member);
+	return then_kib ? (int64_t)((double)reading->exclusive_kib * (double)now_kib / (double)then_kib) : 0;
+}
+
+int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
+			   const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t anon_kib = member_anon_kib(tree, member);
+
+	if (!member_is_read(family, member, now_ns))
+		return family->count == 1 ? anon_kib : -1;
+	if (family->count > 1)
+		return reading->private_kib + member_exclusive_kib(tree, family, member) -
+		       reading->exclusive_kib;
+	/* Relatives have exited: pages that it shared with them are its own now. */
+	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
+		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);
+	return max_i64(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
+}

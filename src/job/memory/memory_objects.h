@@ -1,0 +1,107 @@
+/*
+ * Memory that processes share by name: shared mappings, memfds, files on a tmpfs, System V segments, hugetlbfs. One
+ * object is one (device, inode), no matter how many members map it or have it open.
+ *
+ * The kernel reports the size of an object through a member's descriptor (/proc/PID/fd), its path, /proc/sysvipc/shm
+ * and, for root, /proc/PID/map_files. That size includes pages that are in no page table. If none of these is
+ * available, the size is the number of sampled pages that were ever seen in a page table: shared memory stays until its
+ * last user has exited.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "kernel/proc_pid_maps.h"
+#include "kernel/root.h"
+#include "job/memory/page_sample.h"
+
+struct memory_object {
+	uint64_t device;
+	uint64_t inode;
+	char *path;       /* as its processes see it; NULL: unknown */
+	bool is_system_v; /* the inode is the id of a System V segment */
+	bool is_huge;     /* on hugetlbfs: neither in resident sets nor in Shmem */
+	bool was_written; /* a member could write to it: counts for the job even after it is closed */
+	bool is_used;     /* a member maps it in this tick */
+	size_t users;     /* members that map it in this tick, as far as they were read */
+	int held_fd;      /* descriptor of held_by; -1: unknown */
+	pid_t held_by;
+	pid_t mapped_by; /* 0: unknown */
+	uint64_t mapped_start, mapped_end;
+	int64_t kib;             /* reported by the kernel; -1: not available */
+	size_t lost_before;      /* its descriptor has gone: the number of the next search; 0: not so */
+	struct page_places seen; /* sampled pages seen in a page table */
+	uint64_t pages;          /* end of the largest mapping */
+};
+
+struct tmpfs_mount {
+	char *point;
+	bool is_tmpfs; /* tmpfs or hugetlbfs; false: another filesystem mounted below one */
+	uint64_t device;
+};
+
+/* Pages of mappings, or descriptors, for which the table has no place. Several processes may have the same ones. */
+struct objects_cut {
+	int64_t most; /* of one process, or the sum over families of forks */
+	int64_t all;  /* the sum over all processes */
+};
+
+struct memory_objects {
+	struct memory_object *objects;
+	size_t count;
+	size_t capacity; /* a power of 2 */
+	uint32_t *slots; /* hash of (device, inode) -> index + 1 */
+	size_t refreshes;
+	struct objects_cut cut, cut_now; /* descriptors: by the last search, and by the one in progress */
+	struct tmpfs_mount *mounts;
+	size_t mount_count;
+	int64_t mounts_read_ns; /* 0: never */
+	bool map_files_refused;
+	bool lost_one;    /* a descriptor was closed: search the members again */
+	int64_t lost_kib; /* the size of all such files */
+	size_t searches;  /* of all members that have begun */
+};
+
+struct memory_objects_sum {
+	int64_t kib;      /* shared memory */
+	int64_t huge_kib; /* on hugetlbfs */
+	int64_t unseen_kib; /* of objects of unknown size: pages in no page table that was sampled, which may have memory */
+	int64_t cut_kib; /* error of the estimate for objects that the table has no place for */
+	bool sampled;
+	double variance; /* of the sampled part, in KiB squared */
+};
+
+void memory_objects_done(struct memory_objects *objects);
+
+/* Reads the tmpfs mounts that `pid` sees, if the last reading is a minute old. */
+void memory_objects_read_mounts(struct memory_objects *objects, struct root *root, pid_t pid);
+
+/* Whether the pages of an area belong to an object, as opposed to a file on storage. */
+bool memory_objects_has(const struct memory_objects *objects, const struct memory_area *area);
+
+/* Returns the object of an area that a member maps, or NULL without memory. Valid until the next call. */
+struct memory_object *memory_objects_meet(struct memory_objects *objects, const struct root *root, pid_t pid,
+					  const struct memory_area *area);
+
+/* Returns NULL if the object is unknown. */
+struct memory_object *memory_objects_find(const struct memory_objects *objects, uint64_t device,
+					  uint64_t inode);
+
+/*
+ * A search visits the descriptors of all members. An object whose descriptor has gone, because the process that held it
+ * has ended or has closed it, keeps its size until a search that began later has visited all members.
+ */
+void memory_objects_begin_search(struct memory_objects *objects);
+void memory_objects_end_search(struct memory_objects *objects);
+
+/* Searches the descriptors of one process for objects. */
+void memory_objects_scan_fds(struct memory_objects *objects, const struct root *root, pid_t pid);
+
+/* Reads all sizes again. Drops objects that are not mapped, not open and not kept. */
+void memory_objects_refresh(struct memory_objects *objects, struct root *root, pid_t root_pid);
+
+struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects,
+					     const struct objects_cut *cut_pages, int64_t page_bytes);

@@ -1,0 +1,626 @@
+/* The use of the job by program; see programs.h. */
+#include "job/programs/programs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/min_max.h"
+#include "base/runs_once.h"
+#include "kernel/proc_pid_stat.h"
+#include "job/tree/process_discovery.h"
+#include "job/tree/process_tree.h"
+#include "job/programs/program_likely.h"
+#include "job/programs/program_share.h"
+
+enum {
+	PATH_SIZE = 48,
+	STRAYS_MOST = 4096,
+	STRAYS_READ = 256, /* in a pass, besides the members */
+	FIRST_PROGRAMS = 16,
+	PASSES_KEPT = 2, /* how long an ended process waits for its exit event */
+};
+
+#define MORE_PROGRAMS "more programs"
+
+RUNS_ONCE int programs_new(bool listens, struct programs **ret_programs)
+{
+	struct programs *programs = calloc(1, sizeof *programs);
+
+	if (!programs || !(programs->at = malloc(FIRST_PROGRAMS * sizeof *programs->at))) {
+		free(programs);
+		return -ENOMEM;
+	}
+	programs->capacity = FIRST_PROGRAMS;
+	if (listens)
+		(void)program_listener_open(&programs->listener);
+	*ret_programs = programs;
+	return 0;
+}
+
+RUNS_ONCE void programs_free(struct programs *programs)
+{
+	if (!programs)
+		return;
+	program_listener_close(programs->listener);
+	free(programs->at);
+	free(programs->processes);
+	free(programs);
+}
+
+/* ---- programs and processes ------------------------------------------------------------------------------------- */
+
+size_t programs_index(struct programs *programs, const char *name)
+{
+	struct program *at;
+
+	for (size_t i = 0; i < programs->count; i++)
+		if (strcmp(programs->at[i].name, name) == 0)
+			return i;
+	if (programs->count == PROGRAMS_MOST)
+		return PROGRAMS_MOST - 1;
+	if (programs->count == programs->capacity) {
+		size_t capacity = programs->capacity * 2;
+
+		at = realloc(programs->at, capacity * sizeof *at);
+		if (!at) {
+			at = &programs->at[programs->count - 1];
+			snprintf(at->name, sizeof at->name, "%s", MORE_PROGRAMS);
+			return programs->count - 1;
+		}
+		programs->at = at;
+		programs->capacity = capacity;
+	}
+	programs->at[programs->count] = (struct program){0};
+	snprintf(programs->at[programs->count].name, sizeof programs->at->name, "%s",
+		 programs->count == PROGRAMS_MOST - 1 ? MORE_PROGRAMS : name);
+	return programs->count++;
+}
+
+/* Returns where a pid stands or would stand. */
+static size_t process_place(const struct programs *programs, pid_t pid)
+{
+	size_t low = 0, high = programs->process_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (programs->processes[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct program_process *find_process(const struct programs *programs, pid_t pid)
+{
+	size_t place = process_place(programs, pid);
+
+	return place < programs->process_count && programs->processes[place].pid == pid
+		       ? &programs->processes[place]
+		       : NULL;
+}
+
+static struct program_process *add_process(struct programs *programs, pid_t pid)
+{
+	size_t place = process_place(programs, pid);
+	struct program_process *processes = programs->processes;
+
+	if (programs->process_count == programs->process_capacity) {
+		size_t capacity = programs->process_capacity ? programs->process_capacity * 2 : 16;
+
+		processes = realloc(processes, capacity * sizeof *processes);
+		if (!processes)
+			return NULL;
+		programs->processes = processes;
+		programs->process_capacity = capacity;
+	}
+	memmove(&processes[place + 1], &processes[place],
+		(programs->process_count - place) * sizeof *processes);
+	processes[place] = (struct program_process){.pid = pid};
+	programs->process_count++;
+	return &processes[place];
+}
+
+static void remove_process(struct programs *programs, struct program_process *process)
+{
+	size_t place = (size_t)(process - programs->processes);
+
+	programs->process_count--;
+	memmove(process, process + 1, (programs->process_count - place) * sizeof *process);
+}
+
+const struct program *programs_of(const struct programs *programs, pid_t pid)
+{
+	const struct program_process *process = find_process(programs, pid);
+
+	return process ? &programs->at[process->program] : NULL;
+}
+
+/* ---- what the members say --------------------------------------------------------------------------------------- */
+
+static size_t read_program(struct programs *programs, struct process_tree *tree, const struct member *member,
+			   bool *ret_read)
+{
+	char path[PATH_SIZE], name[PROGRAM_NAME_BYTES];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "%d/cmdline", (int)member->pid);
+	length = root_read_at(tree->root, tree->root->proc_fd, path);
+	/* In the middle of exec: read it again. */
+	*ret_read = length > 0;
+	program_name(tree->root->text.data, length > 0 ? (size_t)length : 0, member->comm, name);
+	return programs_index(programs, name);
+}
+
+/* Where its code and stack may not be seen, the name must do. */
+void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
+{
+	enum { PF_FORKNOEXEC = 0x40 };
+	uint64_t name[2] = {0}, mixed = (uint64_t)stat->code_start * 31 + (uint64_t)stat->stack_start;
+
+	memcpy(member->comm, stat->comm, sizeof member->comm - 1);
+	/* Without its code and arguments it is still the program that it was; so is one whose main thread has ended. */
+	if (member->identity && proc_pid_stat_is_exiting(stat))
+		return;
+	memcpy(name, member->comm, sizeof member->comm);
+	mixed = mixed * 31 + (stat->flags >= 0 && stat->flags & PF_FORKNOEXEC);
+	member->identity = ((mixed * 31 + name[0]) * 31 + name[1]) | 1;
+}
+
+static void credit_time(struct program *program, int64_t ns)
+{
+	if (ns <= 0)
+		return;
+	program->credited_ns += ns;
+	program->unpublished_ns += ns;
+}
+
+static int64_t io_of(const struct member *member, int usage)
+{
+	return member->account.own.of[USAGE_READ_BYTES + usage];
+}
+
+static void grow_process(struct programs *programs, struct program_process *process,
+			 const struct member *member, int64_t now_ns)
+{
+	struct program *program = &programs->at[process->program];
+	const struct account *account = &member->account;
+	int64_t cpu_ns = account->own.of[USAGE_CPU_NS];
+	bool reaped = account->waited.of[USAGE_MINOR_FAULTS] != process->waited_faults;
+
+	process->grown_ns = max_i64(0, cpu_ns - process->cpu_ns);
+	credit_time(program, process->grown_ns);
+	program->grown_ns += process->grown_ns;
+	process->cpu_ns = max_i64(cpu_ns, process->cpu_ns);
+	if (account->waited.of[USAGE_CPU_NS] > process->waited_ns)
+		program->parent_ns += (double)(account->waited.of[USAGE_CPU_NS] - process->waited_ns);
+	for (int i = 0; i < PROGRAM_IO_COUNT; i++) {
+		int64_t grown = max_i64(0, io_of(member, i) - process->io[i]);
+
+		process->io[i] = io_of(member, i);
+		if (process->has_final_io)
+			continue;
+		if (reaped) {
+			program->io_reaped[i] += grown;
+		} else {
+			program->io_grown[i] += grown;
+			process->own_io[i] += grown;
+		}
+	}
+	process->has_reaped |= reaped;
+	process->waited_ns = account->waited.of[USAGE_CPU_NS];
+	process->waited_faults = account->waited.of[USAGE_MINOR_FAULTS];
+	process->read_ns = now_ns;
+}
+
+/* The program gets only figures that the account of the tree counts. */
+static void begin_process(struct program_process *process, const struct member *member)
+{
+	process->start_ticks = member->start_ticks;
+	process->cpu_ns = member->account.own_before.of[USAGE_CPU_NS];
+	for (int i = 0; i < PROGRAM_IO_COUNT; i++)
+		process->io[i] = member->account.own_before.of[USAGE_READ_BYTES + i];
+	/* Children that it had waited for by then are none of a pass. */
+	process->waited_ns = member->account.before.of[USAGE_CPU_NS] - process->cpu_ns;
+	process->waited_faults = member->account.before.of[USAGE_MINOR_FAULTS] -
+				 member->account.own_before.of[USAGE_MINOR_FAULTS];
+}
+
+/* A process that went without an event, or between two passes where there are none. */
+static SELDOM void take_unseen_end(struct programs *programs, struct program_process *process, int64_t now_ns)
+{
+	struct program *program = &programs->at[process->program];
+	int64_t pass_ns = max_i64(1, now_ns - programs->last_ns);
+
+	program->exited_count += !process->is_exited;
+	programs->has_ended_io &= process->is_exited;
+	if (process->is_final || process->start_ticks < 0)
+		return;
+	/* On average it ended in the middle of the pass, and it went on as before. */
+	program->missed_ns += 1e3 + (double)min_i64(process->grown_ns, pass_ns) / 2;
+}
+
+static void look_at_member(struct programs *programs, struct process_tree *tree, const struct member *member,
+			   int64_t now_ns)
+{
+	struct program_process *process = find_process(programs, member->pid);
+	bool is_new = !process || (process->start_ticks >= 0 && process->start_ticks != member->start_ticks);
+
+	/* Its exit event has its time, or had it. */
+	if (!process && member->is_zombie && programs->exact)
+		return;
+	if (!process)
+		process = add_process(programs, member->pid);
+	if (!process)
+		return;
+	if (is_new) {
+		/* Another process had its pid. */
+		if (process->start_ticks)
+			take_unseen_end(programs, process, now_ns);
+		*process = (struct program_process){.pid = member->pid};
+		begin_process(process, member);
+	}
+	process->start_ticks = member->start_ticks;
+	/* Without an event, the time before an exec since the last pass counts for the new program. */
+	if (is_new || (process->identity != member->identity && !member->is_zombie)) {
+		bool has_arguments;
+
+		process->program = read_program(programs, tree, member, &has_arguments);
+		process->named_ns = now_ns;
+		process->identity = has_arguments || member->is_zombie ? member->identity : 0;
+		if (programs->listener)
+			program_listener_add(programs->listener, member->pid,
+					     programs->at[process->program].name);
+	}
+	process->seen_pass = programs->pass;
+	if (!member->is_zombie)
+		programs->at[process->program].process_count++;
+	grow_process(programs, process, member, now_ns);
+}
+
+/* A process that ended before its first pass has lost its arguments, but has its name. Its exit event would tell both. */
+static SELDOM struct program_process *begin_unseen(struct programs *programs, const struct member *member)
+{
+	struct program_process *process = add_process(programs, member->pid);
+	char name[PROGRAM_NAME_BYTES];
+
+	if (!process)
+		return NULL;
+	begin_process(process, member);
+	program_name(NULL, 0, member->comm, name);
+	process->program = programs_index(programs, name);
+	process->identity = member->identity;
+	process->seen_pass = programs->pass;
+	return process;
+}
+
+void programs_note_reaped(struct programs *programs, const struct member *member)
+{
+	struct program_process *process = find_process(programs, member->pid);
+
+	if (!process && !programs->exact)
+		process = begin_unseen(programs, member);
+	if (!process || process->start_ticks != member->start_ticks)
+		return;
+	credit_time(&programs->at[process->program], member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
+	programs->at[process->program].ended_ns +=
+		(double)max_i64(1, member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
+	programs->at[process->program].parent_ns +=
+		(double)max_i64(0, member->account.waited.of[USAGE_CPU_NS] - process->waited_ns);
+	process->cpu_ns = max_i64(process->cpu_ns, member->account.own.of[USAGE_CPU_NS]);
+	process->is_final = true;
+}
+
+/* ---- what the events say ---------------------------------------------------------------------------------------- */
+
+/* A process that ended before its name could be read is a short-lived child. */
+static size_t program_of_event(struct programs *programs, const struct program_event *event,
+			       const struct program_process *process, const char *name)
+{
+	char child[sizeof programs->at->name];
+
+	if (name)
+		return programs_index(programs, name);
+	if (process && process->identity)
+		return process->program;
+	snprintf(child, sizeof child, "short-lived children of %s",
+		 event->parent ? event->parent : "unknown");
+	return programs_index(programs, event->parent ? child : "unknown");
+}
+
+static void take_exec(struct programs *programs, const struct program_event *event)
+{
+	struct program_process *process = find_process(programs, event->pid);
+	size_t after;
+	int64_t used_ns;
+
+	if (!process) {
+		/* All the time since its fork is that of the program which it has called. */
+		if (event->clock_ns <= 0 || event->is_first)
+			return;
+		/* The fork of a process that no pass has seen yet. */
+		process = add_process(programs, event->pid);
+		if (!process)
+			return;
+		process->start_ticks = -1;
+	}
+	/* A pass may have read the new name, when the event came too late for that. */
+	after = program_of_event(programs, event, process->named_ns > event->at_ns ? process : NULL,
+				 event->after);
+	used_ns = event->clock_ns - process->cpu_ns;
+	if (event->clock_ns >= 0 && used_ns > 0 && !event->is_first) {
+		credit_time(&programs->at[event->before ? programs_index(programs, event->before) : after],
+			    used_ns);
+		process->cpu_ns = event->clock_ns;
+	}
+	process->program = after;
+	process->seen_pass = programs->pass;
+}
+
+/* It ended after this pass of the tree has read it, which must not count it again. */
+static SELDOM void note_ended_member(struct programs *programs, const struct member *member,
+				     const struct program_event *event, size_t program)
+{
+	struct program_process *process = member ? add_process(programs, member->pid) : NULL;
+
+	if (!process)
+		return;
+	begin_process(process, member);
+	process->program = program;
+	process->identity = member->identity;
+	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns < 0 ? member->account.own.of[USAGE_CPU_NS]
+								       : event->clock_ns);
+	process->is_final = process->is_exited = true;
+	process->has_final_io = event->has_io;
+	process->seen_pass = programs->pass;
+}
+
+/* The bytes of a process that has waited for children are left to the rest: a part of them may have been shared already. */
+static void take_io(struct program *program, const struct program_event *event,
+		    const struct program_process *process)
+{
+	for (int i = 0; event->has_io && !(process && process->has_reaped) && i < PROGRAM_IO_COUNT; i++) {
+		/* On average, the kernel has rounded a sum of calls down by half a KiB. */
+		bool is_rounded = i >= USAGE_READ_CHARS - USAGE_READ_BYTES && event->io[i];
+		int64_t bytes = event->io[i] + (is_rounded ? 512 : 0);
+
+		program->io_grown[i] += max_i64(0, bytes - (process ? process->own_io[i] : 0));
+	}
+}
+
+/* Its clock was read while it lived, but not at its end. */
+static void take_last_look(struct programs *programs, struct program *program,
+			   struct program_process *process, const struct program_event *event)
+{
+	int64_t used_ns = event->seen_ns - (process ? process->cpu_ns : 0);
+
+	program_note_known(programs, program, event->seen_ns - event->before_ns,
+			   event->life_ns - event->unseen_ns, event->had_children);
+	if (used_ns <= 0)
+		return;
+	credit_time(program, used_ns);
+	program->ended_ns += (double)used_ns;
+	if (process)
+		process->cpu_ns = event->seen_ns;
+}
+
+static void take_exit(struct programs *programs, struct process_tree *tree, const struct program_event *event,
+		      int64_t now_ns)
+{
+	struct program_process *process = find_process(programs, event->pid);
+	bool is_named = event->before || (process && process->identity);
+	size_t parent = event->parent ? programs_index(programs, event->parent) : NO_PROGRAM;
+	size_t index = program_of_event(programs, event, process, event->before);
+	struct program *program = &programs->at[index];
+	int64_t before_ns = process ? process->cpu_ns : 0, unseen_ns = event->unseen_ns;
+
+	program->exited_count++;
+	if (event->before)
+		program_note_named(program, parent, event->life_ns);
+	take_io(program, event, process);
+	programs->has_ended_io &= event->has_io;
+	if (event->clock_ns >= 0) {
+		credit_time(program, event->clock_ns - before_ns);
+		program->ended_ns += (double)max_i64(1, event->clock_ns - before_ns);
+		program->missed_ns += (double)event->unrecorded_ns;
+		program_note_known(programs, program, event->clock_ns - event->before_ns, event->life_ns,
+				   event->had_children);
+	} else if (!process || !process->is_final) {
+		take_last_look(programs, program, process, event);
+		/* Since its last reading. */
+		if (process && process->read_ns)
+			unseen_ns = min_i64(unseen_ns, now_ns - process->read_ns);
+		program_miss(programs, program, is_named ? NO_PROGRAM : parent, event->life_ns, unseen_ns,
+			     event->had_children);
+	}
+	if (!process) {
+		note_ended_member(programs, process_tree_find(tree, event->pid), event, index);
+		return;
+	}
+	/* The process may still be a zombie, or its other threads may run. */
+	process->is_final = process->is_exited = true;
+	process->has_final_io = event->has_io;
+	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns);
+	process->seen_pass = programs->pass;
+}
+
+static void take_events(struct programs *programs, struct process_tree *tree, int64_t now_ns)
+{
+	const struct program_event *events;
+	size_t count = 0;
+	bool lost = false;
+
+	programs->has_ended_io = false;
+	if (!programs->listener)
+		return;
+	/* Parents, as exit records tell them, of processes that nothing else has shown. */
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].is_zombie && !find_process(programs, tree->members[i].pid))
+			program_listener_add(programs->listener, tree->members[i].pid, NULL);
+	events = program_listener_take(programs->listener, &count, &lost);
+	programs->has_ended_io = !lost;
+	for (size_t i = 0; i < count; i++) {
+		if (events[i].kind == PROGRAM_EXECED)
+			take_exec(programs, &events[i]);
+		else
+			take_exit(programs, tree, &events[i], now_ns);
+	}
+	programs->exact = !lost;
+	/* The processes that the listener followed are unknown to it now. */
+	if (!lost)
+		return;
+	for (size_t i = 0; i < programs->process_count; i++)
+		program_listener_add(programs->listener, programs->processes[i].pid,
+				     programs->at[programs->processes[i].program].name);
+}
+
+static void drop_ended(struct programs *programs, int64_t now_ns)
+{
+	size_t patience = programs->listener && programs->exact && !programs->is_finished ? PASSES_KEPT : 0;
+
+	for (size_t i = programs->process_count; i-- > 0;) {
+		struct program_process *process = &programs->processes[i];
+
+		if (process->seen_pass + patience >= programs->pass)
+			continue;
+		/* Its exit event came after take_events(): it counts in the next pass. */
+		if (programs->listener && !program_listener_remove(programs->listener, process->pid) &&
+		    patience && !process->is_exited && process->seen_pass + patience + 1 == programs->pass)
+			continue;
+		take_unseen_end(programs, process, now_ns);
+		remove_process(programs, process);
+	}
+}
+
+/* ---- a pass ------------------------------------------------------------------------------------------------------ */
+
+static SELDOM void drop_listener(struct programs *programs)
+{
+	program_listener_close(programs->listener);
+	programs->listener = NULL;
+	programs->exact = false;
+}
+
+RUNS_ONCE void programs_start(struct programs *programs, struct process_tree *tree)
+{
+	programs->last_ns = root_monotonic_ns(tree->root);
+	programs->started = true;
+	for (size_t i = 0; i < tree->count && !tree->started_by_caller; i++)
+		look_at_member(programs, tree, &tree->members[i], programs->last_ns);
+	if (!programs->listener)
+		return;
+	/* The caller has only forked it: exec gives it its program. */
+	program_listener_add(programs->listener, tree->root_pid, NULL);
+	programs->exact = true;
+	if (program_listener_start(programs->listener, tree->started_by_caller) < 0)
+		drop_listener(programs);
+}
+
+void programs_hear(struct programs *programs, bool with_thread)
+{
+	if (programs->started && programs->listener &&
+	    program_listener_hear(programs->listener, with_thread) < 0)
+		drop_listener(programs);
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
+
+	return (first > second) - (first < second);
+}
+
+/*
+ * Parents stand before children in the table. So a process whose parent is a process of the job as well is left to the
+ * list of its parent's children, which the same pass reads.
+ */
+static SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
+{
+	struct proc_pid_stat stat;
+
+	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) ||
+	    read_proc_pid_stat(tree->root, pid, &stat) < 0 || process_tree_find(tree, stat.parent_pid) ||
+	    bsearch(&stat.parent_pid, living, count, sizeof *living, compare_pids))
+		return;
+	(void)process_tree_add(tree, pid);
+}
+
+SELDOM void programs_find_strays(struct programs *programs, struct process_tree *tree)
+{
+	static const size_t most = STRAYS_MOST;
+	pid_t *pids;
+	size_t count;
+
+	/* The descendants of a process that the caller started come to the caller. */
+	if (!programs->started || !programs->listener || tree->started_by_caller || !tree->with_children)
+		return;
+	pids = malloc(most * sizeof *pids);
+	if (!pids)
+		return;
+	count = program_listener_living(programs->listener, pids, most);
+	qsort(pids, count, sizeof *pids, compare_pids);
+	for (size_t i = 0; i < count && i < STRAYS_READ + tree->count; i++)
+		add_if_stray(tree, pids[(tree->passes * STRAYS_READ + i) % count], pids, count);
+	free(pids);
+}
+
+bool programs_have_thread(const struct programs *programs)
+{
+	return programs->listener && program_listener_runs(programs->listener);
+}
+
+void programs_before_reap(struct programs *programs)
+{
+	if (programs->started && programs->listener)
+		program_listener_catch_up(programs->listener);
+}
+
+RUNS_ONCE void programs_finish(struct programs *programs)
+{
+	programs->is_finished = true;
+	if (programs->started && programs->listener)
+		program_listener_finish(programs->listener);
+}
+
+int64_t programs_exits(struct programs *programs)
+{
+	return programs->listener ? program_listener_exits(programs->listener) : -1;
+}
+
+/*
+ * A process outside an attached tree may wait for a daemon of it, whose last time is then in the figures of no member. The clocks and the
+ * exit records show it.
+ */
+static void tell_credited(const struct programs *programs, struct tree_account *account)
+{
+	int64_t credited_ns = 0;
+
+	for (size_t i = 0; i < programs->count; i++)
+		credited_ns += programs->at[i].credited_ns;
+	tree_account_raise(account, credited_ns);
+}
+
+void programs_update(struct programs *programs, struct process_tree *tree)
+{
+	int64_t now_ns = root_monotonic_ns(tree->root);
+
+	if (!programs->started)
+		return;
+	programs_hear(programs, !programs->is_finished);
+	programs->pass++;
+	for (size_t i = 0; i < programs->count; i++)
+		program_begin_pass(&programs->at[i]);
+	take_events(programs, tree, now_ns);
+	for (size_t i = 0; i < tree->count; i++)
+		look_at_member(programs, tree, &tree->members[i], now_ns);
+	drop_ended(programs, now_ns);
+	programs->pass_ns = now_ns - programs->last_ns;
+	if (!tree->started_by_caller)
+		tell_credited(programs, &tree->account);
+	programs_share(programs, &tree->account.published, process_tree_running(tree));
+	programs->last_ns = now_ns;
+}

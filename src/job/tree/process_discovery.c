@@ -1,0 +1,486 @@
+/* Finds the children of members; see process_discovery.h. */
+#include "job/tree/process_discovery.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/min_max.h"
+#include "base/scan.h"
+#include "kernel/proc_loadavg.h"
+#include "kernel/proc_pid_children.h"
+#include "kernel/proc_pid_stat.h"
+#include "job/tree/process_member.h"
+#include "job/cpu/process_turns.h"
+
+enum {
+	PATH_SIZE = 64,
+	SEARCH_ROUNDS = 64,
+	FORKED_MOST = 4096,
+	/* In quarters of a microsecond, measured. */
+	FOREIGN_BITS = 8 * sizeof((struct process_tree){0}.foreign),
+	COST_OF_NUMBER = 1,
+	COST_OF_STAT = 16,
+	COST_OF_LIST = 4,
+	COST_OF_THREAD_LIST = 20,
+	COST_OF_LISTS_LEAST = 64, /* below, the lists are read without a look at /proc/loadavg */
+	COST_TO_SPARE_THREADS = 2000,
+	COST_WITHOUT_ROOM = INT32_MAX,
+	COST_OF_EVENTS_LEAST = 64 * COST_OF_STAT,
+	PROC_MAGIC = 0x9fa0,
+};
+/* After this time the numbers may have begun again from the smallest. */
+#define NEWEST_AGE_NS (15 * NSEC_PER_SEC)
+
+static DIR *open_directory(struct process_tree *tree, const char *path)
+{
+	int fd = openat(tree->root->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!directory && fd >= 0)
+		close(fd);
+	return directory;
+}
+
+/* Returns the next entry of /proc or of a task folder that is a number; 0 at the end. */
+static pid_t next_number(DIR *directory)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(directory))) {
+		struct scan name = scan_bytes(entry->d_name, strlen(entry->d_name));
+		pid_t pid;
+
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && scan_pid(&name, &pid))
+			return pid;
+	}
+	return 0;
+}
+
+pid_t discovery_other_thread(struct process_tree *tree, pid_t pid)
+{
+	char path[PATH_SIZE];
+	DIR *directory;
+	pid_t tid;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	directory = open_directory(tree, path);
+	if (!directory)
+		return 0;
+	do {
+		tid = next_number(directory);
+	} while (tid == pid);
+	closedir(directory);
+	return tid;
+}
+
+size_t discovery_list_threads(struct process_tree *tree, pid_t pid, pid_t *ret_threads, size_t most)
+{
+	char path[PATH_SIZE];
+	DIR *directory;
+	size_t count = 0;
+	pid_t tid;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	directory = open_directory(tree, path);
+	if (!directory)
+		return 0;
+	while (count < most && (tid = next_number(directory)) > 0)
+		ret_threads[count++] = tid;
+	closedir(directory);
+	return count;
+}
+
+/* Adds all processes in the text of a children file. Adding overwrites that text, so their numbers are copied first. */
+static void add_listed(struct process_tree *tree, size_t length)
+{
+	enum { BATCH = 256 };
+	pid_t batch[BATCH];
+	struct scan text = parse_proc_pid_children(tree->root->text.data, length);
+	CLEANUP_BUFFER struct buffer rest = BUFFER(16 << 20);
+	size_t count = 0;
+
+	while (count < BATCH && scan_pid(&text, &batch[count]))
+		count++;
+	if (count == BATCH) {
+		buffer_add(&rest, text.at, scan_left(&text));
+		text = scan_bytes(rest.data, rest.length);
+	}
+	for (;;) {
+		for (size_t i = 0; i < count; i++)
+			if (!process_tree_excludes(tree, batch[i]))
+				(void)process_tree_add(tree, batch[i]);
+		if (count < BATCH)
+			return;
+		for (count = 0; count < BATCH && scan_pid(&text, &batch[count]);)
+			count++;
+	}
+}
+
+static void discover_children_of_thread(struct process_tree *tree, pid_t pid, pid_t tid)
+{
+	char path[PATH_SIZE];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "task/%d/children", (int)tid);
+	length = root_read_pid(tree->root, pid, path);
+	if (length > 0)
+		add_listed(tree, (size_t)length);
+}
+
+static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
+{
+	char path[PATH_SIZE];
+	DIR *directory;
+	pid_t tid;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	directory = open_directory(tree, path);
+	if (!directory)
+		return;
+	while ((tid = next_number(directory)) > 0)
+		discover_children_of_thread(tree, pid, tid);
+	closedir(directory);
+}
+
+static void discover_children(struct process_tree *tree, size_t index, bool was_listed)
+{
+	struct member *member = &tree->members[index];
+	char name[PATH_SIZE];
+	ssize_t length;
+
+	/* The numbers show the children of all threads. The list of the main thread is cheap, and a check. */
+	if (member->thread_count > 1 && !(tree->tried_numbers && (was_listed || member->by_number))) {
+		discover_children_of_threads(tree, member->pid);
+		return;
+	}
+	snprintf(name, sizeof name, "task/%d/children", (int)member->pid);
+	length = member_read_file(tree, member, &member->children_fd, name);
+	if (length > 0)
+		add_listed(tree, (size_t)length);
+}
+
+/* The kernel counts the threads as links, beside the two of any folder. The thread of the listener never forks. */
+static bool has_one_thread(const struct process_tree *tree, pid_t pid)
+{
+	nlink_t ours = tree->programs && programs_have_thread(tree->programs);
+	char path[PATH_SIZE];
+	struct stat status;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	return fstatat(tree->root->proc_fd, path, &status, 0) == 0 && status.st_nlink == 3 + ours;
+}
+
+static void discover_orphans(struct process_tree *tree)
+{
+	if (has_one_thread(tree, getpid())) {
+		char path[sizeof tree->own_children_path] = "";
+		ssize_t length;
+
+		snprintf(path, sizeof path, "proc/%d/task/%d/children", (int)getpid(), (int)getpid());
+		/* A program with a tracker may have forked. */
+		if (strcmp(path, tree->own_children_path) != 0)
+			kept_file_close(&tree->own_children_file);
+		tree->own_children_file.path = memcpy(tree->own_children_path, path, sizeof path);
+		length = root_reread(tree->root, &tree->own_children_file);
+		if (length > 0)
+			add_listed(tree, (size_t)length);
+		return;
+	}
+	/* Any of our threads may have forked, and the kernel may give orphans to any of them. */
+	discover_children_of_threads(tree, getpid());
+}
+
+/*
+ * The cost of the lists of children that this pass would read: one per thread, and that of a single thread is kept open.
+ *
+ * Much may be paid to do without the lists of threads. Each leaves an entry below /proc/PID/task in the kernel's cache of names, which
+ * the thread drops as it ends. A thread that is kept from the CPU while it does that makes the parent of its process wait actively
+ * in wait4(2): 10 to 60 ms at the end of a JVM, with 13 runnable processes for two CPUs.
+ */
+static int64_t lists_cost(const struct process_tree *tree)
+{
+	int64_t cost = 0;
+	bool any_threads = false;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+
+		if (member->is_zombie)
+			continue;
+		any_threads |= member->thread_count > 1;
+		if (member->quiet_ticks <= QUIET_TICKS_LISTED)
+			cost += member->thread_count > 1 ? member->thread_count * COST_OF_THREAD_LIST
+							 : COST_OF_LIST;
+	}
+	return any_threads ? max_i64(cost, COST_TO_SPARE_THREADS) : cost;
+}
+
+/* The file may be a replacement of lxcfs, which does not know the newest process. */
+static int64_t newest_pid(struct process_tree *tree)
+{
+	bool is_new = tree->loadavg_file.fd < 0;
+	struct proc_loadavg loadavg;
+	struct statfs filesystem;
+
+	if (tree->numbers_unknown || read_proc_loadavg(tree->root, &tree->loadavg_file, &loadavg) < 0)
+		return 0;
+	if (is_new && (fstatfs(tree->loadavg_file.fd, &filesystem) < 0 || filesystem.f_type != PROC_MAGIC))
+		tree->numbers_unknown = true;
+	return tree->numbers_unknown ? 0 : loadavg.last_pid;
+}
+
+/*
+ * A bit for each of the last numbers: its process was seen, and its parent is outside the job. That parent is visible, so it has been
+ * tried as well, and the process need not be tried again.
+ */
+static bool is_foreign(const struct process_tree *tree, pid_t pid)
+{
+	return tree->foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->foreign)] >> (unsigned)pid % 64 & 1;
+}
+
+static void note_foreign(struct process_tree *tree, pid_t pid, bool is_foreign)
+{
+	uint64_t *bits = &tree->foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->foreign)];
+	uint64_t bit = UINT64_C(1) << (unsigned)pid % 64;
+
+	*bits = is_foreign ? *bits | bit : *bits & ~bit;
+}
+
+/* Returns the cost. `was_tried`: a pass before has tried it. */
+static int64_t try_number(struct process_tree *tree, pid_t pid, bool was_tried)
+{
+	struct proc_pid_stat stat;
+	const struct member *parent;
+
+	if (was_tried && is_foreign(tree, pid))
+		return 0;
+	note_foreign(tree, pid, false);
+	/* Threads and processes that have gone have no process clock. */
+	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) || !member_has_clock(pid))
+		return COST_OF_NUMBER;
+	/* The lists of children tell whether it belongs to the job. */
+	if (!turns_have_room(tree))
+		return COST_WITHOUT_ROOM;
+	if (read_proc_pid_stat(tree->root, pid, &stat) < 0)
+		return COST_OF_STAT;
+	parent = process_tree_find(tree, stat.parent_pid);
+	note_foreign(tree, pid, !parent);
+	if (parent && parent->pid != pid && stat.start_ticks >= parent->start_ticks &&
+	    process_tree_add(tree, pid) == 0)
+		tree->members[tree->count - 1].by_number = true;
+	return COST_OF_STAT;
+}
+
+/*
+ * The events of the kernel leave out processes of others, of which a busy machine has many. Returns false if they may have missed a
+ * fork, or if there are so many new processes that the lists cost less.
+ */
+static bool discover_by_events(struct process_tree *tree, int64_t lists_cost)
+{
+	int64_t left = max_i64(lists_cost, COST_OF_EVENTS_LEAST);
+	const struct programs *programs = tree->programs;
+	pid_t *pids = NULL;
+	ssize_t count = -1;
+	size_t known = tree->count + 1;
+
+	if (programs && programs->started && programs->listener && programs->exact)
+		pids = malloc(FORKED_MOST * sizeof *pids);
+	if (pids)
+		count = program_listener_forked(programs->listener, pids, FORKED_MOST);
+	/* A child may stand before its parent. */
+	while (count > 0 && tree->count != known) {
+		known = tree->count;
+		for (ssize_t i = 0; i < count && left >= 0; i++)
+			left -= try_number(tree, pids[i], false);
+		if (left < 0)
+			count = -1;
+	}
+	free(pids);
+	return count >= 0;
+}
+
+static void discover_by_number(struct process_tree *tree)
+{
+	int64_t first = tree->newest_pids[1], before = tree->newest_pids[0], last, left;
+	bool is_recent = tree->touched_ns - tree->newest_ns <= NEWEST_AGE_NS;
+
+	if (tree->looked_at_numbers || !tree->uses_clock || !tree->knows_children || !tree->with_children)
+		return;
+	left = lists_cost(tree);
+	if (left <= COST_OF_LISTS_LEAST && !tree->reads_all)
+		return;
+	tree->looked_at_numbers = true;
+	if (discover_by_events(tree, left)) {
+		tree->tried_numbers = true;
+		memset(tree->foreign, 0, sizeof tree->foreign);
+		return;
+	}
+	last = newest_pid(tree);
+	tree->newest_pids[1] = before;
+	tree->newest_pids[0] = last;
+	tree->newest_ns = tree->touched_ns;
+	/* The kernel assigns a number a moment before its process becomes visible: each is tried in two passes. */
+	if (first <= 0 || before < first || last < before || !is_recent ||
+	    (last - first) * COST_OF_NUMBER > left)
+		left = -1;
+	for (int64_t pid = first + 1; pid <= last && left >= 0; pid++)
+		left -= try_number(tree, (pid_t)pid, pid <= before && before - first <= FOREIGN_BITS);
+	tree->tried_numbers = left >= 0;
+	/* The next pass tries all of these numbers for the first time. */
+	if (!tree->tried_numbers)
+		memset(tree->foreign, 0, sizeof tree->foreign);
+}
+
+/* If a child ends at this moment, an ancestor is the likely new parent. */
+void discover_new_parents(struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		const struct member *parent = process_tree_find(tree, member->parent_pid);
+		struct proc_pid_stat stat;
+
+		if (member->vanished || !parent || !parent->vanished)
+			continue;
+		for (size_t steps = 0; parent && parent->vanished && steps <= tree->count; steps++) {
+			member->parent_pid = parent->parent_pid;
+			parent = process_tree_find(tree, member->parent_pid);
+		}
+		if (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
+		    stat.start_ticks == member->start_ticks) {
+			member->parent_pid = stat.parent_pid;
+			member->parent_reaped = false;
+		}
+	}
+}
+
+bool discovery_knows_children(struct process_tree *tree, pid_t pid)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)pid);
+	return faccessat(tree->root->proc_fd, path, F_OK, 0) == 0;
+}
+
+/* Reads all of /proc once. Returns how many members it found. */
+static int search_once(struct process_tree *tree)
+{
+	DIR *directory = open_directory(tree, ".");
+	int found = 0;
+	pid_t pid;
+
+	if (!directory)
+		return 0;
+	while ((pid = next_number(directory)) > 0) {
+		struct proc_pid_stat stat;
+		const struct member *parent;
+
+		if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) ||
+		    read_proc_pid_stat(tree->root, pid, &stat) < 0)
+			continue;
+		parent = process_tree_find(tree, stat.parent_pid);
+		if (parent && stat.start_ticks >= parent->start_ticks && process_tree_add(tree, pid) == 0)
+			found++;
+	}
+	closedir(directory);
+	return found;
+}
+
+static void discover_by_search(struct process_tree *tree)
+{
+	/* A child may come before its parent in /proc, because pids wrap around. Search until nothing new is found. */
+	for (int round = 0; round < SEARCH_ROUNDS && search_once(tree) > 0; round++)
+		continue;
+}
+
+void discover_above(struct process_tree *tree)
+{
+	tree->looked_at_numbers = tree->tried_numbers = false;
+	if (tree->with_children && tree->started_by_caller)
+		discover_orphans(tree);
+	if (tree->programs)
+		programs_find_strays(tree->programs, tree);
+	if (tree->with_children && !tree->knows_children)
+		discover_by_search(tree);
+	discover_by_number(tree);
+}
+
+void discover_below(struct process_tree *tree, size_t index)
+{
+	bool was_listed = tree->members[index].listed;
+	size_t left_out;
+
+	tree->members[index].listed = true;
+	if (!tree->with_children || !tree->knows_children || tree->members[index].is_zombie)
+		return;
+	/* These may move the table. */
+	if (tree->members[index].thread_count > 1)
+		discover_by_number(tree);
+	left_out = tree->left_out;
+	discover_children(tree, index, was_listed);
+	tree->members[index].has_more = tree->left_out > left_out;
+}
+
+/* A kept list belongs to the process. Another process may have the number of a member that has gone. */
+static bool may_list(const struct process_tree *tree, const struct member *member)
+{
+	struct proc_pid_stat stat;
+
+	return member->children_fd >= 0 || (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
+					    stat.start_ticks == member->start_ticks);
+}
+
+bool discover_between_passes(struct process_tree *tree)
+{
+	size_t known = tree->count;
+	bool any_ran = false;
+
+	if (!tree->uses_clock) {
+		process_tree_touch(tree);
+		return tree->changed_ns >= tree->touched_ns;
+	}
+	tree->touched_ns = root_monotonic_ns(tree->root);
+	tree->reads_all = false;
+	discover_above(tree);
+	for (size_t i = 0; i < tree->count; i++) {
+		bool ran = member_has_run_since_look(tree, &tree->members[i]);
+		bool was_listed = tree->members[i].listed;
+
+		any_ran |= ran;
+		if (!ran || tree->tried_numbers || !may_list(tree, &tree->members[i]))
+			continue;
+		discover_below(tree, i);
+		/* The next pass lists them for the first time. */
+		tree->members[i].listed = was_listed;
+	}
+	for (size_t i = known; i < tree->count; i++)
+		tree->members[i].seen_pass = tree->passes + 1;
+	if (any_ran)
+		tree->changed_ns = tree->touched_ns;
+	return any_ran;
+}
+
+void process_tree_exclude_present(struct process_tree *tree)
+{
+	char path[PATH_SIZE];
+	ssize_t length;
+	struct scan text;
+	pid_t pid;
+
+	snprintf(path, sizeof path, "%d/task/%d/children", (int)getpid(), (int)getpid());
+	length = root_read_at(tree->root, tree->root->proc_fd, path);
+	if (length < 0)
+		return;
+	tree->knows_children = true;
+	text = parse_proc_pid_children(tree->root->text.data, (size_t)length);
+	while (scan_pid(&text, &pid))
+		process_tree_exclude(tree, pid);
+}
