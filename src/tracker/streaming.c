@@ -132,7 +132,7 @@ static void remove_link(struct streaming *streaming)
 		act_in_time(streaming->link, unlink_file, streaming->link, strlen(streaming->link) + 1);
 }
 
-/* Starts the follower. follow.h of src/net describes its arguments. Its standard input ends when we exit. */
+/* Starts the follower. follow.h of src/stream describes its arguments. Its standard input ends when we exit. */
 static int start_follower(struct rt_tracker *tracker, const struct tracker_output *recording,
 			  const char *folder, bool disposable, char *const *environment)
 {

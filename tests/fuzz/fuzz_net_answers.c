@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "format/gzip.h"
-#include "net/cloud_answers.h"
-#include "net/keeper.h"
+#include "discover/cloud_answers.h"
+#include "discover/keeper.h"
 #include "net/redacted_message.h"
-#include "net/s3.h"
-#include "net/sentinel_text.h"
+#include "stream/s3.h"
+#include "stream/sentinel_text.h"
 #include "net/timestamps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

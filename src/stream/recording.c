@@ -1,0 +1,205 @@
+/* Reads a recording that is still being written; see recording.h. */
+#include "stream/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "format/csv_layout.h"
+#include "format/otlp_series.h"
+
+enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20 };
+
+static void want_all(struct metric_set *wanted)
+{
+	csv_want(wanted, &CSV_LAYOUT[CSV_LAYOUT_combined]);
+	WANT(wanted, sample, sample);
+	WANT(wanted, sample, host);
+	WANT(wanted, sample, job_name);
+	metric_set_add_kind(wanted, ROW_run_start);
+	metric_set_add_kind(wanted, ROW_run_start_tag);
+	metric_set_add_kind(wanted, ROW_run_start_gpu);
+	metric_set_add_kind(wanted, ROW_run_end);
+	WANT(wanted, gpu, vram_total_bytes);
+	otlp_want(wanted);
+}
+
+int recording_open(struct recording *ret_recording, const char *path, int64_t offset)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct metric_set wanted = {0};
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EINVAL;
+	want_all(&wanted);
+	*ret_recording = (struct recording){
+		.fd = take_fd(&fd),
+		.offset = offset,
+		.window_offset = offset,
+		.window = BUFFER(LONGEST_LINE + READ_BYTES),
+		.tracked_pid = no_count(ABSENT_NOT_COLLECTED),
+		.newest = -1,
+	};
+	json_decoder_init(&ret_recording->json, &wanted);
+	return 0;
+}
+
+void recording_close(struct recording *recording)
+{
+	if (recording->fd < 0)
+		return;
+	close(recording->fd);
+	recording->fd = -1;
+	buffer_done(&recording->window);
+	json_decoder_done(&recording->json);
+	frame_done(&recording->frame);
+}
+
+void recording_rewind(struct recording *recording, int64_t offset)
+{
+	buffer_done(&recording->window);
+	recording->offset = recording->window_offset = offset;
+	recording->at = 0;
+}
+
+/* Reads more bytes after those in the window. Returns 1, 0 at the end of the file, or a negative errno. */
+static int read_more(struct recording *recording)
+{
+	struct buffer *window = &recording->window;
+	ssize_t length;
+	int r;
+
+	if (recording->at) {
+		memmove(window->data, window->data + recording->at, window->length - recording->at);
+		window->length -= recording->at;
+		recording->window_offset += (int64_t)recording->at;
+		recording->at = 0;
+	}
+	r = buffer_reserve(window, READ_BYTES);
+	if (r < 0)
+		return r;
+	do
+		length = pread(recording->fd, window->data + window->length, READ_BYTES,
+			       recording->window_offset + (int64_t)window->length);
+	while (length < 0 && errno == EINTR);
+	if (length < 0)
+		return -errno;
+	window->length += (size_t)length;
+	return length > 0;
+}
+
+/* Drops a line that is too long for a sample as it comes. */
+static void drop_long_line(struct recording *recording)
+{
+	recording->at = recording->window.length;
+	recording->offset = recording->window_offset + (int64_t)recording->at;
+}
+
+static int next_line(struct recording *recording, struct scan *ret_line)
+{
+	for (;;) {
+		struct buffer *window = &recording->window;
+		size_t left = window->length - recording->at;
+		const char *start = window->data ? window->data + recording->at : NULL;
+		const char *end = left ? memchr(start, '\n', left) : NULL;
+		int r;
+
+		if (end) {
+			*ret_line = (struct scan){start, end};
+			recording->at += (size_t)(end - start) + 1;
+			recording->offset = recording->window_offset + (int64_t)recording->at;
+			return 1;
+		}
+		if (left > LONGEST_LINE)
+			drop_long_line(recording);
+		r = read_more(recording);
+		if (r <= 0)
+			return r;
+	}
+}
+
+/* Notes the fields that distinguish the samples of this run from those of another. */
+static void note_identity(struct recording *recording, struct sample_row *sample, bool is_first)
+{
+	if (is_first || !count_absent(sample->tracked_pid))
+		recording->tracked_pid = sample->tracked_pid;
+	else
+		sample->tracked_pid = recording->tracked_pid;
+	if (!text_absent(sample->host))
+		snprintf(recording->host, sizeof recording->host, "%s", sample->host);
+	if (!count_absent(sample->sample))
+		recording->newest = sample->sample;
+}
+
+bool recording_goes_on(const struct recording *recording, const struct frame *sample)
+{
+	const struct sample_row *row = sample->sample;
+	char host[RECORDING_HOST_SIZE] = "";
+
+	if (!text_absent(row->host))
+		snprintf(host, sizeof host, "%s", row->host);
+	return !sample->first[ROW_run_start] && !count_absent(row->sample) &&
+	       row->sample > recording->newest && row->tracked_pid == recording->tracked_pid &&
+	       strcmp(host, recording->host) == 0;
+}
+
+int recording_next(struct recording *recording, const struct frame **ret_frame)
+{
+	struct scan line;
+	int r;
+
+	for (;;) {
+		r = next_line(recording, &line);
+		if (r <= 0)
+			return r;
+		frame_begin(&recording->frame, 0, 0);
+		if (recording->frame.error)
+			return recording->frame.error;
+		if (json_decoder_read(&recording->json, line, &recording->frame))
+			break;
+		recording->bad_lines++;
+	}
+	note_identity(recording, recording->frame.sample, recording->frame.first[ROW_run_start] != NULL);
+	*ret_frame = &recording->frame;
+	return 1;
+}
+
+int64_t recording_left_bytes(const struct recording *recording)
+{
+	struct stat status;
+
+	if (fstat(recording->fd, &status) < 0)
+		return -errno;
+	return status.st_size > recording->offset ? status.st_size - recording->offset : 0;
+}
+
+bool recording_has_ended(const struct recording *recording)
+{
+	static const char END[] = "\"run_end\":{";
+	char tail[16 << 10];
+	struct stat status;
+	const char *last, *before;
+	int64_t from;
+	ssize_t length;
+
+	if (fstat(recording->fd, &status) < 0 || status.st_size <= recording->offset)
+		return false;
+	from = status.st_size - (int64_t)sizeof(tail);
+	if (from < recording->offset)
+		from = recording->offset;
+	length = pread(recording->fd, tail, sizeof(tail), from);
+	last = length > 0 ? memrchr(tail, '\n', (size_t)length) : NULL;
+	if (!last)
+		return false;
+	before = last > tail ? memrchr(tail, '\n', (size_t)(last - tail)) : NULL;
+	before = before ? before : tail;
+	/* A quote inside a text is escaped, so no text can look like this. */
+	return memmem(before, (size_t)(last - before), END, sizeof(END) - 1) != NULL;
+}

@@ -1,0 +1,189 @@
+/* Tests of src/stream/spool.c and spool_state.c. */
+#include "scratch.h"
+
+#include <errno.h>
+
+#include "stream/spool.h"
+
+static struct spool_state some_state(void)
+{
+	return (struct spool_state){
+		.recording = strdup("/a \"b\"\n"),
+		.disposable = true,
+		.begin = 5,
+		.offset = 500,
+		.rows = 9,
+		.cut = 3,
+		.sent = 2,
+		.objects = 2,
+		.run_id = strdup("r-1"),
+		.uri_prefix = strdup("s3://b/p"),
+		.outcome = {true, true, true, 3, 1775044800},
+	};
+}
+
+static void a_state_survives_the_disk(void **state)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(10000), again = BUFFER(10000);
+	struct spool_state before = some_state(), after;
+
+	(void)state;
+	spool_state_format(&before, &text);
+	assert_int_equal(spool_state_parse(text.data, text.length, &after), 0);
+	assert_string_equal(after.recording, before.recording);
+	assert_null(after.payload);
+	assert_int_equal(after.outcome.exit_code, 3);
+	spool_state_format(&after, &again);
+	assert_string_equal(text.data, again.data);
+	/* A state that is cut anywhere is refused. */
+	for (size_t length = 0; length + 2 < text.length; length++)
+		assert_int_equal(spool_state_parse(text.data, length, &after), -EBADMSG);
+	spool_state_done(&before);
+	spool_state_done(&after);
+}
+
+static void states_that_contradict_themselves(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		CLEANUP_BUFFER struct buffer text = BUFFER(10000);
+		struct spool_state bad = some_state(), after;
+
+		switch (i) {
+		case 0:
+			bad.offset = 4;
+			break;
+		case 1:
+			bad.sent = 4;
+			break;
+		case 2:
+			bad.objects = 3;
+			break;
+		case 3:
+			bad.begin = -1;
+			break;
+		case 4:
+			free(bad.run_id);
+			bad.run_id = NULL;
+			break;
+		default:
+			free(bad.recording);
+			bad.recording = NULL;
+			break;
+		}
+		spool_state_format(&bad, &text);
+		assert_int_equal(spool_state_parse(text.data, text.length, &after), -EBADMSG);
+		spool_state_done(&bad);
+	}
+}
+
+static void a_folder_of_our_own(void **state)
+{
+	struct spool spool;
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(spool_open(&spool, "a/b/c"), 0);
+	assert_int_equal(stat("a/b", &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0700);
+	spool_close(&spool);
+	assert_int_equal(setenv("XDG_STATE_HOME", scratch_folder, 1), 0);
+	assert_int_equal(spool_open(&spool, NULL), 0);
+	assert_non_null(strstr(spool.folder, "/resource-tracker/spool"));
+	spool_close(&spool);
+	put_file("plain", "x", 1);
+	assert_int_equal(spool_open(&spool, "plain/x"), -ENOTDIR);
+}
+
+static void one_process_at_a_time(void **state)
+{
+	struct spool first, second;
+
+	(void)state;
+	assert_int_equal(spool_open(&first, "spool"), 0);
+	assert_int_equal(spool_open(&second, "spool"), 0);
+	assert_int_equal(spool_lock(&first, "run"), 0);
+	assert_int_equal(spool_lock(&second, "run"), -EBUSY);
+	assert_int_equal(spool_lock(&second, "other"), 0);
+	spool_close(&first);
+	assert_int_equal(spool_open(&first, "spool"), 0);
+	assert_int_equal(spool_lock(&first, "run"), 0);
+	spool_close(&first);
+	spool_close(&second);
+}
+
+static int count_names(const char *name, void *context)
+{
+	(void)name;
+	++*(int *)context;
+	return 0;
+}
+
+static void batches_and_states(void **state)
+{
+	CLEANUP_BUFFER struct buffer bytes = BUFFER(0);
+	struct spool spool;
+	struct stat status;
+	int names = 0;
+
+	(void)state;
+	assert_int_equal(spool_open(&spool, "spool"), 0);
+	assert_int_equal(spool_lock(&spool, "run"), 0);
+	assert_int_equal(spool_read(&spool), -ENOENT);
+	spool_state_done(&spool.state);
+	spool.state = some_state();
+	assert_int_equal(spool_write_batch(&spool, "hello", 5), 0);
+	assert_int_equal(spool_write(&spool), 0);
+	assert_int_equal(stat("spool/run.000003.csv.gz", &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_int_equal(stat("spool/run.state", &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_int_equal(spool_batch_bytes(&spool), 5);
+	assert_int_equal(spool_read_batch(&spool, 3, &bytes), 0);
+	assert_int_equal(bytes.length, 5);
+	assert_memory_equal(bytes.data, "hello", 5);
+	assert_int_equal(spool_read_batch(&spool, 4, &bytes), -ENOENT);
+	assert_int_equal(spool_read(&spool), 0);
+	assert_int_equal(spool.state.cut, 3);
+	assert_int_equal(spool_each(&spool, SPOOL_STATE_SUFFIX, count_names, &names), 0);
+	assert_int_equal(names, 1);
+	put_file("spool/run.state", "{\"version\":1", 12);
+	assert_int_equal(spool_read(&spool), -EBADMSG);
+	/* The earlier state stays. */
+	assert_string_equal(spool.state.run_id, "r-1");
+	spool_unlink_batch(&spool, 3);
+	spool_remove(&spool, true);
+	spool_close(&spool);
+	assert_int_equal(rmdir("spool"), 0);
+}
+
+static void names_of_runs(void **state)
+{
+	char name[SPOOL_NAME_SIZE];
+	struct frame frame = {0};
+
+	(void)state;
+	frame_begin(&frame, 0, 0);
+	spool_name(&frame, false, name);
+	assert_string_equal(name, "host-19700101T000000.000000Z-0");
+	frame.sample->host = "../we ird.host";
+	frame.sample->timestamp = 1775044800.123456;
+	frame.sample->tracked_pid = 77;
+	spool_name(&frame, false, name);
+	assert_string_equal(name, "___we_ird_host-20260401T120000.123456Z-77");
+	frame_done(&frame);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_state_survives_the_disk),
+		cmocka_unit_test(states_that_contradict_themselves),
+		cmocka_unit_test_setup_teardown(a_folder_of_our_own, scratch_enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(one_process_at_a_time, scratch_enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(batches_and_states, scratch_enter, scratch_leave),
+		cmocka_unit_test(names_of_runs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
