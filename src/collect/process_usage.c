@@ -84,7 +84,7 @@ static void fill_counts(struct tree_row *row, struct process_tree *tree)
 	row->process_child_count = running - (root && !root->is_zombie ? 1 : 0);
 	row->process_thread_count = threads;
 	row->process_unreadable_count = unreadable;
-	if (tree->left_out)
+	if (tree->cpu.turns.left_out)
 		row->process_child_count = row->process_thread_count = row->process_unreadable_count =
 			no_count(ABSENT_LEFT_OUT);
 	row->process_exited_count = exits < 0 ? no_count(ABSENT_UNSEEN_EXITS) : exits;
@@ -95,7 +95,7 @@ static void fill_main(struct process_usage *state, struct tree_row *row, const s
 	const struct member *root = process_tree_root(tree);
 
 	if (root) {
-		const struct account *account = &root->account;
+		const struct account *account = &root->cpu.account;
 		int64_t user_ns = account->own.of[USAGE_UTIME_NS] - account->own_before.of[USAGE_UTIME_NS];
 		int64_t all_ns = account->own.of[USAGE_CPU_NS] - account->own_before.of[USAGE_CPU_NS];
 
@@ -114,8 +114,9 @@ static void fill_main(struct process_usage *state, struct tree_row *row, const s
 	}
 	row->process_main_thread_count = root->thread_count;
 	row->process_main_rss_mib =
-		root->is_being_freed ? no_real(ABSENT_ZOMBIE)
-				     : (double)(root->resident_pages * tree->root->page_bytes) / 1048576;
+		root->memory.is_being_freed
+			? no_real(ABSENT_ZOMBIE)
+			: (double)(root->memory.resident_pages * tree->root->page_bytes) / 1048576;
 }
 
 static void fill_memory(struct process_usage *state, struct tree_row *row, struct collect_context *context,
@@ -139,8 +140,8 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 		row->process_memory_source = no_text(memory.reason);
 		row->process_memory_error_mib = no_real(memory.reason);
 	} else {
-		row->process_rss_mib = context->tree->left_out ? no_real(ABSENT_LEFT_OUT)
-							       : (double)memory.rss_bytes / 1048576;
+		row->process_rss_mib = context->tree->cpu.turns.left_out ? no_real(ABSENT_LEFT_OUT)
+									 : (double)memory.rss_bytes / 1048576;
 		/* The kernel counts in KiB: a finer estimate has no meaning. */
 		row->process_memory_mib = (double)((memory.best_bytes + 512) / 1024) / 1024;
 		row->process_memory_source = SOURCES[memory.best_source];
@@ -201,12 +202,12 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 	context->tree->is_last_pass = context->ending->reason != NULL;
 	process_tree_touch(context->tree);
 	row->row.read_ns = root_monotonic_ns(context->root);
-	SINGLE_ROW(frame, tracker)->process_age_secs = ns_to_secs(context->tree->oldest_age_ns);
-	io_error = context->tree->io_error;
+	SINGLE_ROW(frame, tracker)->process_age_secs = ns_to_secs(context->tree->cpu.turns.oldest_age_ns);
+	io_error = context->tree->cpu.io_error;
 	/* The process exists but the file does not: this kernel does not count it. */
-	fill_totals(row, &context->tree->account.published,
+	fill_totals(row, &context->tree->cpu.account.published,
 		    io_error == ENOENT ? ABSENT_NO_SUCH_COUNTER : io_error);
-	fill_waiting(row, &context->tree->waiting);
+	fill_waiting(row, &context->tree->cpu.waiting);
 	fill_counts(row, context->tree);
 	fill_main(state, row, context->tree);
 	fill_memory(state, row, context, frame);

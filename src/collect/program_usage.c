@@ -117,7 +117,7 @@ static void add_program_memory(const struct collect_context *context, const stru
 		const struct program *program = programs_of(programs, tree->members[i].pid);
 
 		if (program)
-			state->ranked[program - programs->at].memory_kib += tree->members[i].memory_share;
+			state->ranked[program - programs->at].memory_kib += tree->members[i].memory.share;
 	}
 	for (size_t i = 0; i < count; i++) {
 		int64_t upto;

@@ -109,8 +109,8 @@ void run_end_follow(struct run_end_state *state, const struct collect_context *c
 	const struct cgroup_row *cgroup = (const void *)frame->first[ROW_cgroup];
 
 	follow_tree_peak(state, frame);
-	if (context->tree && (double)context->tree->largest_kib / 1024 > state->largest_mib) {
-		state->largest_mib = (double)context->tree->largest_kib / 1024;
+	if (context->tree && (double)context->tree->memory.largest_kib / 1024 > state->largest_mib) {
+		state->largest_mib = (double)context->tree->memory.largest_kib / 1024;
 		state->largest_elapsed_secs = frame->sample->elapsed_secs;
 	}
 	if (cgroup && !real_absent(cgroup->memory_peak_mib)) {
@@ -253,7 +253,8 @@ static void fill_peak_between(const struct collect_context *context, double larg
 
 	if (!context->tree)
 		return;
-	mib = (double)memory_between_most_kib(&context->tree->between, (int64_t)(largest_mib * 1024)) / 1024;
+	mib = (double)memory_between_most_kib(&context->tree->memory.between, (int64_t)(largest_mib * 1024)) /
+	      1024;
 	if (mib > row->cgroup_memory_peak_mib)
 		mib = row->cgroup_memory_peak_mib;
 	row->memory_peak_between_mib = mib > row->memory_peak_mib ? mib : row->memory_peak_mib;
@@ -279,7 +280,7 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 	 * The kernel's mark includes moments between samples. A process cannot have been larger than the
 	 * tree.
 	 */
-	once_mib = context->tree ? (double)memory_between_once_kib(&context->tree->between,
+	once_mib = context->tree ? (double)memory_between_once_kib(&context->tree->memory.between,
 								   (int64_t)(largest_mib * 1024)) /
 					   1024
 				 : largest_mib;

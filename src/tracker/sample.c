@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/debug.h"
+#include "job/programs/programs.h"
 #include "metric/derive.h"
 #include "tracker/tracker.h"
 

@@ -143,7 +143,7 @@ static int new_tree(struct rt_tracker *tracker, struct rt_config *config)
 
 	if (error < 0)
 		return config_fail(config, error, "out of memory");
-	tracker->tree->waiting.is_followed = process_usage_follows_waiting(&tracker->selection);
+	tracker->tree->cpu.waiting.is_followed = process_usage_follows_waiting(&tracker->selection);
 	if (tracker->root.live && !tracker->config->pid)
 		process_tree_exclude_present(tracker->tree);
 	if (config->programs &&
@@ -162,7 +162,7 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 	if (tracker->config->pid == getpid() && tracker->root.live) {
 		tracker->context.in_program = true;
 		tracker->own_cost.with_io = true;
-		tracker->tree->own_cost = &tracker->own_cost;
+		tracker->tree->cpu.own_cost = &tracker->own_cost;
 		own_cost_begin(&tracker->own_cost, &tracker->root);
 	}
 	/* A recorder that was started from within the tree is left out of it. */
@@ -332,7 +332,7 @@ static int track_process(struct rt_tracker *tracker, pid_t pid, bool started_by_
 		tracker->context.own_cgroup = in_cgroup && tracker->own_cgroup.has_memory;
 		if (in_cgroup) {
 			tracker->tree->cgroup_folder = tracker->own_cgroup.folder;
-			tracker->tree->cgroup_has_memory = tracker->own_cgroup.has_memory;
+			tracker->tree->memory.cgroup_has_memory = tracker->own_cgroup.has_memory;
 			cgroup_usage_begin(tracker->previous);
 		}
 		tracker->prepare_ns = root_monotonic_ns(&tracker->root) + PREPARE_AFTER_NS;

@@ -37,7 +37,7 @@ void machine_open(struct machine *machine, const char *folder)
 	};
 	assert_int_equal(root_open(&machine->root, folder, &clocks), 0);
 	assert_int_equal(process_tree_new(&machine->root, true, &machine->tree), 0);
-	machine->tree->waiting.is_followed = true;
+	machine->tree->cpu.waiting.is_followed = true;
 	assert_int_equal(process_tree_seed(machine->tree, ROOT_PID, false), 0);
 	machine->context = (struct collect_context){
 		.root = &machine->root,

@@ -15,7 +15,7 @@ static int begin(void **unused)
 {
 	(void)unused;
 	memset(members, 0, sizeof members);
-	tree = (struct process_tree){.root = &root, .members = members, .between = {.before_kib = -1}};
+	tree = (struct process_tree){.root = &root, .members = members, .memory.between = {.before_kib = -1}};
 	return 0;
 }
 
@@ -23,8 +23,9 @@ static struct member *add(int64_t mib, int64_t mark_mib)
 {
 	struct member *member = &members[tree.count++];
 
-	*member = (struct member){
-		.pid = (pid_t)tree.count, .resident_pages = mib * MIB_PAGES, .mark_kib = mark_mib * MIB_KIB};
+	*member = (struct member){.pid = (pid_t)tree.count,
+				  .memory.resident_pages = mib * MIB_PAGES,
+				  .memory.mark_kib = mark_mib * MIB_KIB};
 	return member;
 }
 
@@ -35,7 +36,7 @@ static void tick(int64_t tree_mib)
 
 static int64_t most_mib(int64_t largest_mib)
 {
-	return memory_between_most_kib(&tree.between, largest_mib * MIB_KIB) / MIB_KIB;
+	return memory_between_most_kib(&tree.memory.between, largest_mib * MIB_KIB) / MIB_KIB;
 }
 
 static void test_a_rising_mark_counts_beside_memory_in_no_resident_set(void **unused)
@@ -45,7 +46,7 @@ static void test_a_rising_mark_counts_beside_memory_in_no_resident_set(void **un
 	(void)unused;
 	tick(160);
 	assert_int_equal(most_mib(10), 160);
-	one->mark_kib = 160 * MIB_KIB;
+	one->memory.mark_kib = 160 * MIB_KIB;
 	tick(160);
 	assert_int_equal(most_mib(160), 310);
 	/* The object came after the mark, so the two were never there together. */
@@ -62,8 +63,8 @@ static void test_a_rising_mark_does_not_count_beside_its_own_process(void **unus
 
 	(void)unused;
 	tick(100);
-	one->resident_pages = 120 * MIB_PAGES;
-	one->mark_kib = 300 * MIB_KIB;
+	one->memory.resident_pages = 120 * MIB_PAGES;
+	one->memory.mark_kib = 300 * MIB_KIB;
 	tick(120);
 	assert_int_equal(most_mib(300), 300);
 }
@@ -74,16 +75,16 @@ static void test_a_process_that_maps_a_page_three_times_has_it_once(void **unuse
 
 	(void)unused;
 	memory_between_follow(&tree, 100 * MIB_KIB, 100 * MIB_KIB);
-	one->resident_pages = 900 * MIB_PAGES;
-	one->mark_kib = 910 * MIB_KIB;
+	one->memory.resident_pages = 900 * MIB_PAGES;
+	one->memory.mark_kib = 910 * MIB_KIB;
 	memory_between_follow(&tree, 301 * MIB_KIB, 302 * MIB_KIB);
-	assert_int_equal(memory_between_once_kib(&tree.between, 910 * MIB_KIB), 312 * MIB_KIB);
+	assert_int_equal(memory_between_once_kib(&tree.memory.between, 910 * MIB_KIB), 312 * MIB_KIB);
 	assert_int_equal(most_mib(910), 312);
 	/* A figure that does not count each page once, and a smaller process, prove nothing. */
 	add(50, 500);
 	memory_between_follow(&tree, 800 * MIB_KIB, -1);
 	memory_between_follow(&tree, 800 * MIB_KIB, 800 * MIB_KIB);
-	assert_int_equal(memory_between_once_kib(&tree.between, 910 * MIB_KIB), 810 * MIB_KIB);
+	assert_int_equal(memory_between_once_kib(&tree.memory.between, 910 * MIB_KIB), 810 * MIB_KIB);
 	assert_int_equal(most_mib(910), 500 + 750);
 }
 
@@ -91,10 +92,10 @@ static struct member *add_fork(struct member *parent, int64_t mib, int64_t mark_
 {
 	struct member *fork = add(mib, mark_mib);
 
-	fork->is_forked = true;
+	fork->memory.is_forked = true;
 	fork->parent_pid = parent->pid;
-	fork->family = parent->family = 1;
-	fork->inherited_pages = inherited_mib * MIB_PAGES;
+	fork->memory.family = parent->memory.family = 1;
+	fork->memory.inherited_pages = inherited_mib * MIB_PAGES;
 	return fork;
 }
 
@@ -104,10 +105,10 @@ static void test_a_new_fork_is_not_beside_the_pages_of_its_parent(void **unused)
 
 	(void)unused;
 	tick(295);
-	parent->resident_pages = 320 * MIB_PAGES;
-	parent->mark_kib = 320 * MIB_KIB;
+	parent->memory.resident_pages = 320 * MIB_PAGES;
+	parent->memory.mark_kib = 320 * MIB_KIB;
 	fork = add_fork(parent, 318, 318, 310);
-	fork->shared_pages = parent->shared_pages = 8 * MIB_PAGES;
+	fork->memory.shared_pages = parent->memory.shared_pages = 8 * MIB_PAGES;
 	tick(323);
 	assert_int_equal(most_mib(320), 323);
 	/* A new process of another program may have had its peak beside the memory of the last tick. */
@@ -123,8 +124,8 @@ static void test_a_fork_that_exits_is_not_beside_the_pages_that_it_inherited(voi
 	(void)unused;
 	tick(100);
 	/* Its mark is first read while the kernel frees its memory. */
-	fork->resident_pages = 5 * MIB_PAGES;
-	fork->mark_kib = 100 * MIB_KIB;
+	fork->memory.resident_pages = 5 * MIB_PAGES;
+	fork->memory.mark_kib = 100 * MIB_KIB;
 	tick(100);
 	assert_int_equal(most_mib(100), 100);
 	/* The same with the parent, whose fork goes on. */
@@ -132,8 +133,8 @@ static void test_a_fork_that_exits_is_not_beside_the_pages_that_it_inherited(voi
 	parent = add(100, 0);
 	fork = add_fork(parent, 100, 100, 100);
 	tick(100);
-	parent->resident_pages = 5 * MIB_PAGES;
-	parent->mark_kib = 100 * MIB_KIB;
+	parent->memory.resident_pages = 5 * MIB_PAGES;
+	parent->memory.mark_kib = 100 * MIB_KIB;
 	tick(100);
 	assert_int_equal(most_mib(100), 100);
 }
@@ -143,12 +144,12 @@ static void test_a_fork_that_exits_was_beside_the_pages_that_one_of_the_two_repl
 	struct member *parent = add(100, 100), *fork = add_fork(parent, 100, 0, 100);
 
 	(void)unused;
-	fork->faults = 30 * MIB_PAGES;
-	parent->faults = 120 * MIB_PAGES;
-	fork->parent_faults = 100 * MIB_PAGES;
+	fork->memory.faults = 30 * MIB_PAGES;
+	parent->memory.faults = 120 * MIB_PAGES;
+	fork->memory.parent_faults = 100 * MIB_PAGES;
 	tick(150);
-	fork->resident_pages = 0;
-	fork->mark_kib = 100 * MIB_KIB;
+	fork->memory.resident_pages = 0;
+	fork->memory.mark_kib = 100 * MIB_KIB;
 	tick(100);
 	assert_int_equal(most_mib(100), 150);
 }
@@ -174,7 +175,7 @@ static void test_an_unseen_mark_counts_beside_the_members_that_stayed(void **unu
 	tick(150);
 	assert_int_equal(most_mib(200), 200);
 	/* A process came and went between two samples. */
-	tree.unseen_faults = MANY_FAULTS;
+	tree.cpu.unseen_faults = MANY_FAULTS;
 	tick(150);
 	assert_int_equal(most_mib(200), 350);
 	/* The largest mark may be the parent's, but the page faults are not. */
@@ -192,7 +193,7 @@ static void test_a_mark_that_wait4_gives_to_its_process_counts_beside_the_others
 	(void)unused;
 	add(10, 10);
 	tick(104);
-	tree.unseen_faults = 3 * MIB_PAGES;
+	tree.cpu.unseen_faults = 3 * MIB_PAGES;
 	tick(104);
 	/* A tick may find it while it is not yet reaped. */
 	daemon->is_zombie = true;
@@ -210,7 +211,7 @@ static void test_a_reaped_mark_counts_beside_a_process_that_came_and_went(void *
 
 	(void)unused;
 	tick(100);
-	tree.unseen_faults = 60 * MIB_PAGES;
+	tree.cpu.unseen_faults = 60 * MIB_PAGES;
 	tick(100);
 	memory_between_reaped(&tree, parent, 300 * MIB_KIB);
 	assert_int_equal(most_mib(300), 360);
@@ -222,11 +223,11 @@ static void test_an_unseen_process_that_is_smaller_than_its_parent_counts_by_its
 	(void)unused;
 	add(150, 150);
 	tick(150);
-	tree.unseen_faults = 120 * MIB_PAGES;
+	tree.cpu.unseen_faults = 120 * MIB_PAGES;
 	tick(150);
 	assert_int_equal(most_mib(150), 270);
 	/* The same faults again: it was another process, after the first. */
-	tree.unseen_faults *= 2;
+	tree.cpu.unseen_faults *= 2;
 	tick(150);
 	assert_int_equal(most_mib(150), 270);
 }
@@ -236,7 +237,7 @@ static void test_an_exit_before_the_first_sample_counts_beside_the_root_alone(vo
 	(void)unused;
 	tree.root_pid = 1;
 	add(150, 150);
-	tree.unseen_faults = 120 * MIB_PAGES;
+	tree.cpu.unseen_faults = 120 * MIB_PAGES;
 	tick(150);
 	assert_int_equal(most_mib(150), 270);
 	/* The other process may be the next step of a script. */
@@ -244,7 +245,7 @@ static void test_an_exit_before_the_first_sample_counts_beside_the_root_alone(vo
 	tree.root_pid = 1;
 	add(2, 2);
 	add(118, 118);
-	tree.unseen_faults = 120 * MIB_PAGES;
+	tree.cpu.unseen_faults = 120 * MIB_PAGES;
 	tick(120);
 	assert_int_equal(most_mib(120), 122);
 }
@@ -256,11 +257,11 @@ static void test_a_member_that_grew_before_it_exited_counts_by_its_faults(void *
 	(void)unused;
 	add(150, 150);
 	child = add(2, 2);
-	child->faults = 300;
+	child->memory.faults = 300;
 	tick(151);
 	memory_between_remove(&tree, child);
 	tree.count = 1;
-	tree.unseen_faults = 120 * MIB_PAGES;
+	tree.cpu.unseen_faults = 120 * MIB_PAGES;
 	tick(150);
 	assert_true(most_mib(150) >= 265 && most_mib(150) <= 275);
 }
@@ -272,11 +273,11 @@ static void test_a_member_that_takes_and_frees_memory_until_its_end_does_not_gro
 	(void)unused;
 	add(150, 150);
 	child = add(20, 20);
-	child->faults = 2000 * MIB_PAGES;
+	child->memory.faults = 2000 * MIB_PAGES;
 	tick(170);
 	memory_between_remove(&tree, child);
 	tree.count = 1;
-	tree.unseen_faults = 500 * MIB_PAGES;
+	tree.cpu.unseen_faults = 500 * MIB_PAGES;
 	tick(150);
 	assert_true(most_mib(150) >= 170 && most_mib(150) <= 176);
 }
@@ -286,13 +287,13 @@ static void test_of_many_processes_that_exited_none_had_all_faults(void **unused
 	(void)unused;
 	add(150, 150);
 	tick(150);
-	tree.unseen_faults = 100 * MIB_PAGES;
+	tree.cpu.unseen_faults = 100 * MIB_PAGES;
 	tree.exited_count = 30;
 	tick(150);
 	assert_int_equal(most_mib(150), 160);
 	/* Where processes exit unseen, all faults may be those of one. */
 	tree.exits_missed = true;
-	tree.unseen_faults += 100 * MIB_PAGES;
+	tree.cpu.unseen_faults += 100 * MIB_PAGES;
 	tick(150);
 	assert_int_equal(most_mib(150), 250);
 }
@@ -304,7 +305,7 @@ static void test_a_process_alone_is_not_larger_than_its_mark(void **unused)
 	tick(150);
 	memory_between_remove(&tree, &members[0]);
 	tree.count = 0;
-	tree.unseen_faults = 100 * MIB_PAGES;
+	tree.cpu.unseen_faults = 100 * MIB_PAGES;
 	tick(-1);
 	assert_int_equal(most_mib(150), 150);
 }
@@ -316,7 +317,7 @@ static void test_an_unseen_mark_of_the_last_process_counts_alone(void **unused)
 	(void)unused;
 	tick(150);
 	one->is_zombie = true;
-	one->resident_pages = 0;
+	one->memory.resident_pages = 0;
 	tick(-1);
 	assert_int_equal(most_mib(300), 300);
 }
@@ -339,8 +340,8 @@ static void test_a_mark_that_is_read_while_its_process_ends_counts(void **unused
 
 	(void)unused;
 	tick(160);
-	one->mark_kib = tree.largest_kib = 160 * MIB_KIB;
-	one->resident_pages = 0;
+	one->memory.mark_kib = tree.memory.largest_kib = 160 * MIB_KIB;
+	one->memory.resident_pages = 0;
 	one->is_zombie = true;
 	tick(-1);
 	assert_int_equal(most_mib(160), 310);
@@ -351,7 +352,7 @@ static void test_a_mark_that_is_read_as_its_process_is_reaped_counts(void **unus
 	(void)unused;
 	add(10, 10);
 	tick(160);
-	members[0].mark_kib = tree.largest_kib = 160 * MIB_KIB;
+	members[0].memory.mark_kib = tree.memory.largest_kib = 160 * MIB_KIB;
 	memory_between_remove(&tree, &members[0]);
 	tree.count = 0;
 	tick(-1);
@@ -364,12 +365,12 @@ static void test_the_mark_of_the_largest_member_is_read_if_it_matters(void **unu
 	add(2, 0);
 	add(10, 0);
 	tick(12);
-	assert_int_equal(tree.between.largest_pid, 0);
+	assert_int_equal(tree.memory.between.largest_pid, 0);
 	tick(162);
-	assert_int_equal(tree.between.largest_pid, 2);
+	assert_int_equal(tree.memory.between.largest_pid, 2);
 	/* An upper bound of the tree's memory proves nothing. */
 	tick(-1);
-	assert_int_equal(tree.between.largest_pid, 0);
+	assert_int_equal(tree.memory.between.largest_pid, 0);
 }
 
 UNIT_TESTS

@@ -57,8 +57,8 @@ static int set_up(void **state)
 		write_size(i, 200);
 		readings[i] = (struct memory_reading){0};
 		members[i] = (struct member){.pid = FIRST_PID + i,
-					     .resident_pages = INT64_C(200) * MIB_PAGES,
-					     .reading = &readings[i]};
+					     .memory.resident_pages = INT64_C(200) * MIB_PAGES,
+					     .memory.reading = &readings[i]};
 	}
 	assert_int_equal(root_open(&root, scratch_folder, &CLOCKS), 0);
 	root.page_bytes = 4096;
@@ -118,7 +118,7 @@ static void shares_of_a_moment_of_writing_count_once(void **unused)
 {
 	(void)unused;
 	assert_int_equal(corrected_mib(220, 0), 300);
-	members[1].faults += INT64_C(20) * MIB_PAGES;
+	members[1].memory.faults += INT64_C(20) * MIB_PAGES;
 	memory.correction_ns = 0;
 	assert_int_equal(corrected_mib(240, 1), 240);
 	assert_int_equal(found.doubt_kib, 90 * MIB_KIB);
@@ -127,7 +127,7 @@ static void shares_of_a_moment_of_writing_count_once(void **unused)
 	assert_int_equal(corrected_mib(240, 2), 300);
 	memory.correction_ns = 0;
 	assert_int_equal(corrected_mib(240, 3), 240);
-	readings[1].faults = members[1].faults;
+	readings[1].faults = members[1].memory.faults;
 	memory.correction_ns = 10e6;
 	assert_int_equal(corrected_mib(240, 4), 300);
 	memory.correction_ns = 0;
@@ -159,10 +159,10 @@ static void members_that_exit_take_their_part_of_the_difference(void **unused)
 static void large_members_and_other_families_are_not_read(void **unused)
 {
 	(void)unused;
-	members[1].resident_pages = INT64_C(400) * MIB_PAGES;
+	members[1].memory.resident_pages = INT64_C(400) * MIB_PAGES;
 	assert_int_equal(corrected_mib(220, 0), 220);
 	assert_int_equal(found.doubt_kib, 90 * MIB_KIB);
-	members[1].resident_pages = INT64_C(200) * MIB_PAGES;
+	members[1].memory.resident_pages = INT64_C(200) * MIB_PAGES;
 	family.is_ambiguous = false;
 	assert_int_equal(corrected_mib(220, 0), 220);
 	family.is_ambiguous = true;

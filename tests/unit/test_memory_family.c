@@ -47,9 +47,9 @@ static struct member *add(pid_t parent_pid, int64_t mib)
 
 	*member = (struct member){.pid = FIRST_PID + (pid_t)tree.count,
 				  .parent_pid = parent_pid,
-				  .resident_pages = mib * MIB_PAGES,
-				  .faults = mib * MIB_PAGES,
-				  .family = tree.count + 1};
+				  .memory.resident_pages = mib * MIB_PAGES,
+				  .memory.faults = mib * MIB_PAGES,
+				  .memory.family = tree.count + 1};
 	slot = (size_t)((uint32_t)member->pid * UINT32_C(2654435769)) & (SLOTS - 1);
 	while (slots[slot])
 		slot = (slot + 1) & (SLOTS - 1);
@@ -62,11 +62,11 @@ static struct member *add_fork(const struct member *parent, int64_t mib, int64_t
 {
 	struct member *member = add(parent->pid, mib);
 
-	member->is_forked = true;
-	member->family = parent->family;
-	member->inherited_pages = parent->resident_pages;
-	member->parent_faults = parent->faults;
-	member->faults = own_mib * MIB_PAGES;
+	member->memory.is_forked = true;
+	member->memory.family = parent->memory.family;
+	member->memory.inherited_pages = parent->memory.resident_pages;
+	member->memory.parent_faults = parent->memory.faults;
+	member->memory.faults = own_mib * MIB_PAGES;
 	return member;
 }
 
@@ -89,7 +89,7 @@ static struct memory_reading *read_as(struct member *member, enum memory_reading
 					   .private_kib = exclusive_mib * MIB_KIB};
 	reading->common_kib = anon_kib - reading->exclusive_kib;
 	reading->common_share_kib = reading->common_kib / family_size;
-	member->reading = reading;
+	member->memory.reading = reading;
 	return reading;
 }
 
@@ -109,7 +109,7 @@ static void sample(struct member *member, int64_t exclusive_mib, int64_t from_mi
 static struct memory_family *family_of(const struct member *member)
 {
 	for (size_t i = 0; i < families.count; i++)
-		if (families.at[i].id == member->family)
+		if (families.at[i].id == member->memory.family)
 			return &families.at[i];
 	fail();
 	return NULL;
@@ -136,7 +136,7 @@ static void a_process_alone_has_its_resident_set(void **unused)
 	/* 30 MiB of it belong to a parent that is not a member. */
 	read_as(one, READING_ROLLUP, 70, 1, BEFORE_NS)->common_share_kib = 0;
 	assert_int_equal(told_mib(one, false), 70);
-	one->resident_pages += 10 * MIB_PAGES;
+	one->memory.resident_pages += 10 * MIB_PAGES;
 	assert_int_equal(told_mib(one, false), 80);
 }
 
@@ -171,7 +171,7 @@ static void pages_that_a_parent_replaced_are_left_to_its_forks_together(void **u
 	(void)unused;
 	for (int i = 0; i < 4; i++)
 		add_fork(parent, 300, 5);
-	parent->faults += 100 * MIB_PAGES;
+	parent->memory.faults += 100 * MIB_PAGES;
 	/* 300 of the parent, 100 that it replaced, 5 of each fork. */
 	assert_int_equal(told_mib(parent, true), 420);
 }
@@ -196,7 +196,7 @@ static void common_pages_at_one_address_count_once(void **unused)
 
 	(void)unused;
 	/* One of them has overwritten the first half. */
-	one->faults = 100 * MIB_PAGES;
+	one->memory.faults = 100 * MIB_PAGES;
 	sample(parent, 0, 0, 200, BEFORE_NS);
 	sample(one, 100, 100, 100, BEFORE_NS);
 	sample(other, 0, 0, 200, BEFORE_NS);
@@ -224,8 +224,8 @@ static void new_forks_are_like_those_before_them(void **unused)
 	sample(one, 5, 5, 195, BEFORE_NS);
 	assert_int_equal(told_mib(parent, true), 205);
 	/* Another one has taken its place and was not read: a quarter of what it faulted in is its own as well. */
-	one->reading = NULL;
-	one->faults = 40 * MIB_PAGES;
+	one->memory.reading = NULL;
+	one->memory.faults = 40 * MIB_PAGES;
 	assert_int_equal(told_mib(parent, true), 210);
 }
 
@@ -235,7 +235,7 @@ static void a_sibling_that_ends_while_they_are_read_is_not_counted_twice(void **
 
 	(void)unused;
 	/* The parent, which had the memory, has called exec. */
-	one->inherited_pages = other->inherited_pages = 200 * MIB_PAGES;
+	one->memory.inherited_pages = other->memory.inherited_pages = 200 * MIB_PAGES;
 	one->parent_pid = other->parent_pid = 1;
 	sample(one, 0, 0, 200, NOW_NS);
 	sample(other, 150, 150, 50, NOW_NS);
@@ -245,11 +245,11 @@ static void a_sibling_that_ends_while_they_are_read_is_not_counted_twice(void **
 /* Its first fork was seen when the parent had faulted in `first` MiB, its last one at `last` MiB. */
 static void forked_between(struct member *parent, int64_t first_mib, int64_t last_mib)
 {
-	parent->forks = (struct fork_window){.is_known = true,
-					     .faults_first = first_mib * MIB_PAGES,
-					     .faults_last = last_mib * MIB_PAGES,
-					     .anon_first = parent->resident_pages,
-					     .anon_last = parent->resident_pages};
+	parent->memory.forks = (struct fork_window){.is_known = true,
+						    .faults_first = first_mib * MIB_PAGES,
+						    .faults_last = last_mib * MIB_PAGES,
+						    .anon_first = parent->memory.resident_pages,
+						    .anon_last = parent->memory.resident_pages};
 }
 
 static void pages_that_a_parent_replaced_after_its_last_fork_stay_with_its_forks(void **unused)
@@ -259,7 +259,7 @@ static void pages_that_a_parent_replaced_after_its_last_fork_stay_with_its_forks
 	(void)unused;
 	/* Two forks, 80 MiB overwritten, two more forks, 50 MiB overwritten. */
 	forked_between(parent, 100, 180);
-	parent->faults = 230 * MIB_PAGES;
+	parent->memory.faults = 230 * MIB_PAGES;
 	for (int i = 0; i < 4; i++)
 		sample(add_fork(parent, 100, 0), 0, 0, 100, BEFORE_NS);
 	sample(parent, 50, 50, 50, BEFORE_NS);
@@ -273,9 +273,9 @@ static void memory_that_a_parent_took_and_freed_before_it_forked_does_not_count(
 	(void)unused;
 	/* Within one sample it read 150 MiB, made a copy of them, freed the first, and forked. */
 	forked_between(parent, 0, 300);
-	parent->forks.anon_first = 0;
-	parent->forks.passing_last = 150 * MIB_PAGES;
-	parent->faults = 300 * MIB_PAGES;
+	parent->memory.forks.anon_first = 0;
+	parent->memory.forks.passing_last = 150 * MIB_PAGES;
+	parent->memory.faults = 300 * MIB_PAGES;
 	for (int i = 0; i < 6; i++)
 		sample(add_fork(parent, 150, 0), 0, 0, 150, BEFORE_NS);
 	sample(parent, 0, 0, 150, BEFORE_NS);
@@ -288,12 +288,12 @@ static void pages_left_to_forks_that_have_exited_do_not_count(void **unused)
 
 	(void)unused;
 	forked_between(parent, 100, 200);
-	parent->faults = 200 * MIB_PAGES;
+	parent->memory.faults = 200 * MIB_PAGES;
 	for (int i = 0; i < 4; i++) {
 		struct member *fork = add_fork(parent, 100, 0);
 
-		fork->parent_faults_before = 200 * MIB_PAGES;
-		fork->parent_anon_before = 100 * MIB_PAGES;
+		fork->memory.parent_faults_before = 200 * MIB_PAGES;
+		fork->memory.parent_anon_before = 100 * MIB_PAGES;
 		sample(fork, 0, 0, 100, BEFORE_NS);
 	}
 	sample(parent, 0, 0, 100, BEFORE_NS);
@@ -311,16 +311,16 @@ static void faults_since_a_reading_count_as_those_of_the_family_did(void **unuse
 	sample(parent, 0, 0, 200, BEFORE_NS);
 	sample(one, 0, 0, 200, BEFORE_NS);
 	sample(add_fork(parent, 200, 0), 0, 0, 200, BEFORE_NS);
-	readings[0].faults = parent->faults;
+	readings[0].faults = parent->memory.faults;
 	assert_int_equal(told_mib(parent, true), 200);
-	one->faults = 50 * MIB_PAGES;
+	one->memory.faults = 50 * MIB_PAGES;
 	assert_int_equal(told_mib(parent, true), 200);
 	/* Members faulted in 100 MiB between two readings, and 80 of them had been common. */
 	family_of(parent)->faulted_kib = 100 * MIB_KIB;
 	family_of(parent)->replaced_kib = 80 * MIB_KIB;
 	assert_int_equal(told_mib(parent, true), 240);
 	/* It has no more than 200 MiB of common pages to replace. */
-	one->faults = 500 * MIB_PAGES;
+	one->memory.faults = 500 * MIB_PAGES;
 	assert_int_equal(told_mib(parent, true), 400);
 }
 
@@ -342,12 +342,12 @@ static void forks_outlive_the_parent_that_had_their_memory(void **unused)
 
 	(void)unused;
 	/* The first process's page faults since its own first fork do not limit theirs. */
-	first->forks = (struct fork_window){.is_known = true,
-					    .faults_first = 256,
-					    .faults_last = 256,
-					    .anon_first = 256,
-					    .anon_last = 256};
-	one->inherited_pages = other->inherited_pages = 200 * MIB_PAGES;
+	first->memory.forks = (struct fork_window){.is_known = true,
+						   .faults_first = 256,
+						   .faults_last = 256,
+						   .anon_first = 256,
+						   .anon_last = 256};
+	one->memory.inherited_pages = other->memory.inherited_pages = 200 * MIB_PAGES;
 	one->parent_pid = other->parent_pid = 1;
 	sample(first, 1, 0, 0, BEFORE_NS);
 	sample(one, 0, 0, 200, BEFORE_NS);
@@ -362,8 +362,8 @@ static struct member *orphan_of(const struct member *first, pid_t forked_by, int
 {
 	struct member *orphan = add_fork(first, mib, 0);
 
-	orphan->forked_by = orphan->parent_pid = forked_by;
-	orphan->inherited_pages = mib * MIB_PAGES;
+	orphan->memory.forked_by = orphan->parent_pid = forked_by;
+	orphan->memory.inherited_pages = mib * MIB_PAGES;
 	return orphan;
 }
 
@@ -373,9 +373,9 @@ static void forks_of_parents_that_called_exec_do_not_share_each_others_pages(voi
 	struct member *first = add(1, 10), *orphans[4];
 
 	(void)unused;
-	first->forks = (struct fork_window){
+	first->memory.forks = (struct fork_window){
 		.is_known = true, .faults_first = 10 * MIB_PAGES, .anon_first = 10 * MIB_PAGES};
-	first->forks.faults_last = first->forks.anon_last = 10 * MIB_PAGES;
+	first->memory.forks.faults_last = first->memory.forks.anon_last = 10 * MIB_PAGES;
 	sample(first, 0, 0, 10, BEFORE_NS);
 	for (int i = 0; i < 4; i++) {
 		orphans[i] = orphan_of(first, i < 2 ? ONE_PARENT : OTHER_PARENT, 110);
@@ -390,7 +390,7 @@ static void forks_of_parents_that_called_exec_do_not_share_each_others_pages(voi
 	assert_int_equal(told_mib(first, true), 210);
 	/* A parent that had hardly memory of its own passed its parent's on. */
 	for (int i = 0; i < 4; i++)
-		orphans[i]->passes_on = true;
+		orphans[i]->memory.passes_on = true;
 	readings[orphans[0] - members].taken_ns = NOW_NS - 1;
 	assert_int_equal(told_mib(first, true), 110);
 }
@@ -404,12 +404,12 @@ static void forks_that_only_read_are_not_ambiguous(void **unused)
 	add_fork(parent, 200, 0);
 	for (int i = 0; i < 3; i++)
 		sample(&members[i], 0, 0, 200, BEFORE_NS);
-	parent->forks = (struct fork_window){.is_known = true};
-	parent->forks.faults_first = parent->forks.faults_last = 200 * MIB_PAGES;
-	parent->forks.anon_first = parent->forks.anon_last = 200 * MIB_PAGES;
+	parent->memory.forks = (struct fork_window){.is_known = true};
+	parent->memory.forks.faults_first = parent->memory.forks.faults_last = 200 * MIB_PAGES;
+	parent->memory.forks.anon_first = parent->memory.forks.anon_last = 200 * MIB_PAGES;
 	for (int i = 1; i < 3; i++) {
-		members[i].parent_faults_before = 200 * MIB_PAGES;
-		members[i].parent_anon_before = 200 * MIB_PAGES;
+		members[i].memory.parent_faults_before = 200 * MIB_PAGES;
+		members[i].memory.parent_anon_before = 200 * MIB_PAGES;
 	}
 	assert_int_equal(told_mib(parent, true), 200);
 	assert_false(family_of(parent)->is_ambiguous);
@@ -421,10 +421,10 @@ static struct member *add_parent_with_huge_pages(void)
 {
 	struct member *parent = add(1, 200);
 
-	parent->faults = 100;
-	parent->forks = (struct fork_window){.is_known = true, .faults_last = 100};
-	parent->forks.anon_last = 200 * MIB_PAGES;
-	tree.huge_kib = 1;
+	parent->memory.faults = 100;
+	parent->memory.forks = (struct fork_window){.is_known = true, .faults_last = 100};
+	parent->memory.forks.anon_last = 200 * MIB_PAGES;
+	tree.memory.huge_kib = 1;
 	return parent;
 }
 
@@ -436,7 +436,7 @@ static void huge_pages_that_forks_share_have_few_faults(void **unused)
 	for (int i = 0; i < 2; i++) {
 		struct member *fork = add_fork(parent, 200, 0);
 
-		fork->parent_faults_before = fork->parent_anon_before = 0;
+		fork->memory.parent_faults_before = fork->memory.parent_anon_before = 0;
 	}
 	for (int i = 0; i < 3; i++)
 		sample(&members[i], 0, 0, 200, BEFORE_NS);
@@ -455,7 +455,7 @@ static void huge_pages_that_forks_moved_count_once_and_are_in_doubt(void **unuse
 	for (int i = 0; i < 2; i++) {
 		struct member *fork = add_fork(parent, 200, 0);
 
-		fork->parent_faults_before = fork->parent_anon_before = 0;
+		fork->memory.parent_faults_before = fork->memory.parent_anon_before = 0;
 	}
 	for (int i = 0; i < 3; i++)
 		sample(&members[i], 0, 1000 * (int64_t)i, 200, BEFORE_NS);
@@ -473,8 +473,8 @@ static void huge_pages_inherited_from_a_parent_that_freed_them_count_once(void *
 	(void)unused;
 	middle = add_fork(parent, 10, 0);
 	last = add_fork(middle, 200, 0);
-	middle->parent_faults_before = middle->parent_anon_before = 0;
-	last->parent_faults_before = last->parent_anon_before = 0;
+	middle->memory.parent_faults_before = middle->memory.parent_anon_before = 0;
+	last->memory.parent_faults_before = last->memory.parent_anon_before = 0;
 	sample(parent, 0, 0, 200, BEFORE_NS);
 	sample(middle, 10, 0, 0, BEFORE_NS);
 	sample(last, 0, 1000, 200, BEFORE_NS);

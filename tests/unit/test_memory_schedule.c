@@ -77,19 +77,19 @@ static void add(int i)
 
 	*member = (struct member){.pid = FIRST_PID + i,
 				  .parent_pid = i ? FIRST_PID : 1,
-				  .is_forked = i > 0,
-				  .family = 1,
+				  .memory.is_forked = i > 0,
+				  .memory.family = 1,
 				  .state = 'S',
-				  .resident_pages = PAGES,
-				  .inherited_pages = i ? PAGES : 0,
-				  .faults = i ? 0 : PAGES,
-				  .anon_at_faults = PAGES,
-				  .rollup_ns = SECOND,
-				  .rollup_pages = PAGES,
+				  .memory.resident_pages = PAGES,
+				  .memory.inherited_pages = i ? PAGES : 0,
+				  .memory.faults = i ? 0 : PAGES,
+				  .memory.anon_at_faults = PAGES,
+				  .memory.rollup_ns = SECOND,
+				  .memory.rollup_pages = PAGES,
 				  .stat_fd = -1,
-				  .statm_fd = -1,
-				  .io_fd = -1,
-				  .schedstat_fd = -1,
+				  .memory.statm_fd = -1,
+				  .cpu.io_fd = -1,
+				  .cpu.schedstat_fd = -1,
 				  .children_fd = -1};
 	slot = (size_t)((uint32_t)member->pid * UINT32_C(2654435769)) & (SLOTS - 1);
 	while (slots[slot])
@@ -135,7 +135,7 @@ static int end(void **unused)
 	(void)unused;
 	process_memory_close(&memory);
 	for (int i = 0; i < MEMBERS; i++) {
-		memory_reading_free(members[i].reading);
+		memory_reading_free(members[i].memory.reading);
 		for (int j = 0; j < 4; j++) {
 			snprintf(path, sizeof path, "%s/proc/%d/%s", folder, FIRST_PID + i, NAMES[j]);
 			assert_int_equal(remove(path), 0);
@@ -151,7 +151,7 @@ static int end(void **unused)
 static void fault_in(int64_t pages)
 {
 	for (int i = 1; i < MEMBERS; i++)
-		members[i].faults += pages;
+		members[i].memory.faults += pages;
 }
 
 /* Takes the readings of one tick. Returns how many. */
@@ -163,8 +163,8 @@ static int tick(enum pss_mode mode)
 	assert_int_equal(memory_families_build(&memory.families, &tree), 0);
 	memory_schedule(&memory, &tree, mode);
 	for (int i = 0; i < MEMBERS; i++)
-		count += members[i].reading && members[i].reading->taken_ns >= begun_ns &&
-			 members[i].reading->faults == members[i].faults;
+		count += members[i].memory.reading && members[i].memory.reading->taken_ns >= begun_ns &&
+			 members[i].memory.reading->faults == members[i].memory.faults;
 	return count;
 }
 
@@ -201,7 +201,7 @@ static void test_memory_overwritten_at_random_takes_more_places(void **state)
 		lay_pages(FIRST_PID + i, 0, 64, 1);
 	fault_in(PAGES / 4);
 	assert_int_equal(tick(PSS_MODE_AUTO), MEMBERS);
-	reading = members[1].reading;
+	reading = members[1].memory.reading;
 	/* Clusters of eight pages, one in each block of the level. */
 	error_kib = PAGES * PAGE_KIB * sqrt(0.25 * 0.75 / (8.0 * (PAGES >> reading->common.level)));
 	assert_true(sqrt(reading->variance) > error_kib * 0.7 && sqrt(reading->variance) < error_kib * 1.4);

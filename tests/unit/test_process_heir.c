@@ -76,7 +76,7 @@ static void seed(pid_t pid)
 static void expect_after_pass(int ticks)
 {
 	process_tree_touch(tree);
-	assert_int_equal(tree->account.published.of[USAGE_CPU_NS], ticks * TICK_NS);
+	assert_int_equal(tree->cpu.account.published.of[USAGE_CPU_NS], ticks * TICK_NS);
 }
 
 /*
@@ -252,9 +252,9 @@ static void test_a_process_that_is_being_reaped_has_gone(void **state)
 	tree->uses_clock = true;
 	process_tree_touch(tree);
 	assert_non_null(rest(child));
-	assert_true(process_tree_find(tree, child)->account.own.of[USAGE_CPU_NS] >= BURN_NS);
+	assert_true(process_tree_find(tree, child)->cpu.account.own.of[USAGE_CPU_NS] >= BURN_NS);
 	lay(child, getpid(), 'X', 0, 0);
-	lay(getpid(), 1, 'R', 0, 1 + (int)(process_tree_find(tree, child)->clock_ns / TICK_NS));
+	lay(getpid(), 1, 'R', 0, 1 + (int)(process_tree_find(tree, child)->cpu.clock_ns / TICK_NS));
 	process_tree_touch(tree);
 	assert_null(process_tree_find(tree, child));
 	end_child(child);
@@ -275,7 +275,7 @@ static void test_a_parent_that_has_not_run_may_still_take_over_its_child(void **
 	assert_int_equal(process_tree_seed(tree, parent, true), 0);
 	tree->uses_clock = true;
 	process_tree_touch(tree);
-	account = &rest(parent)->account;
+	account = &rest(parent)->cpu.account;
 	end_child(child);
 	for (int i = 0; i < 3; i++) {
 		process_tree_touch(tree);

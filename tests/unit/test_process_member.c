@@ -94,8 +94,8 @@ static void test_faults_and_size_are_of_one_moment(void **state)
 	(void)state;
 	pass_while_growing(1);
 	assert_int_equal(pages, START_PAGES + GROWTH_PAGES);
-	assert_int_equal(member->faults, pages);
-	assert_int_equal(member->anon_at_faults, pages);
+	assert_int_equal(member->memory.faults, pages);
+	assert_int_equal(member->memory.anon_at_faults, pages);
 }
 
 static void test_a_process_that_grows_all_the_time_is_read_three_times(void **state)
@@ -103,7 +103,7 @@ static void test_a_process_that_grows_all_the_time_is_read_three_times(void **st
 	(void)state;
 	pass_while_growing(INT_MAX);
 	assert_int_equal(statm_readings, 3);
-	assert_int_equal(tree->members[0].resident_pages, pages + SHARED_PAGES);
+	assert_int_equal(tree->members[0].memory.resident_pages, pages + SHARED_PAGES);
 }
 
 static void test_a_process_that_stays_is_read_once(void **state)
@@ -120,11 +120,11 @@ static void test_growth_after_a_pass_belongs_to_the_next_one(void **state)
 	(void)state;
 	growths_left = 1;
 	member_read_memory(tree, member);
-	assert_int_equal(member->resident_pages, START_PAGES + GROWTH_PAGES + SHARED_PAGES);
+	assert_int_equal(member->memory.resident_pages, START_PAGES + GROWTH_PAGES + SHARED_PAGES);
 	pass_while_growing(0);
-	assert_int_equal(member->faults_before, START_PAGES);
-	assert_int_equal(member->anon_before, START_PAGES);
-	assert_int_equal(member->faults, START_PAGES + GROWTH_PAGES);
+	assert_int_equal(member->memory.faults_before, START_PAGES);
+	assert_int_equal(member->memory.anon_before, START_PAGES);
+	assert_int_equal(member->memory.faults, START_PAGES + GROWTH_PAGES);
 }
 
 UNIT_TESTS

@@ -110,7 +110,7 @@ static void test_a_cgroup_of_the_trees_own(void **state)
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
-	tree->cgroup_has_memory = true;
+	tree->memory.cgroup_has_memory = true;
 	lay_memory_stat("anon 1000\nfile 500000\nkernel 30\nkernel_stack 16\nshmem 200\nslab 8\n");
 	found = measure(PSS_MODE_OFF);
 	assert_int_equal(found.best_source, MEMORY_CGROUP);
@@ -128,7 +128,7 @@ static void test_shares_that_were_read_are_better(void **state)
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
-	tree->cgroup_has_memory = true;
+	tree->memory.cgroup_has_memory = true;
 	lay_memory_stat("anon 1000\nfile 500000\nkernel 30\nshmem 200\n");
 	found = measure(PSS_MODE_ALWAYS);
 	assert_int_equal(found.best_source, MEMORY_PSS);
@@ -140,7 +140,7 @@ static void test_a_cgroup_without_that_counter(void **state)
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
-	tree->cgroup_has_memory = true;
+	tree->memory.cgroup_has_memory = true;
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
 	/* A cgroup's figure says nothing about a single process. */
 	tree->with_children = false;
@@ -309,8 +309,8 @@ static int64_t measure_sampled(struct process_tree *family, struct process_memor
 	usleep(ROUND_US);
 	process_tree_touch(family);
 	for (size_t i = 0; i < family->count; i++) {
-		family->members[i].rollup_ns = INT64_C(1000000000);
-		family->members[i].rollup_pages = family->members[i].resident_pages;
+		family->members[i].memory.rollup_ns = INT64_C(1000000000);
+		family->members[i].memory.rollup_pages = family->members[i].memory.resident_pages;
 	}
 	process_memory_measure(memory, family, PSS_MODE_AUTO, &found);
 	assert_int_equal(found.reason, 0);
@@ -321,19 +321,19 @@ static int64_t measure_sampled(struct process_tree *family, struct process_memor
 static void expect_reading_kept(struct process_tree *family, struct process_memory *memory, pid_t child)
 {
 	struct member *member = process_tree_find(family, child);
-	struct memory_reading *before = member->reading;
+	struct memory_reading *before = member->memory.reading;
 	struct memory_subject subject = {
 		.pid = child,
-		.anon_pages = (member->resident_pages - member->shared_pages) * 8,
+		.anon_pages = (member->memory.resident_pages - member->memory.shared_pages) * 8,
 		.with_anon = true,
 		.variance_most = 1e18,
 		.may_be_kept = true,
 	};
 
-	assert_int_equal(memory_reading_take(&memory->reader, &subject, &member->reading), -EAGAIN);
-	assert_ptr_equal(member->reading, before);
+	assert_int_equal(memory_reading_take(&memory->reader, &subject, &member->memory.reading), -EAGAIN);
+	assert_ptr_equal(member->memory.reading, before);
 	subject.may_be_kept = false;
-	assert_int_equal(memory_reading_take(&memory->reader, &subject, &member->reading), 0);
+	assert_int_equal(memory_reading_take(&memory->reader, &subject, &member->memory.reading), 0);
 }
 
 /* The shadow memory of a sanitiser is a sparse area of terabytes, whose pages a sample of places misses (KNOWN_LIMITS). */
@@ -361,7 +361,7 @@ static void test_a_fork_that_grows_is_not_read_again(void **state)
 	}
 	assert_int_equal(quiet, 20);
 	/* The inherited pages are in the resident sets of both, and count once. */
-	resident_pages = family->members[0].resident_pages + family->members[1].resident_pages;
+	resident_pages = family->members[0].memory.resident_pages + family->members[1].memory.resident_pages;
 	assert_true(before >= INHERITED_BYTES &&
 		    before <= resident_pages * root.page_bytes - INHERITED_BYTES * 3 / 4);
 	read = memory.reader.entries_read;
@@ -400,9 +400,9 @@ static void test_every_ten_seconds_it_is_read_again(void **state)
 		pause_round(i);
 		found = measure_again(&memory, PSS_MODE_AUTO);
 	}
-	old_ns = process_tree_root(tree)->reading->taken_ns -= 9 * INT64_C(1000000000);
+	old_ns = process_tree_root(tree)->memory.reading->taken_ns -= 9 * INT64_C(1000000000);
 	(void)measure_again(&memory, PSS_MODE_AUTO);
-	assert_true(process_tree_root(tree)->reading->taken_ns > old_ns + 8 * INT64_C(1000000000));
+	assert_true(process_tree_root(tree)->memory.reading->taken_ns > old_ns + 8 * INT64_C(1000000000));
 	process_memory_close(&memory);
 }
 
@@ -499,11 +499,11 @@ static void test_memory_of_a_parent_that_has_called_exec(void **state)
 		process_tree_touch(other);
 		orphan = process_tree_find(other, child);
 		assert_non_null(orphan);
-		if (process_tree_root(other)->virtual_pages != orphan->virtual_pages)
+		if (process_tree_root(other)->memory.virtual_pages != orphan->memory.virtual_pages)
 			break;
 		usleep(1000);
 	}
-	assert_false(orphan->shares_memory);
+	assert_false(orphan->memory.shares_memory);
 	process_tree_free(other);
 	kill(parent, SIGKILL);
 	waitpid(parent, NULL, 0);
@@ -550,7 +550,8 @@ static void test_main_thread_that_has_exited_stays_in_its_family(void **state)
 	assert_int_equal(read(ready[0], &child, sizeof child), sizeof child);
 	assert_int_equal(process_tree_new(&root, true, &threaded), 0);
 	assert_int_equal(process_tree_seed(threaded, parent, false), 0);
-	assert_true(process_tree_find(threaded, child)->family == process_tree_root(threaded)->family);
+	assert_true(process_tree_find(threaded, child)->memory.family ==
+		    process_tree_root(threaded)->memory.family);
 	/* Its memory is known from before it exits. */
 	process_tree_touch(threaded);
 	assert_int_equal(write(go[1], "", 1), 1);
@@ -559,8 +560,9 @@ static void test_main_thread_that_has_exited_stays_in_its_family(void **state)
 		process_tree_touch(threaded);
 	}
 	assert_int_equal(process_tree_root(threaded)->state, 'Z');
-	assert_true(process_tree_root(threaded)->resident_pages > 0);
-	assert_true(process_tree_find(threaded, child)->family == process_tree_root(threaded)->family);
+	assert_true(process_tree_root(threaded)->memory.resident_pages > 0);
+	assert_true(process_tree_find(threaded, child)->memory.family ==
+		    process_tree_root(threaded)->memory.family);
 	process_tree_free(threaded);
 	kill(child, SIGKILL);
 	kill(parent, SIGKILL);

@@ -10,6 +10,7 @@
 
 #include "burner.h"
 #include "job/tree/process_discovery.h"
+#include "job/programs/programs.h"
 #include "job/tree/process_tree.h"
 
 #define BURN_NS (60 * NSEC_PER_MSEC)
@@ -32,11 +33,11 @@ static void test_a_member_that_is_found_late(void **state)
 	assert_int_equal(process_tree_add(tree, late), 0);
 	process_tree_touch(tree);
 	assert_int_equal(tree->count, 2);
-	assert_true(tree->account.published.of[USAGE_CPU_NS] < BURN_NS / 2);
+	assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] < BURN_NS / 2);
 	end_child(late);
 	process_tree_touch(tree);
 	assert_int_equal(tree->count, 1);
-	assert_true(tree->account.published.of[USAGE_CPU_NS] < BURN_NS / 2);
+	assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] < BURN_NS / 2);
 	end_child(first);
 	process_tree_free(tree);
 	root_close(&root);
@@ -57,7 +58,7 @@ static void test_a_member_that_begins_later(void **state)
 	later = start_burner(BURN_NS);
 	assert_int_equal(process_tree_add(tree, later), 0);
 	process_tree_touch(tree);
-	assert_true(tree->account.published.of[USAGE_CPU_NS] >= BURN_NS);
+	assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] >= BURN_NS);
 	end_child(later);
 	end_child(first);
 	process_tree_free(tree);
@@ -77,13 +78,13 @@ static void test_numbers_that_were_not_tried_are_not_foreign(void **state)
 	assert_int_equal(process_tree_new(&root, true, &tree), 0);
 	first = start_burner(0);
 	assert_int_equal(process_tree_seed(tree, first, false), 0);
-	memset(tree->foreign, 0xff, sizeof tree->foreign);
+	memset(tree->discovery.foreign, 0xff, sizeof tree->discovery.foreign);
 	/* Too long ago, in a pass that reads everything. */
-	tree->newest_ns = tree->last_full_ns = 0;
+	tree->discovery.newest_ns = tree->last_full_ns = 0;
 	process_tree_touch(tree);
-	assert_false(tree->tried_numbers);
-	for (size_t i = 0; i < sizeof tree->foreign / sizeof *tree->foreign; i++)
-		bits |= tree->foreign[i];
+	assert_false(tree->discovery.tried_numbers);
+	for (size_t i = 0; i < sizeof tree->discovery.foreign / sizeof *tree->discovery.foreign; i++)
+		bits |= tree->discovery.foreign[i];
 	assert_int_equal(bits, 0);
 	end_child(first);
 	process_tree_free(tree);
@@ -163,7 +164,7 @@ static void test_an_orphan_that_sleeps_is_reaped_by_its_new_parent(void **state)
 		process_tree_touch(tree);
 	}
 	assert_int_equal(tree->count, 3);
-	assert_true(tree->account.published.of[USAGE_CPU_NS] >= BURN_NS);
+	assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] >= BURN_NS);
 	tell(go[1], "g", 1);
 	expect_byte(said[0]);
 	process_tree_touch(tree);
@@ -173,8 +174,8 @@ static void test_an_orphan_that_sleeps_is_reaped_by_its_new_parent(void **state)
 	process_tree_touch(tree);
 	process_tree_touch(tree);
 	assert_int_equal(tree->count, 1);
-	assert_true(tree->account.published.of[USAGE_CPU_NS] >= BURN_NS - 2 * NSEC_PER_SEC / 100);
-	assert_true(tree->account.published.of[USAGE_CPU_NS] < BURN_NS * 3 / 2);
+	assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] >= BURN_NS - 2 * NSEC_PER_SEC / 100);
+	assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] < BURN_NS * 3 / 2);
 	end_child(subreaper);
 	process_tree_free(tree);
 	root_close(&root);
@@ -281,15 +282,15 @@ static void test_a_process_that_exits_stays_the_program_that_it_was(void **state
 
 	(void)state;
 	programs_note_stat(&member, &stat);
-	identity = member.identity;
+	identity = member.program.identity;
 	stat.state = 'R';
 	stat.flags = 4; /* PF_EXITING */
 	stat.code_start = stat.stack_start = 0;
 	programs_note_stat(&member, &stat);
-	assert_true(member.identity == identity);
+	assert_true(member.program.identity == identity);
 	stat.flags = 0;
 	programs_note_stat(&member, &stat);
-	assert_false(member.identity == identity);
+	assert_false(member.program.identity == identity);
 }
 
 enum { CROWD = 300, CROWD_ROUNDS = 6, ROUND_BYTES = 1000 };
@@ -400,26 +401,27 @@ static void test_a_crowd_takes_turns(void **state)
 	assert_int_equal(process_tree_seed(tree, leader, false), 0);
 	process_tree_touch(tree);
 	assert_int_equal(tree->count, CROWD + 1);
-	before = tree->account.published.of[USAGE_WRITTEN_CHARS] - written_by_members(tree);
+	before = tree->cpu.account.published.of[USAGE_WRITTEN_CHARS] - written_by_members(tree);
 	for (int round = 0; round < CROWD_ROUNDS; round++) {
 		tell(go[1], "g", 1);
 		expect_byte(said[0]);
 		process_tree_touch(tree);
-		assert_true((members_behind(tree) > 0) == (tree->oldest_age_ns > 0));
+		assert_true((members_behind(tree) > 0) == (tree->cpu.turns.oldest_age_ns > 0));
 		waited |= members_behind(tree) > 0;
 		/* Those that wait count with their CPU time. */
 		clock_ns = 0;
 		for (size_t i = 0; i < tree->count; i++)
-			clock_ns += tree->members[i].clock_ns -
-				    tree->members[i].account.own_before.of[USAGE_CPU_NS];
-		assert_true(tree->account.published.of[USAGE_CPU_NS] >= clock_ns);
+			clock_ns += tree->members[i].cpu.clock_ns -
+				    tree->members[i].cpu.account.own_before.of[USAGE_CPU_NS];
+		assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] >= clock_ns);
 	}
 	assert_true(waited);
 	tree->is_last_pass = true;
 	process_tree_touch(tree);
 	assert_int_equal(members_behind(tree), 0);
-	assert_int_equal(tree->oldest_age_ns, 0);
-	assert_int_equal(tree->account.published.of[USAGE_WRITTEN_CHARS] - before, written_by_members(tree));
+	assert_int_equal(tree->cpu.turns.oldest_age_ns, 0);
+	assert_int_equal(tree->cpu.account.published.of[USAGE_WRITTEN_CHARS] - before,
+			 written_by_members(tree));
 	close(go[1]);
 	assert_int_equal(waitpid(leader, NULL, 0), leader);
 	process_tree_free(tree);

@@ -126,8 +126,11 @@ static int begin(void **state)
 
 	assert_non_null(world);
 	assert_int_equal(root_open(&world->root, NULL, NULL), 0);
-	world->member = (struct member){
-		.pid = getpid(), .start_ticks = 1, .state = 'S', .identity = 1, .comm = "job"};
+	world->member = (struct member){.pid = getpid(),
+					.start_ticks = 1,
+					.state = 'S',
+					.program.identity = 1,
+					.program.comm = "job"};
 	world->tree = (struct process_tree){
 		.root = &world->root, .root_pid = 1, .members = &world->member, .count = 1};
 	assert_int_equal(programs_new(true, &world->programs), 0);
@@ -266,7 +269,7 @@ static void the_time_up_to_the_last_look_is_exact(void **state)
 						.life_ns = 60000000,
 						.unseen_ns = 60000000};
 	said.count = 2;
-	world->tree.account.published.of[USAGE_CPU_NS] = 100000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 100000000;
 	programs_update(world->programs, &world->tree);
 	/* Its 20 ms count as 10, because it had a CPU half of the time, and the 60 ms of the other one as 30. */
 	assert_int_equal(program_named(world, "seen")->cpu_units, 300 + 175);
@@ -293,7 +296,7 @@ static void the_time_between_a_fork_and_its_first_exec_is_the_new_programs(void 
 	tell_an_exec(1 << 22, "make", "sh", 5000000, true);
 	said.events[said.count++] = (struct program_event){
 		.kind = PROGRAM_EXITED, .pid = 1 << 22, .before = "sh", .clock_ns = 20000000};
-	world->tree.account.published.of[USAGE_CPU_NS] = 20000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 20000000;
 	programs_update(world->programs, &world->tree);
 	assert_int_equal(program_named(world, "sh")->cpu_units, 200);
 	for (size_t i = 0; i < world->programs->count; i++)
@@ -307,7 +310,7 @@ static void the_time_before_a_later_exec_stays_with_the_earlier_program(void **s
 	tell_an_exec(1 << 22, "env", "true", 5000000, false);
 	said.events[said.count++] = (struct program_event){
 		.kind = PROGRAM_EXITED, .pid = 1 << 22, .before = "true", .clock_ns = 20000000};
-	world->tree.account.published.of[USAGE_CPU_NS] = 20000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 20000000;
 	programs_update(world->programs, &world->tree);
 	assert_int_equal(program_named(world, "env")->cpu_units, 50);
 	assert_int_equal(program_named(world, "true")->cpu_units, 150);
@@ -323,14 +326,14 @@ static void the_time_of_a_missed_process_may_come_a_pass_later(void **state)
 							   .before = "cc1",
 							   .clock_ns = -1,
 							   .unseen_ns = 100000000};
-	world->tree.account.published.of[USAGE_CPU_NS] = 1000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 1000000;
 	programs_update(world->programs, &world->tree);
 	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
 							   .pid = (1 << 22) - 1,
 							   .before = "sh",
 							   .clock_ns = -1,
 							   .unseen_ns = 1000000};
-	world->tree.account.published.of[USAGE_CPU_NS] = 101000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 101000000;
 	programs_update(world->programs, &world->tree);
 	assert_true(program_named(world, "cc1")->cpu_units > 970);
 	assert_true(program_named(world, "sh")->cpu_units < 40);
@@ -350,7 +353,7 @@ static void a_whole_life_tells_how_busy_it_was(void **state)
 						.unseen_ns = 1000000,
 						.seen_ns = 149000000};
 	said.count = 1;
-	world->tree.account.published.of[USAGE_CPU_NS] = 150000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 150000000;
 	programs_update(world->programs, &world->tree);
 	assert_int_equal(program_named(world, "od")->known.cpu_ns, 50000000);
 	assert_int_equal(program_named(world, "od")->known.life_ns, 100000000);
@@ -374,11 +377,11 @@ static void a_nameless_process_counts_for_those_alike(void **state)
 
 	tell_a_missed_exit(1 << 22, "cc1", 200000000);
 	tell_a_missed_exit((1 << 22) - 1, "as", 5000000);
-	world->tree.account.published.of[USAGE_CPU_NS] = 205000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 205000000;
 	programs_update(world->programs, &world->tree);
 	tell_a_missed_exit((1 << 22) - 2, NULL, 100000000);
 	tell_a_missed_exit((1 << 22) - 3, NULL, 10000000);
-	world->tree.account.published.of[USAGE_CPU_NS] += 110000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] += 110000000;
 	programs_update(world->programs, &world->tree);
 	assert_true(program_named(world, "cc1")->cpu_units >= 2995 &&
 		    program_named(world, "cc1")->cpu_units <= 3005);
@@ -391,7 +394,7 @@ static void a_nameless_process_counts_for_those_alike(void **state)
 	assert_int_equal(program_named(world, "short-lived children of gcc")->cpu_units, 0);
 	/* Nothing of gcc lived for 2 s. */
 	tell_a_missed_exit((1 << 22) - 4, NULL, 2000000000);
-	world->tree.account.published.of[USAGE_CPU_NS] += 100000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] += 100000000;
 	programs_update(world->programs, &world->tree);
 	assert_true(program_named(world, "short-lived children of gcc")->cpu_units >= 990 &&
 		    program_named(world, "short-lived children of gcc")->cpu_units <= 1000);
@@ -434,8 +437,8 @@ static void a_process_that_slept_gets_nothing_of_what_others_used(void **state)
 {
 	struct world *world = *state;
 
-	world->member.account.own.of[USAGE_CPU_NS] = 1000000;
-	world->tree.account.published.of[USAGE_CPU_NS] = 1000000;
+	world->member.cpu.account.own.of[USAGE_CPU_NS] = 1000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 1000000;
 	programs_update(world->programs, &world->tree);
 	world->programs->known[false] = (struct known_use){100000000, 100000000};
 	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
@@ -447,7 +450,7 @@ static void a_process_that_slept_gets_nothing_of_what_others_used(void **state)
 	said.events[1].seen_ns = 1000000;
 	said.events[1].life_ns = 420000000;
 	said.events[1].unseen_ns = 20000000;
-	world->tree.account.published.of[USAGE_CPU_NS] = 21000000;
+	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 21000000;
 	let_passes_go_by(world, 1);
 	assert_true(program_named(world, "busy")->cpu_units >= 199);
 	assert_true(program_named(world, "job")->cpu_units <= 11);
@@ -458,8 +461,8 @@ static void bytes_of_a_record_are_those_that_no_pass_has_seen(void **state)
 {
 	struct world *world = *state;
 
-	world->member.account.own.of[USAGE_WRITE_BYTES] = 4096;
-	world->tree.account.published.of[USAGE_WRITE_BYTES] = 4096;
+	world->member.cpu.account.own.of[USAGE_WRITE_BYTES] = 4096;
+	world->tree.cpu.account.published.of[USAGE_WRITE_BYTES] = 4096;
 	programs_update(world->programs, &world->tree);
 	tell_the_exit();
 	said.events[0].has_io = true;
@@ -471,7 +474,7 @@ static void bytes_of_a_record_are_those_that_no_pass_has_seen(void **state)
 						.has_io = true,
 						.io = {[TASKSTATS_WRITTEN] = 8192}};
 	said.count = 2;
-	world->tree.account.published.of[USAGE_WRITE_BYTES] = 12288 + 8192;
+	world->tree.cpu.account.published.of[USAGE_WRITE_BYTES] = 12288 + 8192;
 	let_passes_go_by(world, 1);
 	assert_int_equal(program_named(world, "other")->io[TASKSTATS_WRITTEN], 8192);
 }

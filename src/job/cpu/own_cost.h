@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "kernel/root.h"
 #include "job/cpu/process_account.h"
+#include "kernel/root.h"
 
 struct own_cost {
 	bool with_io;        /* set this before the first own_cost_begin() */

@@ -10,7 +10,7 @@ static struct member *parent_of(const struct process_tree *tree, const struct me
 
 static struct member *next_above(const struct process_tree *tree, const struct member *member)
 {
-	return member->heir ? process_tree_find(tree, member->heir) : parent_of(tree, member);
+	return member->cpu.heir ? process_tree_find(tree, member->cpu.heir) : parent_of(tree, member);
 }
 
 /*
@@ -26,7 +26,7 @@ static struct member *last_vanished(const struct process_tree *tree, struct memb
 		last = next;
 	for (struct member *at = gone; at != last; at = next) {
 		next = next_above(tree, at);
-		at->heir = last->pid;
+		at->cpu.heir = last->pid;
 	}
 	return last;
 }
@@ -49,29 +49,29 @@ static void watch_above(struct process_tree *tree, struct member *heir)
 {
 	struct member *next = parent_of(tree, heir);
 
-	heir->account.elsewhere = true;
-	while (next && next->watched != tree->watches) {
-		account_watch(&next->account);
-		next->watched = tree->watches;
+	heir->cpu.account.elsewhere = true;
+	while (next && next->cpu.watched != tree->cpu.watches) {
+		account_watch(&next->cpu.account);
+		next->cpu.watched = tree->cpu.watches;
 		next = parent_of(tree, next);
 	}
 }
 
 void heir_take(struct process_tree *tree, struct member *gone)
 {
-	struct usages total = account_total(&gone->account);
+	struct usages total = account_total(&gone->cpu.account);
 	struct member *heir;
 	bool claimed;
 
-	if (account_is_empty(&gone->account))
+	if (account_is_empty(&gone->cpu.account))
 		return;
 	heir = heir_of(tree, gone, &claimed);
 	if (!heir) {
 		if (!claimed)
-			usages_add(&tree->account.retired, &total);
+			usages_add(&tree->cpu.account.retired, &total);
 		return;
 	}
-	account_carry(&heir->account, &gone->account);
+	account_carry(&heir->cpu.account, &gone->cpu.account);
 	/* The parent has ended: before or after its child. */
 	if (heir->pid != gone->parent_pid || heir->is_zombie)
 		watch_above(tree, heir);
@@ -79,24 +79,24 @@ void heir_take(struct process_tree *tree, struct member *gone)
 
 void heirs_find_above(struct process_tree *tree)
 {
-	tree->watches++;
+	tree->cpu.watches++;
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 		const struct member *at = member;
 
 		/* Its parent has ended since, perhaps in the moment between the readings of the two. */
-		if (account_is_missing(&member->account) && (member->vanished || member->is_zombie) &&
-		    !member->account.elsewhere)
+		if (account_is_missing(&member->cpu.account) && (member->vanished || member->is_zombie) &&
+		    !member->cpu.account.elsewhere)
 			watch_above(tree, member);
-		for (size_t steps = 0; member->account.elsewhere && account_is_missing(&member->account) &&
-				       steps <= tree->count;
+		for (size_t steps = 0; member->cpu.account.elsewhere &&
+				       account_is_missing(&member->cpu.account) && steps <= tree->count;
 		     steps++) {
 			struct member *ancestor = parent_of(tree, at);
 
 			if (!ancestor)
 				break;
 			if (!ancestor->vanished)
-				account_find_above(&member->account, &ancestor->account);
+				account_find_above(&member->cpu.account, &ancestor->cpu.account);
 			at = ancestor;
 		}
 	}
@@ -106,5 +106,5 @@ bool heir_may_have(const struct process_tree *tree, const struct member *member)
 {
 	const struct member *parent = parent_of(tree, member);
 
-	return parent && account_may_contain(&parent->account, &member->account);
+	return parent && account_may_contain(&parent->cpu.account, &member->cpu.account);
 }

@@ -5,6 +5,7 @@
 
 #include "base/min_max.h"
 #include "base/runs_once.h"
+#include "job/tree/process_tree.h"
 
 /* If more members ran than this, in a pass and in a second, they take turns. All files of a process cost 10 us. */
 enum { TURNS_A_PASS = 128, TURNS_A_SECOND = 400 };
@@ -25,13 +26,15 @@ void turns_plan(struct process_tree *tree)
 	int64_t wanted = (tree->pass_ns - tree->pass_before_ns) * TURNS_A_SECOND / NSEC_PER_SEC;
 	size_t a_pass = (size_t)max_i64(wanted, TURNS_A_PASS);
 
-	tree->turns = 1;
+	tree->cpu.turns.count = 1;
 	if (tree->uses_clock && !tree->is_last_pass)
-		tree->turns += tree->ran_count / a_pass;
-	tree->much_ns = tree->ran_count ? MUCH * tree->ran_ns / (int64_t)tree->ran_count : 0;
-	tree->ran_count = 0;
-	tree->ran_ns = 0;
-	tree->new_count = tree->left_out = 0;
+		tree->cpu.turns.count += tree->cpu.turns.ran_count / a_pass;
+	tree->cpu.turns.much_ns = tree->cpu.turns.ran_count
+					  ? MUCH * tree->cpu.turns.ran_ns / (int64_t)tree->cpu.turns.ran_count
+					  : 0;
+	tree->cpu.turns.ran_count = 0;
+	tree->cpu.turns.ran_ns = 0;
+	tree->cpu.turns.new_count = tree->cpu.turns.left_out = 0;
 }
 
 static RUNS_ONCE int64_t cost_of_new(void)
@@ -42,25 +45,27 @@ static RUNS_ONCE int64_t cost_of_new(void)
 bool turns_have_room(struct process_tree *tree)
 {
 	/* The first two passes over an attached tree find all that lived before. */
-	if (tree->new_count < NEW_A_PASS || !tree->root->live ||
+	if (tree->cpu.turns.new_count < NEW_A_PASS || !tree->root->live ||
 	    (!tree->started_by_caller && tree->passes <= 2))
 		return true;
-	if (!tree->new_cost_ns)
-		tree->new_cost_ns = cost_of_new();
-	allowance_earn(&tree->room, tree->touched_ns, NEW_FOR_ONE, NEW_MOST_NS);
-	return tree->room.left_ns >= tree->new_cost_ns;
+	if (!tree->cpu.turns.new_cost_ns)
+		tree->cpu.turns.new_cost_ns = cost_of_new();
+	allowance_earn(&tree->cpu.turns.room, tree->touched_ns, NEW_FOR_ONE, NEW_MOST_NS);
+	return tree->cpu.turns.room.left_ns >= tree->cpu.turns.new_cost_ns;
 }
 
 void turns_take_room(struct process_tree *tree)
 {
-	tree->new_count++;
-	tree->room.left_ns = max_i64(tree->room.left_ns - tree->new_cost_ns, -NEW_MOST_NS);
+	tree->cpu.turns.new_count++;
+	tree->cpu.turns.room.left_ns =
+		max_i64(tree->cpu.turns.room.left_ns - tree->cpu.turns.new_cost_ns, -NEW_MOST_NS);
 }
 
 bool turns_has(const struct process_tree *tree, const struct member *member)
 {
-	return tree->turns <= 1 || member->has_forked || member->pid == tree->root_pid ||
-	       member->ran_ns > tree->much_ns || ((size_t)member->pid + tree->passes) % tree->turns == 0;
+	return tree->cpu.turns.count <= 1 || member->has_forked || member->pid == tree->root_pid ||
+	       member->cpu.ran_ns > tree->cpu.turns.much_ns ||
+	       ((size_t)member->pid + tree->passes) % tree->cpu.turns.count == 0;
 }
 
 bool turns_is_due(const struct process_tree *tree, const struct member *member)
@@ -73,9 +78,9 @@ bool turns_is_due(const struct process_tree *tree, const struct member *member)
 
 void turns_note_oldest(struct process_tree *tree)
 {
-	tree->oldest_age_ns = 0;
+	tree->cpu.turns.oldest_age_ns = 0;
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->members[i].is_behind)
-			tree->oldest_age_ns =
-				max_i64(tree->oldest_age_ns, tree->pass_ns - tree->members[i].read_ns);
+			tree->cpu.turns.oldest_age_ns = max_i64(tree->cpu.turns.oldest_age_ns,
+								tree->pass_ns - tree->members[i].read_ns);
 }

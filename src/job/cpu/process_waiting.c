@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "base/runs_once.h"
-#include "kernel/proc_pid_schedstat.h"
-#include "kernel/proc_pid_status.h"
 #include "job/tree/process_discovery.h"
 #include "job/tree/process_member.h"
+#include "kernel/proc_pid_schedstat.h"
+#include "kernel/proc_pid_status.h"
 
 enum {
 	NAME_SIZE = 64,
@@ -38,7 +38,7 @@ static int64_t refill_allowance(int64_t left, int64_t a_second, int64_t elapsed_
 
 void waiting_begin_pass(struct process_tree *tree, int64_t now_ns)
 {
-	struct tree_waiting *waiting = &tree->waiting;
+	struct tree_waiting *waiting = &tree->cpu.waiting;
 	int64_t elapsed_ns = waiting->pass_ns ? now_ns - waiting->pass_ns : NSEC_PER_SEC;
 
 	waiting->budget.threads = refill_allowance(waiting->budget.threads, THREADS_A_SECOND, elapsed_ns);
@@ -69,7 +69,7 @@ static void add_growth(int64_t *total, int64_t *last, int64_t now, int64_t most)
 
 static void follow_times(struct process_tree *tree, struct followed_thread *thread, size_t length)
 {
-	struct tree_waiting *waiting = &tree->waiting;
+	struct tree_waiting *waiting = &tree->cpu.waiting;
 	bool counts = thread->has_times || !thread->is_older;
 	struct proc_pid_schedstat now;
 	int error = parse_proc_pid_schedstat(tree->root->text.data, length, &now);
@@ -118,21 +118,21 @@ static void follow_switches(struct process_tree *tree, struct followed_thread *t
 	int64_t voluntary, involuntary;
 
 	if (parse_proc_pid_status_switches(tree->root->text.data, length, &voluntary, &involuntary) == 0)
-		count_switches(&tree->waiting, thread, voluntary, involuntary);
+		count_switches(&tree->cpu.waiting, thread, voluntary, involuntary);
 }
 
 void waiting_offer_switches(struct process_tree *tree, const struct member *member,
 			    const struct proc_pid_status *status)
 {
-	tree->waiting.offered_pid = member->pid;
-	tree->waiting.offered_voluntary = status->voluntary_switches;
-	tree->waiting.offered_involuntary = status->involuntary_switches;
+	tree->cpu.waiting.offered_pid = member->pid;
+	tree->cpu.waiting.offered_voluntary = status->voluntary_switches;
+	tree->cpu.waiting.offered_involuntary = status->involuntary_switches;
 }
 
 /* If more threads ask than may be read, each has its turn in one of several passes. */
 static bool may_read_switches(struct process_tree *tree, const struct followed_thread *thread, bool is_last)
 {
-	struct tree_waiting *waiting = &tree->waiting;
+	struct tree_waiting *waiting = &tree->cpu.waiting;
 	size_t turns = waiting->asked_last / SWITCHES_A_SECOND + 1;
 
 	if (!may_have_switched(thread))
@@ -148,18 +148,18 @@ static bool may_read_switches(struct process_tree *tree, const struct followed_t
 
 static void read_main_thread(struct process_tree *tree, struct member *member, bool is_last)
 {
-	struct followed_thread *thread = &member->main_thread;
-	ssize_t length = member_read_file(tree, member, &member->schedstat_fd, "schedstat");
+	struct followed_thread *thread = &member->cpu.main_thread;
+	ssize_t length = member_read_file(tree, member, &member->cpu.schedstat_fd, "schedstat");
 
 	thread->tid = member->pid;
 	thread->is_older = member_is_older(tree, member);
 	if (length >= 0)
 		follow_times(tree, thread, (size_t)length);
 	else
-		tree->waiting.error = (int)-length;
-	if (tree->waiting.offered_pid == member->pid) {
-		count_switches(&tree->waiting, thread, tree->waiting.offered_voluntary,
-			       tree->waiting.offered_involuntary);
+		tree->cpu.waiting.error = (int)-length;
+	if (tree->cpu.waiting.offered_pid == member->pid) {
+		count_switches(&tree->cpu.waiting, thread, tree->cpu.waiting.offered_voluntary,
+			       tree->cpu.waiting.offered_involuntary);
 		return;
 	}
 	if (!may_read_switches(tree, thread, is_last))
@@ -210,14 +210,14 @@ static bool read_thread(struct process_tree *tree, const struct member *member,
 /* In a program that samples in a thread of its own, that thread does not belong to the job. */
 static bool is_trackers(const struct process_tree *tree, const struct member *member, pid_t tid)
 {
-	return tree->own_cost && member->pid == tree->root_pid && tree->own_cost->threads > 0 &&
+	return tree->cpu.own_cost && member->pid == tree->root_pid && tree->cpu.own_cost->threads > 0 &&
 	       tid == (pid_t)syscall(SYS_gettid);
 }
 
 /* The kernel lists threads in the order of their creation, so the old list is walked beside the new one. */
 SELDOM static void list_threads(struct process_tree *tree, struct member *member)
 {
-	struct member_threads *threads = member->threads;
+	struct member_threads *threads = member->cpu.threads;
 	bool first = !threads->list, is_older = first && member_is_older(tree, member);
 	pid_t *found = malloc(THREADS_MOST * sizeof *found);
 	size_t count = found ? discovery_list_threads(tree, member->pid, found, THREADS_MOST) : 0;
@@ -253,16 +253,16 @@ SELDOM static void list_threads(struct process_tree *tree, struct member *member
 static bool is_asleep(const struct process_tree *tree, const struct followed_thread *thread)
 {
 	return !tree->is_last_pass && thread->has_times && thread->read_ns - thread->ran_ns >= ASLEEP_NS &&
-	       tree->waiting.pass_ns - thread->read_ns < QUIET_NS;
+	       tree->cpu.waiting.pass_ns - thread->read_ns < QUIET_NS;
 }
 
 static void read_threads(struct process_tree *tree, struct member *member)
 {
-	struct member_threads *threads = member->threads;
-	struct reading_budget *budget = &tree->waiting.budget;
+	struct member_threads *threads = member->cpu.threads;
+	struct reading_budget *budget = &tree->cpu.waiting.budget;
 
 	if (!threads)
-		threads = member->threads = calloc(1, sizeof *threads);
+		threads = member->cpu.threads = calloc(1, sizeof *threads);
 	if (!threads)
 		return;
 	if (!threads->list || threads->is_stale || tree->reads_all ||
@@ -284,7 +284,7 @@ static void read_threads(struct process_tree *tree, struct member *member)
 
 void waiting_read(struct process_tree *tree, struct member *member, bool is_last)
 {
-	if (!tree->waiting.is_followed || member->vanished)
+	if (!tree->cpu.waiting.is_followed || member->vanished)
 		return;
 	read_main_thread(tree, member, is_last);
 	if (member->thread_count > 1)
@@ -293,14 +293,14 @@ void waiting_read(struct process_tree *tree, struct member *member, bool is_last
 
 void waiting_close(struct process_tree *tree, struct member *member)
 {
-	for (size_t i = 0; member->threads && i < member->threads->count; i++)
-		close_thread(tree, &member->threads->list[i]);
+	for (size_t i = 0; member->cpu.threads && i < member->cpu.threads->count; i++)
+		close_thread(tree, &member->cpu.threads->list[i]);
 }
 
 void waiting_member_done(struct member *member)
 {
-	if (member->threads)
-		free(member->threads->list);
-	free(member->threads);
-	member->threads = NULL;
+	if (member->cpu.threads)
+		free(member->cpu.threads->list);
+	free(member->cpu.threads);
+	member->cpu.threads = NULL;
 }

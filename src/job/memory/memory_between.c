@@ -3,9 +3,9 @@
 
 #include "base/min_max.h"
 #include "base/runs_once.h"
-#include "kernel/proc_pid_status.h"
 #include "job/memory/memory_family.h"
 #include "job/tree/process_member.h"
+#include "kernel/proc_pid_status.h"
 
 enum {
 	WORTH_KIB = 8 << 10, /* less beside the largest member is not worth reading its mark */
@@ -29,7 +29,7 @@ static bool is_turn_for_mark(const struct process_tree *tree, const struct membe
 	size_t readings = tree->started_by_caller ? MARK_READINGS_WRAPPED : MARK_READINGS;
 
 	if (tree->started_by_caller &&
-	    (member->pid == tree->root_pid || member->pid == tree->between.largest_pid))
+	    (member->pid == tree->root_pid || member->pid == tree->memory.between.largest_pid))
 		return true;
 	return (first && !tree->started_by_caller) ||
 	       ((size_t)member->pid + tree->passes) % (tree->count / readings + 1) == 0;
@@ -41,34 +41,35 @@ void memory_between_read_mark(struct process_tree *tree, struct member *member, 
 	pid_t id;
 	int64_t kib;
 
-	if (!is_turn_for_mark(tree, member, first) || (!first && member->faults == member->peak_faults))
+	if (!is_turn_for_mark(tree, member, first) ||
+	    (!first && member->memory.faults == member->memory.peak_faults))
 		return;
 	id = member_memory_id(tree, member);
 	if (read_proc_pid_status(tree->root, id, &status) < 0 || status.peak_rss_kib < 0)
 		return;
 	if (id == member->pid)
 		waiting_offer_switches(tree, member, &status);
-	member->peak_faults = member->faults;
+	member->memory.peak_faults = member->memory.faults;
 	if (first && member_is_older(tree, member))
-		member->peak_before_kib = status.peak_rss_kib;
-	else if (status.peak_rss_kib < member->peak_before_kib)
-		member->peak_before_kib = 0; /* exec began a new mark */
-	kib = status.peak_rss_kib > member->peak_before_kib ? status.peak_rss_kib : status.rss_kib;
-	member->mark_kib = max_i64(member->mark_kib, kib);
-	tree->largest_kib = max_i64(tree->largest_kib, kib);
+		member->memory.peak_before_kib = status.peak_rss_kib;
+	else if (status.peak_rss_kib < member->memory.peak_before_kib)
+		member->memory.peak_before_kib = 0; /* exec began a new mark */
+	kib = status.peak_rss_kib > member->memory.peak_before_kib ? status.peak_rss_kib : status.rss_kib;
+	member->memory.mark_kib = max_i64(member->memory.mark_kib, kib);
+	tree->memory.largest_kib = max_i64(tree->memory.largest_kib, kib);
 }
 
 void memory_between_remove(struct process_tree *tree, const struct member *member)
 {
-	struct memory_between *between = &tree->between;
+	struct memory_between *between = &tree->memory.between;
 
-	if (!member->resident_before)
+	if (!member->memory.resident_before)
 		return;
-	between->gone_faults += member->faults;
+	between->gone_faults += member->memory.faults;
 	between->gone_mark_kib +=
-		max_i64(member->mark_kib, memory_pages_to_kib(tree, member->resident_before));
-	between->gone_pages += member->resident_before;
-	between->gone_most_pages = max_i64(between->gone_most_pages, member->resident_before);
+		max_i64(member->memory.mark_kib, memory_pages_to_kib(tree, member->memory.resident_before));
+	between->gone_pages += member->memory.resident_before;
+	between->gone_most_pages = max_i64(between->gone_most_pages, member->memory.resident_before);
 }
 
 static int64_t once_kib(const struct memory_between *between, const struct member *member, int64_t mark_kib)
@@ -78,25 +79,25 @@ static int64_t once_kib(const struct memory_between *between, const struct membe
 
 void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib)
 {
-	struct memory_between *between = &tree->between;
+	struct memory_between *between = &tree->memory.between;
 
-	if (!member->was_counted || kib <= between->seen_kib)
+	if (!member->memory.was_counted || kib <= between->seen_kib)
 		return;
 	between->seen_kib = kib;
 	kib = once_kib(between, member, kib);
 	/* Beside it there was what the ticks saw, or a process that came and went between two of them. */
-	between->most_kib = max_i64(between->most_kib,
-				    kib + max_i64(member->beside_kib, min_i64(between->exit_kib, kib)));
+	between->most_kib = max_i64(
+		between->most_kib, kib + max_i64(member->memory.beside_kib, min_i64(between->exit_kib, kib)));
 }
 
 /* A process that has ended has no memory any more, and may have had its peak since the last tick. */
 static void note_ended(struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->count; i++) {
-		if (!tree->members[i].is_zombie && !tree->members[i].is_being_freed)
+		if (!tree->members[i].is_zombie && !tree->members[i].memory.is_being_freed)
 			continue;
 		memory_between_remove(tree, &tree->members[i]);
-		tree->members[i].resident_before = 0;
+		tree->members[i].memory.resident_before = 0;
 	}
 }
 
@@ -105,11 +106,11 @@ SELDOM static const struct member *find_relative(const struct process_tree *tree
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 
-	if (member->is_forked && parent && parent->family == member->family &&
+	if (member->memory.is_forked && parent && parent->memory.family == member->memory.family &&
 	    memory_is_counted(tree, parent))
 		return parent;
 	for (size_t i = 0; i < tree->count; i++)
-		if (&tree->members[i] != member && tree->members[i].family == member->family &&
+		if (&tree->members[i] != member && tree->members[i].memory.family == member->memory.family &&
 		    memory_is_counted(tree, &tree->members[i]))
 			return &tree->members[i];
 	return NULL;
@@ -125,19 +126,19 @@ SELDOM static const struct member *find_relative(const struct process_tree *tree
  */
 SELDOM static int64_t common_kib(const struct process_tree *tree, const struct member *member)
 {
-	const struct member *relative = member->family ? find_relative(tree, member) : NULL;
+	const struct member *relative = member->memory.family ? find_relative(tree, member) : NULL;
 	const struct member *fork = member, *other = relative;
 	int64_t replaced;
 
 	if (!relative)
 		return 0;
-	if (relative->is_forked && relative->parent_pid == member->pid) {
+	if (relative->memory.is_forked && relative->parent_pid == member->pid) {
 		fork = relative;
 		other = member;
 	}
-	replaced = fork->faults + other->faults;
+	replaced = fork->memory.faults + other->memory.faults;
 	if (fork->parent_pid == other->pid)
-		replaced -= fork->parent_faults;
+		replaced -= fork->memory.parent_faults;
 	return max_i64(0, member_inherited_kib(tree, fork) - memory_pages_to_kib(tree, replaced)) +
 	       min_i64(member_shared_kib(tree, member), member_shared_kib(tree, relative));
 }
@@ -148,7 +149,7 @@ SELDOM static int64_t common_kib(const struct process_tree *tree, const struct m
  */
 static void add_marks(struct process_tree *tree, int64_t now_kib)
 {
-	struct memory_between *between = &tree->between;
+	struct memory_between *between = &tree->memory.between;
 	int64_t stayed_kib = between->before_kib - memory_pages_to_kib(tree, between->gone_pages);
 
 	for (size_t i = 0; i < tree->count; i++) {
@@ -156,22 +157,24 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
 		int64_t beside_kib, shared_kib;
 
 		/* The mark of a process that is ending may be read in the tick that finds its memory gone. */
-		if (member->mark_kib <= member->mark_followed_kib ||
+		if (member->memory.mark_kib <= member->memory.mark_followed_kib ||
 		    (now_kib < 0 && between->before_kib < 0) ||
 		    (!member->is_zombie && now_kib >= 0 && !memory_is_counted(tree, member)))
 			continue;
 		shared_kib = common_kib(tree, member);
 		beside_kib = max_i64(
-			0, now_kib - max_i64(shared_kib, memory_pages_to_kib(tree, member->resident_pages)));
+			0, now_kib - max_i64(shared_kib,
+					     memory_pages_to_kib(tree, member->memory.resident_pages)));
 		if (between->before_kib >= 0)
 			beside_kib = max_i64(
 				beside_kib,
-				stayed_kib - max_i64(shared_kib,
-						     memory_pages_to_kib(tree, member->resident_before)));
-		between->most_kib =
-			max_i64(between->most_kib, once_kib(between, member, member->mark_kib) + beside_kib);
-		member->mark_followed_kib = member->mark_kib;
-		between->seen_kib = max_i64(between->seen_kib, member->mark_kib);
+				stayed_kib -
+					max_i64(shared_kib,
+						memory_pages_to_kib(tree, member->memory.resident_before)));
+		between->most_kib = max_i64(between->most_kib,
+					    once_kib(between, member, member->memory.mark_kib) + beside_kib);
+		member->memory.mark_followed_kib = member->memory.mark_kib;
+		between->seen_kib = max_i64(between->seen_kib, member->memory.mark_kib);
 	}
 }
 
@@ -182,7 +185,7 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
  */
 static int64_t grown_kib(struct process_tree *tree, int64_t faults)
 {
-	const struct memory_between *between = &tree->between;
+	const struct memory_between *between = &tree->memory.between;
 	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_faults), exits = process_tree_exits(tree);
 	double kib = (double)memory_pages_to_kib(tree, faults);
 
@@ -202,14 +205,14 @@ static int64_t stayed_kib(const struct process_tree *tree, int64_t now_kib)
 	int64_t new_pages = 0;
 
 	for (size_t i = 0; i < tree->count; i++)
-		if (!tree->members[i].resident_before && tree->members[i].pid != tree->root_pid)
-			new_pages += tree->members[i].resident_pages;
+		if (!tree->members[i].memory.resident_before && tree->members[i].pid != tree->root_pid)
+			new_pages += tree->members[i].memory.resident_pages;
 	return max_i64(0, now_kib - memory_pages_to_kib(tree, new_pages));
 }
 
 static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults)
 {
-	struct memory_between *between = &tree->between;
+	struct memory_between *between = &tree->memory.between;
 	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_most_pages);
 	int64_t exit_kib = gone_kib + grown_kib(tree, faults);
 	int64_t beside_kib = max_i64(between->before_kib - gone_kib, stayed_kib(tree, now_kib));
@@ -228,9 +231,9 @@ static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults)
  */
 static void add_exits(struct process_tree *tree, int64_t now_kib)
 {
-	struct memory_between *between = &tree->between;
+	struct memory_between *between = &tree->memory.between;
 	int64_t before_kib = between->before_kib, beside_kib = 0;
-	int64_t faults = tree->unseen_faults - between->unseen_faults;
+	int64_t faults = tree->cpu.unseen_faults - between->unseen_faults;
 
 	if (between->gone_pages)
 		beside_kib = before_kib - memory_pages_to_kib(tree, between->gone_most_pages);
@@ -245,11 +248,11 @@ static void add_exits(struct process_tree *tree, int64_t now_kib)
 /* Compares the largest member with the tree, if no larger one was seen before. */
 static void note_over(struct process_tree *tree, int64_t once_kib)
 {
-	struct memory_between *between = &tree->between;
+	struct memory_between *between = &tree->memory.between;
 
 	for (size_t i = 0; once_kib >= 0 && i < tree->count; i++) {
 		const struct member *member = &tree->members[i];
-		int64_t kib = memory_pages_to_kib(tree, member->resident_pages);
+		int64_t kib = memory_pages_to_kib(tree, member->memory.resident_pages);
 
 		if (!memory_is_counted(tree, member) || kib < between->over_of_kib)
 			continue;
@@ -261,27 +264,28 @@ static void note_over(struct process_tree *tree, int64_t once_kib)
 
 static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 {
-	struct memory_between *between = &tree->between;
+	struct memory_between *between = &tree->memory.between;
 	int64_t largest_pages = 0;
 
 	between->before_kib = now_kib;
 	between->gone_pages = between->gone_most_pages = 0;
 	between->gone_faults = between->gone_mark_kib = 0;
-	between->unseen_faults = tree->unseen_faults;
+	between->unseen_faults = tree->cpu.unseen_faults;
 	between->exits = process_tree_exits(tree);
 	between->largest_pid = 0;
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 
-		member->resident_before = memory_is_counted(tree, member) ? member->resident_pages : 0;
-		if (member->resident_before) {
-			member->was_counted = true;
-			member->beside_kib =
-				max_i64(member->beside_kib,
-					now_kib - memory_pages_to_kib(tree, member->resident_before));
+		member->memory.resident_before =
+			memory_is_counted(tree, member) ? member->memory.resident_pages : 0;
+		if (member->memory.resident_before) {
+			member->memory.was_counted = true;
+			member->memory.beside_kib =
+				max_i64(member->memory.beside_kib,
+					now_kib - memory_pages_to_kib(tree, member->memory.resident_before));
 		}
-		if (member->resident_before > largest_pages) {
-			largest_pages = member->resident_before;
+		if (member->memory.resident_before > largest_pages) {
+			largest_pages = member->memory.resident_before;
 			between->largest_pid = member->pid;
 		}
 	}

@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "job/memory/memory_member.h"
+#include "job/tree/process_member.h"
 #include "kernel/proc_pid_pagemap.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 #include "kernel/proc_pid_statm.h"
-#include "job/memory/memory_member.h"
-#include "job/tree/process_member.h"
 
 enum {
 	DOUBT_PART = 32,   /* less than this part of a family's memory does not matter */
@@ -50,9 +50,9 @@ static int64_t faults_of(const struct process_memory *memory, const struct proce
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = memory_family_member(&memory->families, family, tree, i);
 
-		pages += member->faults;
-		if (since_readings && member->reading)
-			pages -= member->reading->faults;
+		pages += member->memory.faults;
+		if (since_readings && member->memory.reading)
+			pages -= member->memory.reading->faults;
 	}
 	return pages;
 }
@@ -71,7 +71,7 @@ static bool is_affordable(const struct process_memory *memory, const struct proc
 
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = memory_family_member(&memory->families, family, tree, i);
-		double takes_ns = TAKES_NS(memory_pages_to_kib(tree, member->resident_pages));
+		double takes_ns = TAKES_NS(memory_pages_to_kib(tree, member->memory.resident_pages));
 
 		if (takes_ns > HOLD_MOST_NS)
 			return false;
@@ -95,8 +95,8 @@ static bool has_stayed(struct process_tree *tree, const struct member *member)
 	struct proc_pid_statm statm;
 
 	return read_proc_pid_statm(tree->root, member_memory_id(tree, member), &statm) == 0 &&
-	       absolute_difference(statm.resident_pages, member->resident_pages) <=
-		       MOVED_PAGES + member->resident_pages / SETTLED_PART;
+	       absolute_difference(statm.resident_pages, member->memory.resident_pages) <=
+		       MOVED_PAGES + member->memory.resident_pages / SETTLED_PART;
 }
 
 /* Adds up the shares of all members; -1: one of them exits or grows, or the kernel does not divide them. */

@@ -10,7 +10,7 @@ static double own_kib(const struct process_memory *memory, const struct memory_f
 	(void)memory;
 	if (member_is_read(family, member, now_ns))
 		return (double)max_i64(0, member_exclusive_kib(tree, family, member));
-	return member->is_forked ? (double)max_i64(0, member_bound_kib(tree, member)) : 0;
+	return member->memory.is_forked ? (double)max_i64(0, member_bound_kib(tree, member)) : 0;
 }
 
 static void divide_family(struct process_memory *memory, const struct memory_family *family,
@@ -21,8 +21,8 @@ static void divide_family(struct process_memory *memory, const struct memory_fam
 	for (size_t i = 0; i < family->count; i++) {
 		struct member *member = memory_family_member(&memory->families, family, tree, i);
 
-		member->memory_share = own_kib(memory, family, tree, member, now_ns);
-		own += member->memory_share;
+		member->memory.share = own_kib(memory, family, tree, member, now_ns);
+		own += member->memory.share;
 	}
 	common = (double)family->anon_kib - own;
 	if (common < 0) {
@@ -32,7 +32,7 @@ static void divide_family(struct process_memory *memory, const struct memory_fam
 	for (size_t i = 0; i < family->count; i++) {
 		struct member *member = memory_family_member(&memory->families, family, tree, i);
 
-		member->memory_share = member->memory_share * scale + common / (double)family->count;
+		member->memory.share = member->memory.share * scale + common / (double)family->count;
 	}
 }
 
@@ -43,7 +43,7 @@ void process_memory_divide(struct process_memory *memory, struct process_tree *t
 	struct member *first = NULL;
 
 	for (size_t i = 0; i < tree->count; i++)
-		tree->members[i].memory_share = 0;
+		tree->members[i].memory.share = 0;
 	for (size_t i = 0; i < memory->families.count; i++) {
 		divide_family(memory, &memory->families.at[i], tree, now_ns);
 		anon += memory->families.at[i].count ? (double)memory->families.at[i].anon_kib : 0;
@@ -65,12 +65,12 @@ void process_memory_divide(struct process_memory *memory, struct process_tree *t
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 
-		member->memory_share *= scale;
+		member->memory.share *= scale;
 		if (shared > 0 && memory_is_counted(tree, member))
-			member->memory_share +=
+			member->memory.share +=
 				rest * (double)max_i64(0, member_shared_kib(tree, member)) / shared;
 	}
 	/* Memory that no member maps, such as files on a tmpfs. */
 	if (first && shared <= 0)
-		first->memory_share += rest;
+		first->memory.share += rest;
 }

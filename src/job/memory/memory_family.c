@@ -96,10 +96,11 @@ static void begin_again(struct memory_families *families)
 
 static struct memory_family *family_of(struct memory_families *families, const struct member *member)
 {
-	size_t slot = slot_of(families, member->family);
+	size_t slot = slot_of(families, member->memory.family);
 
 	if (!families->slots[slot]) {
-		families->at[families->count++] = (struct memory_family){.id = member->family, .own_part = 1};
+		families->at[families->count++] =
+			(struct memory_family){.id = member->memory.family, .own_part = 1};
 		families->slots[slot] = (uint32_t)families->count;
 	}
 	return &families->at[families->slots[slot] - 1];
@@ -107,22 +108,22 @@ static struct memory_family *family_of(struct memory_families *families, const s
 
 static void note_parent(struct process_tree *tree, const struct member *member, struct memory_family *family)
 {
-	struct member *parent = member->is_forked ? process_tree_find(tree, member->parent_pid) : NULL;
+	struct member *parent = member->memory.is_forked ? process_tree_find(tree, member->parent_pid) : NULL;
 	struct fork_window *forks;
 
-	if (!parent || parent->family != member->family || parent->is_zombie) {
-		family->has_orphans |= member->is_forked;
+	if (!parent || parent->memory.family != member->memory.family || parent->is_zombie) {
+		family->has_orphans |= member->memory.is_forked;
 		return;
 	}
-	forks = &parent->forks;
-	parent->fork_count++;
-	parent->forks_anon_kib = max_i64(parent->forks_anon_kib, member_anon_kib(tree, member));
-	if (member->parent_faults_before < 0)
+	forks = &parent->memory.forks;
+	parent->memory.fork_count++;
+	parent->memory.forks_anon_kib = max_i64(parent->memory.forks_anon_kib, member_anon_kib(tree, member));
+	if (member->memory.parent_faults_before < 0)
 		family->has_orphans = true;
-	else if (member->parent_faults_before < forks->faults_living) {
-		forks->faults_living = member->parent_faults_before;
-		forks->anon_living = member->parent_anon_before;
-		forks->passing_living = member->parent_passing_before;
+	else if (member->memory.parent_faults_before < forks->faults_living) {
+		forks->faults_living = member->memory.parent_faults_before;
+		forks->anon_living = member->memory.parent_anon_before;
+		forks->passing_living = member->memory.parent_passing_before;
 	}
 }
 
@@ -136,7 +137,8 @@ static void note_living_forks(struct memory_families *families, struct process_t
 		const struct memory_family *family = &families->at[i];
 
 		for (size_t j = 0; j < family->count; j++) {
-			struct fork_window *forks = &tree->members[families->order[family->first + j]].forks;
+			struct fork_window *forks =
+				&tree->members[families->order[family->first + j]].memory.forks;
 
 			if (family->has_orphans || forks->faults_living < forks->faults_first) {
 				forks->faults_living = forks->faults_first;
@@ -162,7 +164,7 @@ static bool may_differ_at_addresses(const struct memory_families *families,
 	for (size_t i = 0; i < family->count && left_kib <= tolerated_kib; i++) {
 		const struct member *member = memory_family_member(families, family, tree, i);
 
-		if (member->fork_count && !member->forks.is_known)
+		if (member->memory.fork_count && !member->memory.forks.is_known)
 			return true;
 		left_kib += memory_left_to_forks_kib(tree, member, 0);
 	}
@@ -171,9 +173,9 @@ static bool may_differ_at_addresses(const struct memory_families *families,
 
 static void begin_forks(struct member *member)
 {
-	member->fork_count = 0;
-	member->forks_anon_kib = 0;
-	member->forks.faults_living = INT64_MAX;
+	member->memory.fork_count = 0;
+	member->memory.forks_anon_kib = 0;
+	member->memory.forks.faults_living = INT64_MAX;
 }
 
 int memory_families_build(struct memory_families *families, struct process_tree *tree)
@@ -188,7 +190,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 		struct memory_family *family;
-		int64_t resident_kib = memory_pages_to_kib(tree, member->resident_pages);
+		int64_t resident_kib = memory_pages_to_kib(tree, member->memory.resident_pages);
 
 		if (!memory_is_counted(tree, member))
 			continue;
@@ -210,7 +212,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 			continue;
 		family = family_of(families, member);
 		families->order[family->first + family->count++] = (uint32_t)i;
-		family->inner += member->fork_count && member->is_forked;
+		family->inner += member->memory.fork_count && member->memory.is_forked;
 		family->is_changing |= member->seen_pass == tree->passes;
 	}
 	for (size_t i = 0; i < families->count; i++)
@@ -239,7 +241,7 @@ struct family_sums {
 static void add_read(struct family_sums *sums, const struct process_tree *tree,
 		     const struct memory_family *family, const struct member *member)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	int64_t exclusive_kib = member_exclusive_kib(tree, family, member);
 	double leaf_kib = (double)min_i64(exclusive_kib, member_bound_kib(tree, member));
 	double bound_kib = (double)member_bound_kib(tree, member);
@@ -253,7 +255,7 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 	sums->private_kib += reading->private_kib + exclusive_kib - reading->exclusive_kib;
 	sums->share_kib += (int64_t)share_kib;
 	sums->variance += reading->variance;
-	if (!member->is_forked)
+	if (!member->memory.is_forked)
 		return;
 	sums->leaves++;
 	/* More than it can have faulted in, it has inherited alone, which tells nothing about its siblings. */
@@ -276,7 +278,7 @@ static struct family_memory measure_by_bound(struct memory_families *families,
 		const struct member *member = memory_family_member(families, family, tree, i);
 		int64_t bound_kib = member_bound_kib(tree, member);
 
-		if (member->is_forked) {
+		if (member->memory.is_forked) {
 			own_kib += bound_kib;
 			common_kib = max_i64(common_kib, member_anon_kib(tree, member) - bound_kib);
 		} else {
@@ -293,7 +295,7 @@ static struct family_memory measure_alone(const struct process_tree *tree, const
 					  const struct member *member, int64_t now_ns)
 {
 	int64_t anon_kib = member_anon_kib(tree, member);
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	struct family_memory found = {
 		.anon_kib = anon_kib,
 		.private_kib = member_private_kib(tree, family, member, now_ns),
@@ -327,14 +329,15 @@ static void limit_orphan(const struct member *member, int64_t rest_kib, struct f
 {
 	size_t i = 0;
 
-	while (i < limit->origin_count && i < ORIGINS && limit->origins[i].parent_pid != member->forked_by)
+	while (i < limit->origin_count && i < ORIGINS &&
+	       limit->origins[i].parent_pid != member->memory.forked_by)
 		i++;
 	if (i >= ORIGINS) {
 		limit->origin_count = ORIGINS + 1;
 		return;
 	}
 	if (i == limit->origin_count)
-		limit->origins[limit->origin_count++].parent_pid = member->forked_by;
+		limit->origins[limit->origin_count++].parent_pid = member->memory.forked_by;
 	limit->origins[i].rest_kib = max_i64(limit->origins[i].rest_kib, rest_kib);
 }
 
@@ -342,12 +345,13 @@ static void limit_fork(const struct process_tree *tree, const struct memory_fami
 		       const struct member *member, int64_t now_ns, struct family_limit *limit)
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
-	int64_t anon_kib = member_anon_kib(tree, member), own_kib = memory_pages_to_kib(tree, member->faults);
-	bool is_read = tree->huge_kib && member_is_read(family, member, now_ns);
+	int64_t anon_kib = member_anon_kib(tree, member),
+		own_kib = memory_pages_to_kib(tree, member->memory.faults);
+	bool is_read = tree->memory.huge_kib && member_is_read(family, member, now_ns);
 	int64_t rest_kib;
 
 	/* Pages that it did not inherit are its own, if no forks share them. Its parent may have freed what it inherited. */
-	if (!is_read || member->fork_count)
+	if (!is_read || member->memory.fork_count)
 		own_kib = max_i64(own_kib, anon_kib - member_inherited_kib(tree, member));
 	if (is_read)
 		own_kib = max_i64(own_kib, member_exclusive_kib(tree, family, member));
@@ -356,8 +360,8 @@ static void limit_fork(const struct process_tree *tree, const struct memory_fami
 	rest_kib = max_i64(0, anon_kib - own_kib);
 
 	/* Pages that it has freed may live on in its own forks. */
-	limit->own_kib += member->fork_count ? own_kib : min_i64(own_kib, anon_kib);
-	if (parent && parent->family == member->family && !parent->is_zombie) {
+	limit->own_kib += member->memory.fork_count ? own_kib : min_i64(own_kib, anon_kib);
+	if (parent && parent->memory.family == member->memory.family && !parent->is_zombie) {
 		limit->rest_kib = max_i64(limit->rest_kib, rest_kib);
 	} else {
 		limit_orphan(member, rest_kib, limit);
@@ -376,9 +380,9 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = memory_family_member(families, family, tree, i);
-		const struct fork_window *forks = &member->forks;
+		const struct fork_window *forks = &member->memory.forks;
 
-		if (member->is_forked) {
+		if (member->memory.is_forked) {
 			limit_fork(tree, family, member, now_ns, &limit);
 			continue;
 		}
@@ -386,7 +390,7 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 		if (forks->is_known)
 			limit.grown_kib =
 				max_i64(member_anon_kib(tree, member),
-					memory_pages_to_kib(tree, forks->anon_first + member->faults -
+					memory_pages_to_kib(tree, forks->anon_first + member->memory.faults -
 									  forks->faults_first));
 	}
 	/* The pages that a process replaced before it left the family are unknown. */
@@ -412,7 +416,7 @@ static void apply_limit(struct family_memory *found, const struct memory_familie
 	if (over_kib <= 0)
 		return;
 	found->anon_kib -= over_kib;
-	found->over_kib = tree->huge_kib ? over_kib : 0;
+	found->over_kib = tree->memory.huge_kib ? over_kib : 0;
 	found->doubt_kib += found->over_kib;
 }
 
@@ -434,7 +438,7 @@ static void add_unread(struct family_memory *found, const struct family_sums *su
 {
 	int64_t anon_kib = member_anon_kib(tree, member), exclusive_kib;
 
-	if (!member->is_forked) {
+	if (!member->memory.is_forked) {
 		exclusive_kib = max_i64(0, anon_kib - common_kib);
 	} else {
 		exclusive_kib = (int64_t)((double)member_bound_kib(tree, member) * family->own_part);
@@ -442,7 +446,7 @@ static void add_unread(struct family_memory *found, const struct family_sums *su
 	}
 	found->anon_kib += exclusive_kib;
 	found->private_kib += exclusive_kib;
-	if (!family->sampled && sums->leaves && member->is_forked)
+	if (!family->sampled && sums->leaves && member->memory.is_forked)
 		found->anon_kib += (int64_t)(sums->leaf_share_kib / (double)sums->leaves);
 	found->extrapolated = true;
 }
@@ -462,7 +466,7 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 		if (!member_is_read(family, member, now_ns))
 			continue;
 		family->read++;
-		in_motion |= member->reading->taken_ns >= now_ns;
+		in_motion |= member->memory.reading->taken_ns >= now_ns;
 		if (family->count > 1)
 			add_read(&sums, tree, family, member);
 	}

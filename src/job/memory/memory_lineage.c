@@ -2,8 +2,8 @@
 #include "job/memory/memory_lineage.h"
 
 #include "base/min_max.h"
-#include "kernel/proc_pid_status.h"
 #include "job/tree/process_member.h"
+#include "kernel/proc_pid_status.h"
 
 enum {
 	PF_FORKNOEXEC = 0x40,
@@ -18,7 +18,7 @@ static uint64_t mix_hash(uint64_t a, uint64_t b)
 
 static int64_t anonymous_pages(const struct member *member)
 {
-	return max_i64(0, member->resident_pages - member->shared_pages);
+	return max_i64(0, member->memory.resident_pages - member->memory.shared_pages);
 }
 
 /*
@@ -35,12 +35,13 @@ static struct member *relative_of(const struct process_tree *tree, const struct 
 {
 	struct member *parent = process_tree_find(tree, member->parent_pid);
 
-	if (parent && parent != member && parent->layout == member->layout && parent->family)
+	if (parent && parent != member && parent->memory.layout == member->memory.layout &&
+	    parent->memory.family)
 		return parent;
 	/* Its parent exited before tracking began. Another member with the same layout descends from the same process. */
-	for (size_t i = 0; member->layout && i < tree->count; i++)
-		if (tree->members[i].pid != member->pid && tree->members[i].layout == member->layout &&
-		    tree->members[i].family)
+	for (size_t i = 0; member->memory.layout && i < tree->count; i++)
+		if (tree->members[i].pid != member->pid &&
+		    tree->members[i].memory.layout == member->memory.layout && tree->members[i].memory.family)
 			return &tree->members[i];
 	return NULL;
 }
@@ -51,41 +52,43 @@ static struct member *relative_of(const struct process_tree *tree, const struct 
  */
 static int64_t passing_pages(struct process_tree *tree, const struct member *member)
 {
-	int64_t page_kib = tree->root->page_bytes / 1024, before_kib = member->mark_before_kib;
+	int64_t page_kib = tree->root->page_bytes / 1024, before_kib = member->memory.mark_before_kib;
 	struct proc_pid_status status;
 
 	if (!before_kib)
-		before_kib = (member->faults_before + member->shared_pages) * page_kib + tree->huge_kib;
+		before_kib = (member->memory.faults_before + member->memory.shared_pages) * page_kib +
+			     tree->memory.huge_kib;
 	if (member_is_older(tree, member) ||
 	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0)
 		return 0;
 	return status.peak_rss_kib <= before_kib
 		       ? 0
-		       : max_i64(0, status.peak_rss_kib / page_kib - member->resident_pages);
+		       : max_i64(0, status.peak_rss_kib / page_kib - member->memory.resident_pages);
 }
 
 static void note_fork(struct process_tree *tree, struct member *parent, struct member *child)
 {
-	struct fork_window *forks = &parent->forks;
+	struct fork_window *forks = &parent->memory.forks;
 
-	child->parent_faults_before = parent->faults_before;
-	child->parent_anon_before = parent->anon_before;
+	child->memory.parent_faults_before = parent->memory.faults_before;
+	child->memory.parent_anon_before = parent->memory.anon_before;
 	/* How many pages a parent older than the tracking replaced is unknown. */
 	if (!forks->is_known && (parent->listed || !member_is_older(tree, parent)))
 		*forks = (struct fork_window){.is_known = true,
-					      .faults_first = parent->faults_before,
-					      .anon_first = parent->anon_before};
+					      .faults_first = parent->memory.faults_before,
+					      .anon_first = parent->memory.anon_before};
 	if (forks->pass != tree->passes) {
 		forks->passing_before = forks->passing_last;
 		forks->passing_last += passing_pages(tree, parent);
 		forks->pass = tree->passes;
 	}
-	child->parent_passing_before = forks->passing_before;
-	forks->faults_last = parent->faults;
-	forks->anon_last = parent->anon_at_faults;
-	child->passes_on = parent->is_forked &&
-			   max_i64(parent->faults, parent->anon_at_faults - parent->inherited_pages) <
-				   parent->anon_at_faults / OWN_PART;
+	child->memory.parent_passing_before = forks->passing_before;
+	forks->faults_last = parent->memory.faults;
+	forks->anon_last = parent->memory.anon_at_faults;
+	child->memory.passes_on = parent->memory.is_forked &&
+				  max_i64(parent->memory.faults,
+					  parent->memory.anon_at_faults - parent->memory.inherited_pages) <
+					  parent->memory.anon_at_faults / OWN_PART;
 }
 
 void memory_note_lineage(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
@@ -94,28 +97,29 @@ void memory_note_lineage(struct process_tree *tree, struct member *member, const
 	uint64_t layout = layout_of(stat);
 	struct member *relative;
 	/* A main thread that has exited shows no addresses, while other threads still have the memory. */
-	if (member->family && ((member->layout == layout && member->is_forked == is_forked) ||
-			       (!layout && proc_pid_stat_is_exiting(stat))))
+	if (member->memory.family &&
+	    ((member->memory.layout == layout && member->memory.is_forked == is_forked) ||
+	     (!layout && proc_pid_stat_is_exiting(stat))))
 		return;
-	member->layout = layout;
-	member->is_forked = is_forked;
-	member->forks = (struct fork_window){0};
-	member->forked_by = 0;
-	member->passes_on = false;
-	member->inherited_pages = 0;
-	member->parent_faults_before = member->parent_anon_before = -1;
+	member->memory.layout = layout;
+	member->memory.is_forked = is_forked;
+	member->memory.forks = (struct fork_window){0};
+	member->memory.forked_by = 0;
+	member->memory.passes_on = false;
+	member->memory.inherited_pages = 0;
+	member->memory.parent_faults_before = member->memory.parent_anon_before = -1;
 	relative = is_forked ? relative_of(tree, member) : NULL;
 	if (!relative) {
-		member->family =
+		member->memory.family =
 			mix_hash(layout, mix_hash((uint64_t)member->pid, (uint64_t)member->start_ticks)) | 1;
 		return;
 	}
-	member->family = relative->family;
-	member->forked_by = process_tree_find(tree, member->parent_pid) ? member->parent_pid : 0;
-	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
+	member->memory.family = relative->memory.family;
+	member->memory.forked_by = process_tree_find(tree, member->parent_pid) ? member->parent_pid : 0;
+	member->memory.parent_faults = relative->pid == member->parent_pid ? relative->memory.faults : 0;
 	if (relative->pid == member->parent_pid)
 		note_fork(tree, relative, member);
 	/* The smaller of the two sizes: pages that it has taken since the fork, it has faulted in. */
-	member->inherited_pages = min_i64(anonymous_pages(member), anonymous_pages(relative));
-	member->inherited_least = member->anon_at_faults - member->faults;
+	member->memory.inherited_pages = min_i64(anonymous_pages(member), anonymous_pages(relative));
+	member->memory.inherited_least = member->memory.anon_at_faults - member->memory.faults;
 }

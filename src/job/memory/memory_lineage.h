@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "kernel/proc_pid_stat.h"
 #include "job/tree/process_tree.h"
+#include "kernel/proc_pid_stat.h"
 
 /* Call after each reading of a member: sets its family, and notes a new fork in its parent. */
 void memory_note_lineage(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat);

@@ -14,30 +14,31 @@ bool memory_is_counted(const struct process_tree *tree, const struct member *mem
 {
 	const struct member *parent;
 
-	if (member->is_zombie || member->resident_pages <= 0)
+	if (member->is_zombie || member->memory.resident_pages <= 0)
 		return false;
-	parent = member->shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
-	return !parent || parent->is_zombie || parent->is_being_freed;
+	parent = member->memory.shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
+	return !parent || parent->is_zombie || parent->memory.is_being_freed;
 }
 
 bool member_may_have_huge_pages(const struct member *member)
 {
-	int64_t anon_pages = member->resident_pages - member->shared_pages;
+	int64_t anon_pages = member->memory.resident_pages - member->memory.shared_pages;
 
-	if (member->is_ending || (member->is_forked && !member->inherited_pages))
+	if (member->is_ending || (member->memory.is_forked && !member->memory.inherited_pages))
 		return false;
-	return anon_pages > member->inherited_pages + member->faults + SMALL_PAGES ||
-	       anon_pages < member->inherited_pages - member->inherited_pages / 4 - SMALL_PAGES;
+	return anon_pages > member->memory.inherited_pages + member->memory.faults + SMALL_PAGES ||
+	       anon_pages < member->memory.inherited_pages - member->memory.inherited_pages / 4 - SMALL_PAGES;
 }
 
 int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)
 {
-	return memory_pages_to_kib(tree, max_i64(0, member->resident_pages - member->shared_pages));
+	return memory_pages_to_kib(tree,
+				   max_i64(0, member->memory.resident_pages - member->memory.shared_pages));
 }
 
 int64_t member_shared_kib(const struct process_tree *tree, const struct member *member)
 {
-	return memory_pages_to_kib(tree, member->shared_pages);
+	return memory_pages_to_kib(tree, member->memory.shared_pages);
 }
 
 /*
@@ -47,26 +48,27 @@ int64_t member_shared_kib(const struct process_tree *tree, const struct member *
 static int64_t faults_since_fork(const struct process_tree *tree, const struct member *member)
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
-	int64_t faults = member->faults;
+	int64_t faults = member->memory.faults;
 
-	if (parent && parent->family == member->family && parent->faults > member->parent_faults)
-		faults += (parent->faults - member->parent_faults) /
-			  (parent->fork_count > 1 ? (int64_t)parent->fork_count : 1);
+	if (parent && parent->memory.family == member->memory.family &&
+	    parent->memory.faults > member->memory.parent_faults)
+		faults += (parent->memory.faults - member->memory.parent_faults) /
+			  (parent->memory.fork_count > 1 ? (int64_t)parent->memory.fork_count : 1);
 	return faults;
 }
 
 /* The parent may have grown between its last reading and the fork, and may run another program by now. */
 int64_t member_inherited_kib(const struct process_tree *tree, const struct member *member)
 {
-	return max_i64(memory_pages_to_kib(tree, member->inherited_pages),
-		       memory_pages_to_kib(tree, member->inherited_least) - tree->huge_kib);
+	return max_i64(memory_pages_to_kib(tree, member->memory.inherited_pages),
+		       memory_pages_to_kib(tree, member->memory.inherited_least) - tree->memory.huge_kib);
 }
 
 int64_t member_bound_kib(const struct process_tree *tree, const struct member *member)
 {
 	int64_t anon_kib = member_anon_kib(tree, member), own_kib;
 
-	if (!member->is_forked || member_inherited_kib(tree, member) <= 0)
+	if (!member->memory.is_forked || member_inherited_kib(tree, member) <= 0)
 		return anon_kib;
 	own_kib = max_i64(anon_kib - member_inherited_kib(tree, member),
 			  memory_pages_to_kib(tree, faults_since_fork(tree, member)));
@@ -75,12 +77,12 @@ int64_t member_bound_kib(const struct process_tree *tree, const struct member *m
 
 bool member_has_reading(const struct member *member, int64_t now_ns)
 {
-	return member->reading && now_ns - member->reading->taken_ns <= READING_AGE_NS;
+	return member->memory.reading && now_ns - member->memory.reading->taken_ns <= READING_AGE_NS;
 }
 
 bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 
 	if (!member_has_reading(member, now_ns))
 		return false;
@@ -94,7 +96,7 @@ int64_t member_faulted_kib(const struct process_tree *tree, const struct member 
 {
 	int64_t grown_kib = max_i64(0, member_anon_kib(tree, member) - reading->statm_anon_kib);
 
-	return max_i64(0, memory_pages_to_kib(tree, member->faults - reading->faults) - grown_kib);
+	return max_i64(0, memory_pages_to_kib(tree, member->memory.faults - reading->faults) - grown_kib);
 }
 
 /*
@@ -104,7 +106,7 @@ int64_t member_faulted_kib(const struct process_tree *tree, const struct member 
 static int64_t replaced_since_kib(const struct process_tree *tree, const struct memory_family *family,
 				  const struct member *member)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	double faulted_kib = (double)member_faulted_kib(tree, member, reading);
 
 	if (reading->kind != READING_SAMPLED || family->count <= 1 || family->faulted_kib <= 0)
@@ -116,7 +118,7 @@ static int64_t replaced_since_kib(const struct process_tree *tree, const struct 
 int64_t member_exclusive_kib(const struct process_tree *tree, const struct memory_family *family,
 			     const struct member *member)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	int64_t now_kib = member_anon_kib(tree, member), then_kib = reading->statm_anon_kib;
 
 	if (now_kib >= then_kib)
@@ -128,7 +130,7 @@ int64_t member_exclusive_kib(const struct process_tree *tree, const struct memor
 int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
 			   const struct member *member, int64_t now_ns)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	int64_t anon_kib = member_anon_kib(tree, member);
 
 	if (!member_is_read(family, member, now_ns))

@@ -14,9 +14,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "job/memory/page_sample.h"
 #include "kernel/proc_pid_maps.h"
 #include "kernel/root.h"
-#include "job/memory/page_sample.h"
 
 struct memory_object {
 	uint64_t device;

@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "kernel/root.h"
 #include "job/memory/memory_objects.h"
 #include "job/memory/page_sample.h"
+#include "kernel/root.h"
 
 enum memory_reading_kind { READING_ROLLUP, READING_SAMPLED };
 

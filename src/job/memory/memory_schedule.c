@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
-#include "kernel/proc_pid_status.h"
 #include "job/tree/process_member.h"
+#include "kernel/proc_pid_status.h"
 
 enum {
 	SIBLINGS_READ =
@@ -96,11 +96,12 @@ static void earn_allowance(struct process_memory *memory, const struct process_t
 
 static double rollup_ns(const struct process_tree *tree, const struct member *member)
 {
-	int64_t resident_kib = member->resident_pages * tree->root->page_bytes / 1024;
+	int64_t resident_kib = member->memory.resident_pages * tree->root->page_bytes / 1024;
 
-	if (member->rollup_ns < 0 || member->rollup_pages <= 0)
+	if (member->memory.rollup_ns < 0 || member->memory.rollup_pages <= 0)
 		return FIRST_ROLLUP_NS(resident_kib);
-	return (double)member->rollup_ns * (double)member->resident_pages / (double)member->rollup_pages;
+	return (double)member->memory.rollup_ns * (double)member->memory.resident_pages /
+	       (double)member->memory.rollup_pages;
 }
 
 /* An interrupted reading, or one on a shared core, seems longer than it was: count at most 1.25 times the expected time. */
@@ -108,8 +109,8 @@ static void note_rollup_ns(const struct process_tree *tree, struct member *membe
 {
 	double expected_ns = rollup_ns(tree, member) * 1.25;
 
-	member->rollup_ns = (double)took_ns < expected_ns ? took_ns : (int64_t)expected_ns;
-	member->rollup_pages = member->resident_pages;
+	member->memory.rollup_ns = (double)took_ns < expected_ns ? took_ns : (int64_t)expected_ns;
+	member->memory.rollup_pages = member->memory.resident_pages;
 }
 
 static bool maps_many_files(const struct process_memory *memory, const struct process_tree *tree,
@@ -140,7 +141,7 @@ static void choose_ways(struct process_memory *memory, struct process_tree *tree
 		for (size_t j = 0; j < family->count && mode == PSS_MODE_AUTO; j++) {
 			const struct member *member =
 				memory_family_member(&memory->families, family, tree, j);
-			double most_ns = member->rollup_ns < 0 ? HOLD_MOST_NS : MEASURED_MOST_NS;
+			double most_ns = member->memory.rollup_ns < 0 ? HOLD_MOST_NS : MEASURED_MOST_NS;
 
 			too_long |= rollup_ns(tree, member) > most_ns * factor;
 		}
@@ -160,7 +161,7 @@ static void choose_ways(struct process_memory *memory, struct process_tree *tree
 static int64_t stale_files_kib(const struct process_memory *memory, const struct process_tree *tree,
 			       const struct member *member)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	int64_t others_kib = memory->shared_kib - member_shared_kib(tree, member);
 	int64_t stale_kib = absolute_difference(others_kib, reading->others_shared_kib);
 
@@ -173,13 +174,14 @@ static int64_t stale_files_kib(const struct process_memory *memory, const struct
  */
 static int64_t wrong_in_family_kib(const struct process_tree *tree, const struct member *member)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	int64_t anon_kib = member_anon_kib(tree, member);
-	int64_t written_kib = memory_pages_to_kib(tree, member->faults - reading->faults);
+	int64_t written_kib = memory_pages_to_kib(tree, member->memory.faults - reading->faults);
 	int64_t grown_kib = anon_kib - reading->statm_anon_kib;
 
-	if (grown_kib > 0 && grown_kib <= written_kib && !tree->huge_kib &&
-	    (!member->fork_count || (member->forks.is_known && member->forks.faults_last <= reading->faults)))
+	if (grown_kib > 0 && grown_kib <= written_kib && !tree->memory.huge_kib &&
+	    (!member->memory.fork_count ||
+	     (member->memory.forks.is_known && member->memory.forks.faults_last <= reading->faults)))
 		return min_i64(written_kib - grown_kib, reading->common_kib);
 	return min_i64(written_kib, reading->common_kib) + absolute_difference(grown_kib, 0);
 }
@@ -191,24 +193,24 @@ static int64_t wrong_in_family_kib(const struct process_tree *tree, const struct
 static int64_t left_by_forks_kib(const struct process_tree *tree, const struct member *member)
 {
 	int64_t anon_kib = member_anon_kib(tree, member), own_kib = anon_kib;
-	int64_t left_kib = max_i64(0, member->reading->forks_anon_kib - member->forks_anon_kib);
+	int64_t left_kib = max_i64(0, member->memory.reading->forks_anon_kib - member->memory.forks_anon_kib);
 
-	if (member->is_forked)
-		own_kib = max_i64(memory_pages_to_kib(tree, member->faults),
+	if (member->memory.is_forked)
+		own_kib = max_i64(memory_pages_to_kib(tree, member->memory.faults),
 				  anon_kib - member_inherited_kib(tree, member));
-	return min_i64(min_i64(own_kib, left_kib), member->reading->common_kib);
+	return min_i64(min_i64(own_kib, left_kib), member->memory.reading->common_kib);
 }
 
 /* How many KiB of a member's last figures may be wrong by now. */
 static int64_t uncertain_kib(const struct process_memory *memory, const struct process_tree *tree,
 			     const struct memory_family *family, const struct member *member, int64_t now_ns)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	int64_t wrong_kib, tolerated_kib;
 
 	if (!member_is_read(family, member, now_ns) && family->count > 1)
-		return member->is_forked ? member_bound_kib(tree, member) + WORTH_READING_KIB
-					 : member_anon_kib(tree, member);
+		return member->memory.is_forked ? member_bound_kib(tree, member) + WORTH_READING_KIB
+						: member_anon_kib(tree, member);
 	if (!member_is_read(family, member, now_ns))
 		return member_shared_kib(tree, member) + WORTH_READING_KIB;
 	/*
@@ -246,7 +248,7 @@ static void limit_allowance(struct process_memory *memory, const struct process_
 	double most_ns = ALLOWANCE_SAVED_NS;
 
 	for (size_t i = 0; i < count; i++)
-		if (!tree->members[memory->candidates[i].member].reading)
+		if (!tree->members[memory->candidates[i].member].memory.reading)
 			most_ns += ALLOWANCE_FOR_EACH_NS;
 	if (memory->allowance_ns > most_ns)
 		memory->allowance_ns = most_ns;
@@ -254,7 +256,7 @@ static void limit_allowance(struct process_memory *memory, const struct process_
 
 static bool is_refused(const struct member *member, int64_t now_ns)
 {
-	return member->reading_failed_ns && now_ns - member->reading_failed_ns < RETRY_NS;
+	return member->memory.reading_failed_ns && now_ns - member->memory.reading_failed_ns < RETRY_NS;
 }
 
 static int reserve_candidates(struct process_memory *memory, size_t count)
@@ -278,7 +280,7 @@ static bool is_told_by_siblings(const struct process_tree *tree, const struct me
 {
 	int64_t own_kib;
 
-	if (!member->is_forked || member->fork_count || family->has_own_objects ||
+	if (!member->memory.is_forked || member->memory.fork_count || family->has_own_objects ||
 	    siblings_read < SIBLINGS_READ || member_is_read(family, member, now_ns))
 		return false;
 	own_kib = member_bound_kib(tree, member);
@@ -298,7 +300,7 @@ static size_t add_family(struct process_memory *memory, const struct process_tre
 		if (!member_is_read(family, member, now_ns))
 			continue;
 		family->exclusive_kib += member_exclusive_kib(tree, family, member);
-		if (member->is_forked) {
+		if (member->memory.is_forked) {
 			siblings_read++;
 			bound_kib += member_bound_kib(tree, member);
 		}
@@ -309,7 +311,7 @@ static size_t add_family(struct process_memory *memory, const struct process_tre
 		uint32_t at = memory->families.order[family->first + i];
 		const struct member *member = &tree->members[at];
 		struct reading_candidate *candidate = &memory->candidates[count];
-		bool old = member->reading && now_ns - member->reading->taken_ns >= REFRESH_NS;
+		bool old = member->memory.reading && now_ns - member->memory.reading->taken_ns >= REFRESH_NS;
 
 		if (is_refused(member, now_ns) ||
 		    is_told_by_siblings(tree, family, member, siblings_read, bound_kib, now_ns))
@@ -320,7 +322,8 @@ static size_t add_family(struct process_memory *memory, const struct process_tre
 			candidate->uncertain_kib = 1;
 		if (!candidate->uncertain_kib)
 			continue;
-		if (member->is_forked && !member->fork_count && !member_is_read(family, member, now_ns))
+		if (member->memory.is_forked && !member->memory.fork_count &&
+		    !member_is_read(family, member, now_ns))
 			siblings_read++;
 		count++;
 	}
@@ -347,7 +350,7 @@ static int by_uncertainty(const void *left_, const void *right_)
 static void note_size(const struct process_tree *tree, const struct memory_family *family,
 		      struct member *member, int64_t anon_kib, int64_t shared_kib)
 {
-	struct memory_reading *reading = member->reading;
+	struct memory_reading *reading = member->memory.reading;
 	bool is_rollup = reading->kind == READING_ROLLUP;
 	bool anon_stood = absolute_difference(anon_kib, member_anon_kib(tree, member)) <= WORTH_READING_KIB;
 	bool shared_stood =
@@ -371,7 +374,7 @@ static void note_size(const struct process_tree *tree, const struct memory_famil
 static bool has_its_files(const struct process_memory *memory, const struct process_tree *tree,
 			  const struct member *member, int64_t now_ns)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 
 	return reading && reading->kind == READING_SAMPLED && reading->has_files &&
 	       now_ns - reading->files_taken_ns < REFRESH_NS &&
@@ -387,7 +390,7 @@ static bool has_few_files(struct process_tree *tree, const struct memory_family 
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 	struct proc_pid_status status;
 
-	return member->is_forked && parent && parent->family == member->family &&
+	return member->memory.is_forked && parent && parent->memory.family == member->memory.family &&
 	       read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) == 0 &&
 	       status.rss_file_kib >= 0 && status.rss_file_kib <= family->largest_kib / FEW_FILES;
 }
@@ -407,7 +410,7 @@ static double tolerable_variance(const struct memory_family *family)
 static void note_replaced(const struct process_tree *tree, struct memory_family *family,
 			  const struct member *member, const struct memory_reading *before)
 {
-	const struct memory_reading *reading = member->reading;
+	const struct memory_reading *reading = member->memory.reading;
 	int64_t faulted_kib = member_faulted_kib(tree, member, before), replaced_kib;
 
 	if (before->kind != READING_SAMPLED || reading->kind != READING_SAMPLED || !before->has_anon ||
@@ -434,25 +437,26 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		.variance_most = exact ? tolerable_variance(family) : DBL_MAX,
 	};
 	int64_t others_kib = memory->shared_kib - member_shared_kib(tree, member), anon_kib, shared_kib;
-	int64_t files_taken_ns = subject.keeps_files ? member->reading->files_taken_ns : begun_ns;
-	struct memory_reading before = member->reading ? *member->reading : (struct memory_reading){0};
+	int64_t files_taken_ns = subject.keeps_files ? member->memory.reading->files_taken_ns : begun_ns;
+	struct memory_reading before =
+		member->memory.reading ? *member->memory.reading : (struct memory_reading){0};
 	int error;
 
 	member_read_memory(tree, member);
 	anon_kib = member_anon_kib(tree, member);
 	shared_kib = member_shared_kib(tree, member);
-	subject.shared_pages = member->shared_pages;
-	if (member->resident_pages > member->shared_pages)
-		subject.anon_pages = member->resident_pages - member->shared_pages;
+	subject.shared_pages = member->memory.shared_pages;
+	if (member->memory.resident_pages > member->memory.shared_pages)
+		subject.anon_pages = member->memory.resident_pages - member->memory.shared_pages;
 	subject.may_be_kept =
-		member_has_reading(member, begun_ns) && anon_kib < member->reading->statm_anon_kib;
-	error = memory_reading_take(&memory->reader, &subject, &member->reading);
+		member_has_reading(member, begun_ns) && anon_kib < member->memory.reading->statm_anon_kib;
+	error = memory_reading_take(&memory->reader, &subject, &member->memory.reading);
 	/* Captured machines and some kernels lack one of the two files. */
 	if (error == -ENOENT) {
 		subject.with_rollup = !subject.with_rollup;
 		subject.with_files = true;
 		subject.keeps_files = false;
-		error = memory_reading_take(&memory->reader, &subject, &member->reading);
+		error = memory_reading_take(&memory->reader, &subject, &member->memory.reading);
 	}
 	took_ns = root_thread_cpu_ns(tree->root) - cpu_ns;
 	member_read_memory(tree, member);
@@ -461,7 +465,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	if (error == -EAGAIN)
 		return;
 	if (error < 0) {
-		member->reading_failed_ns = begun_ns ? begun_ns : 1;
+		member->memory.reading_failed_ns = begun_ns ? begun_ns : 1;
 		if (error == -EACCES || error == -EPERM)
 			member->unreadable = true;
 		if (member->pid == tree->root_pid)
@@ -470,23 +474,23 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	}
 	if (member->pid == tree->root_pid)
 		memory->ruled_out = 0;
-	member->reading_failed_ns = 0;
+	member->memory.reading_failed_ns = 0;
 	if (subject.with_rollup)
 		note_rollup_ns(tree, member, took_ns);
 	note_replaced(tree, family, member, &before);
 	note_size(tree, family, member, anon_kib, shared_kib);
-	member->reading->others_shared_kib = others_kib;
-	member->reading->taken_ns = begun_ns;
-	member->reading->has_files = subject.with_files || subject.keeps_files;
-	member->reading->files_taken_ns = files_taken_ns;
-	member->reading->faults = member->faults;
+	member->memory.reading->others_shared_kib = others_kib;
+	member->memory.reading->taken_ns = begun_ns;
+	member->memory.reading->has_files = subject.with_files || subject.keeps_files;
+	member->memory.reading->files_taken_ns = files_taken_ns;
+	member->memory.reading->faults = member->memory.faults;
 	/* The page faults are older than the size to which the reading belongs. */
-	if (!tree->huge_kib)
-		member->reading->faults +=
-			max_i64(0, member->reading->statm_anon_kib * 1024 / tree->root->page_bytes -
-					   member->anon_at_faults);
-	member->reading->family_size = family->count;
-	member->reading->forks_anon_kib = member->forks_anon_kib;
+	if (!tree->memory.huge_kib)
+		member->memory.reading->faults +=
+			max_i64(0, member->memory.reading->statm_anon_kib * 1024 / tree->root->page_bytes -
+					   member->memory.anon_at_faults);
+	member->memory.reading->family_size = family->count;
+	member->memory.reading->forks_anon_kib = member->memory.forks_anon_kib;
 }
 
 void memory_schedule(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode)

@@ -16,23 +16,24 @@
 int64_t memory_left_to_forks_kib(const struct process_tree *tree, const struct member *member,
 				 int64_t exclusive_kib)
 {
-	const struct fork_window *forks = &member->forks;
+	const struct fork_window *forks = &member->memory.forks;
 	int64_t own_kib, all_kib;
 
-	if (!member->fork_count || !forks->is_known)
+	if (!member->memory.fork_count || !forks->is_known)
 		return 0;
-	if (!member->is_forked)
+	if (!member->memory.is_forked)
 		return memory_pages_to_kib(
-			tree, max_i64(0, forks->faults_last - forks->faults_living - member->shared_pages -
-						 max_i64(0, forks->anon_last - forks->anon_living) -
-						 (forks->passing_last - forks->passing_living)));
+			tree,
+			max_i64(0, forks->faults_last - forks->faults_living - member->memory.shared_pages -
+					   max_i64(0, forks->anon_last - forks->anon_living) -
+					   (forks->passing_last - forks->passing_living)));
 	/*
 	 * Pages of shared memory are faulted in as well. A huge page takes one fault for many pages, but makes the
 	 * process larger than the memory from its parent.
 	 */
-	own_kib = memory_pages_to_kib(tree, max_i64(forks->faults_last - member->shared_pages,
-						    forks->anon_last - member->inherited_pages));
-	all_kib = max_i64(own_kib, memory_pages_to_kib(tree, member->faults));
+	own_kib = memory_pages_to_kib(tree, max_i64(forks->faults_last - member->memory.shared_pages,
+						    forks->anon_last - member->memory.inherited_pages));
+	all_kib = max_i64(own_kib, memory_pages_to_kib(tree, member->memory.faults));
 	return max_i64(0, min_i64(own_kib, all_kib - exclusive_kib));
 }
 
@@ -42,14 +43,14 @@ int64_t memory_left_to_forks_kib(const struct process_tree *tree, const struct m
  */
 static int64_t alone_kib(const struct process_tree *tree, const struct member *member, int64_t exclusive_kib)
 {
-	const struct fork_window *forks = &member->forks;
+	const struct fork_window *forks = &member->memory.forks;
 	int64_t anon_kib = member_anon_kib(tree, member), own_kib = anon_kib;
 
-	if (member->is_forked)
-		own_kib = max_i64(memory_pages_to_kib(tree, member->faults),
+	if (member->memory.is_forked)
+		own_kib = max_i64(memory_pages_to_kib(tree, member->memory.faults),
 				  anon_kib - member_inherited_kib(tree, member));
-	else if (member->fork_count && forks->is_known)
-		own_kib = max_i64(memory_pages_to_kib(tree, member->faults - forks->faults_last),
+	else if (member->memory.fork_count && forks->is_known)
+		own_kib = max_i64(memory_pages_to_kib(tree, member->memory.faults - forks->faults_last),
 				  anon_kib - memory_pages_to_kib(tree, forks->anon_last));
 	return max_i64(0, exclusive_kib - own_kib);
 }
@@ -70,9 +71,9 @@ static int64_t common_by_faults_kib(const struct memory_families *families,
 						? member_exclusive_kib(tree, family, member)
 						: 0;
 
-		if (!member->is_forked && member->fork_count && member->forks.is_known)
-			without_common_kib = max_i64(0, memory_pages_to_kib(tree, member->forks.anon_last) -
-								addresses_kib);
+		if (!member->memory.is_forked && member->memory.fork_count && member->memory.forks.is_known)
+			without_common_kib = max_i64(
+				0, memory_pages_to_kib(tree, member->memory.forks.anon_last) - addresses_kib);
 		left_kib += memory_left_to_forks_kib(tree, member, exclusive_kib);
 		all_alone_kib += alone_kib(tree, member, exclusive_kib);
 	}
@@ -95,15 +96,15 @@ struct union_counts {
  */
 static pid_t origin_of(const struct process_tree *tree, const struct member *member, bool *ret_is_stranger)
 {
-	for (size_t i = 0; member->is_forked && i < tree->count; i++) {
+	for (size_t i = 0; member->memory.is_forked && i < tree->count; i++) {
 		const struct member *parent = process_tree_find(tree, member->parent_pid);
 
-		if (parent && parent->family == member->family && !parent->is_zombie) {
+		if (parent && parent->memory.family == member->memory.family && !parent->is_zombie) {
 			member = parent;
 			continue;
 		}
-		*ret_is_stranger |= !member->forked_by;
-		return member->passes_on ? 0 : member->forked_by;
+		*ret_is_stranger |= !member->memory.forked_by;
+		return member->memory.passes_on ? 0 : member->memory.forked_by;
 	}
 	return 0;
 }
@@ -125,8 +126,8 @@ static struct union_counts count_union(struct memory_families *families, const s
 		if (!member_is_read(family, member, now_ns))
 			continue;
 		origin = (uint64_t)origin_of(tree, member, &counts.has_strangers);
-		for (size_t j = 0; j < member->reading->common.count; j++) {
-			const struct page_place *place = &member->reading->common.at[j];
+		for (size_t j = 0; j < member->memory.reading->common.count; j++) {
+			const struct page_place *place = &member->memory.reading->common.at[j];
 
 			if (!page_is_sampled(level, place->page))
 				continue;
@@ -165,11 +166,11 @@ void memory_union_measure(struct memory_families *families, struct memory_family
 
 		if (!member_is_read(family, member, now_ns))
 			continue;
-		version = version * 31 + (uint64_t)member->reading->taken_ns + (uint64_t)member->pid;
-		if (member->reading->common.level > level)
-			level = member->reading->common.level;
-		if (!largest || member->reading->common_kib > largest->common_kib)
-			largest = member->reading;
+		version = version * 31 + (uint64_t)member->memory.reading->taken_ns + (uint64_t)member->pid;
+		if (member->memory.reading->common.level > level)
+			level = member->memory.reading->common.level;
+		if (!largest || member->memory.reading->common_kib > largest->common_kib)
+			largest = member->memory.reading;
 	}
 	if (!largest || family->union_of == version)
 		return;

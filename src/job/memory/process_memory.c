@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
-#include "kernel/cgroup_v2.h"
-#include "metric/absent.h"
 #include "job/memory/memory_correct.h"
 #include "job/memory/memory_schedule.h"
+#include "kernel/cgroup_v2.h"
+#include "metric/absent.h"
 
 enum {
 	SHMEM_STEP_KIB =
@@ -108,9 +108,10 @@ static bool scan_is_due(const struct process_memory *memory, int64_t now_ns)
 /* Whether it may map shared memory that is in no page table, because others wrote it, or because it has copies of its own. */
 static bool may_map_unseen(const struct process_tree *tree, const struct member *member)
 {
-	return member->reading && member->reading->kind == READING_ROLLUP &&
-	       !member->reading->objects.count &&
-	       memory_pages_to_kib(tree, member->virtual_pages - member->shared_pages) >= MAPPED_STEP_KIB;
+	return member->memory.reading && member->memory.reading->kind == READING_ROLLUP &&
+	       !member->memory.reading->objects.count &&
+	       memory_pages_to_kib(tree, member->memory.virtual_pages - member->memory.shared_pages) >=
+		       MAPPED_STEP_KIB;
 }
 
 static void scan_member(struct process_memory *memory, struct process_tree *tree, struct member *member)
@@ -119,7 +120,7 @@ static void scan_member(struct process_memory *memory, struct process_tree *tree
 		return;
 	memory_objects_scan_fds(&memory->objects, tree->root, member->pid);
 	if (memory->scans_mappings && may_map_unseen(tree, member))
-		memory_reading_find_objects(&memory->reader, member->pid, member->reading);
+		memory_reading_find_objects(&memory->reader, member->pid, member->memory.reading);
 }
 
 static void begin_scan(struct process_memory *memory)
@@ -177,9 +178,9 @@ static void note_own_objects(struct process_memory *memory, const struct process
 {
 	for (size_t i = 0; memory->objects.count && !family->has_own_objects && i < family->count; i++) {
 		const struct member *member = memory_family_member(&memory->families, family, tree, i);
-		const struct memory_reading *reading = member->reading;
+		const struct memory_reading *reading = member->memory.reading;
 
-		for (size_t j = 0; member->is_forked && reading && j < reading->objects.count; j++) {
+		for (size_t j = 0; member->memory.is_forked && reading && j < reading->objects.count; j++) {
 			const struct memory_object *object = memory_objects_find(
 				&memory->objects, reading->objects.at[j].space, reading->objects.at[j].page);
 
@@ -196,7 +197,7 @@ static void mark_objects(struct process_memory *memory, const struct process_tre
 		memory->objects.objects[i].users = 0;
 	}
 	for (size_t i = 0; i < tree->count; i++) {
-		const struct memory_reading *reading = tree->members[i].reading;
+		const struct memory_reading *reading = tree->members[i].memory.reading;
 
 		if (!reading || !memory_is_counted(tree, &tree->members[i]))
 			continue;
@@ -279,9 +280,9 @@ static void add_unsplit(const struct process_memory *memory, const struct proces
 
 			if (!member_is_read(family, member, now_ns))
 				continue;
-			swap_sum_kib += member->reading->swap_kib;
-			swap_most_kib = max_i64(swap_most_kib, member->reading->swap_kib);
-			huge_most_kib = max_i64(huge_most_kib, member->reading->huge_private_kib);
+			swap_sum_kib += member->memory.reading->swap_kib;
+			swap_most_kib = max_i64(swap_most_kib, member->memory.reading->swap_kib);
+			huge_most_kib = max_i64(huge_most_kib, member->memory.reading->huge_private_kib);
 		}
 		sums->swap_kib += family->sampled ? swap_most_kib : swap_sum_kib;
 		sums->huge_kib += huge_most_kib;
@@ -300,11 +301,11 @@ static int64_t united_files_kib(struct process_memory *memory, const struct proc
 		const struct member *member = &tree->members[i];
 
 		if (!member_has_reading(member, now_ns) || !memory_is_counted(tree, member) ||
-		    !member->reading->files.count)
+		    !member->memory.reading->files.count)
 			continue;
-		version = version * 31 + (uint64_t)member->reading->taken_ns + (uint64_t)member->pid;
-		if (member->reading->files.level > level)
-			level = member->reading->files.level;
+		version = version * 31 + (uint64_t)member->memory.reading->taken_ns + (uint64_t)member->pid;
+		if (member->memory.reading->files.level > level)
+			level = member->memory.reading->files.level;
 	}
 	if (version == memory->files_of)
 		return memory->files_kib;
@@ -316,13 +317,14 @@ static int64_t united_files_kib(struct process_memory *memory, const struct proc
 
 		if (!member_has_reading(member, now_ns) || !memory_is_counted(tree, member))
 			continue;
-		found = (double)page_places_count_at(&member->reading->files, level);
+		found = (double)page_places_count_at(&member->memory.reading->files, level);
 		places += found;
-		scale += found * member->reading->files_scale;
-		for (size_t j = 0; j < member->reading->files.count; j++)
-			if (page_is_sampled(level, member->reading->files.at[j].page))
-				(void)page_places_add(&memory->files, member->reading->files.at[j].space,
-						      member->reading->files.at[j].page);
+		scale += found * member->memory.reading->files_scale;
+		for (size_t j = 0; j < member->memory.reading->files.count; j++)
+			if (page_is_sampled(level, member->memory.reading->files.at[j].page))
+				(void)page_places_add(&memory->files,
+						      member->memory.reading->files.at[j].space,
+						      member->memory.reading->files.at[j].page);
 	}
 	scale = places > 0 ? scale / places : 1;
 	page_places_unite(&memory->files);
@@ -343,7 +345,7 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct member *member = &tree->members[i];
-		const struct memory_reading *reading = member->reading;
+		const struct memory_reading *reading = member->memory.reading;
 		int64_t shared_kib = member_shared_kib(tree, member);
 
 		if (!memory_is_counted(tree, member))
@@ -358,7 +360,7 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 			sums->oldest_ns = reading->taken_ns;
 		if (reading->kind == READING_SAMPLED) {
 			sampled_kib += reading->file_kib;
-			if (!reading->objects.count && !member->is_forked &&
+			if (!reading->objects.count && !member->memory.is_forked &&
 			    shared_kib > reading->statm_shared_kib)
 				sampled_kib += shared_kib - reading->statm_shared_kib;
 			sums->sampled = true;
@@ -392,7 +394,7 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 static void add_unknown(const struct process_tree *tree, const struct member *member, int64_t objects_kib,
 			int64_t *pages, int64_t *grown_kib)
 {
-	struct memory_reading *reading = member->reading;
+	struct memory_reading *reading = member->memory.reading;
 	int64_t since_kib;
 
 	if (!reading || !reading->objects.count)
@@ -472,7 +474,7 @@ static int64_t rss_kib_of(const struct process_tree *tree)
 
 	for (size_t i = 0; i < tree->count; i++)
 		if (memory_is_counted(tree, &tree->members[i]))
-			pages += tree->members[i].resident_pages;
+			pages += tree->members[i].memory.resident_pages;
 	return pages * tree->root->page_bytes / 1024;
 }
 
@@ -484,7 +486,7 @@ static int64_t main_private_kib(struct process_memory *memory, struct process_tr
 	for (size_t i = 0; root && i < memory->families.count; i++) {
 		const struct memory_family *family = &memory->families.at[i];
 
-		if (family->id == root->family && memory_is_counted(tree, root))
+		if (family->id == root->memory.family && memory_is_counted(tree, root))
 			return member_private_kib(tree, family, root, now_ns);
 	}
 	return -1;
@@ -540,7 +542,7 @@ static void estimate_by_cgroup(const struct process_tree *tree, struct tree_memo
 {
 	struct cgroup_v2_memory_stat stat;
 
-	if (!tree->cgroup_has_memory || !tree->with_children ||
+	if (!tree->memory.cgroup_has_memory || !tree->with_children ||
 	    read_cgroup_v2_memory_stat(tree->root, tree->cgroup_folder, &stat) < 0 || stat.anon_bytes < 0)
 		return;
 	memory->best_bytes = stat.anon_bytes + (stat.shmem_bytes > 0 ? stat.shmem_bytes : 0);
@@ -554,9 +556,10 @@ static int why_no_memory(const struct process_tree *tree)
 	const struct member *root = process_tree_root(tree);
 
 	for (size_t i = 0; i < tree->count; i++)
-		if (!tree->members[i].is_zombie && !tree->members[i].is_being_freed)
-			return root && root->unreadable && !root->resident_pages && !root->is_zombie ? EACCES
-												     : 0;
+		if (!tree->members[i].is_zombie && !tree->members[i].memory.is_being_freed)
+			return root && root->unreadable && !root->memory.resident_pages && !root->is_zombie
+				       ? EACCES
+				       : 0;
 	return ABSENT_ZOMBIE;
 }
 
@@ -590,7 +593,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	if (memory->meminfo_file.fd < 0)
 		(void)read_machine(memory, tree->root);
 	/* AnonHugePages leaves out huge pages that were split, and those of other sizes. */
-	tree->huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_pages_kib) : 0;
+	tree->memory.huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_pages_kib) : 0;
 	memory->reader.objects = &memory->objects;
 	if (mode != PSS_MODE_OFF && memory->machine.shmem_kib > 0)
 		memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
@@ -610,9 +613,9 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	tell_tree_memory(memory, tree, now_ns, &sums, ret_memory);
 	if (mode == PSS_MODE_OFF)
 		ret_memory->pss_reason = ABSENT_PSS_OFF;
-	if (ret_memory->best_source > MEMORY_CGROUP || tree->left_out)
+	if (ret_memory->best_source > MEMORY_CGROUP || tree->cpu.turns.left_out)
 		estimate_by_cgroup(tree, ret_memory);
-	if (tree->left_out)
+	if (tree->cpu.turns.left_out)
 		leave_members_out(tree, ret_memory);
 	if (ret_memory->reason)
 		return;

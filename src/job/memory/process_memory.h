@@ -13,11 +13,11 @@
  */
 #pragma once
 
-#include "kernel/proc_meminfo.h"
-#include "job/tree/allowance.h"
 #include "job/memory/memory_family.h"
 #include "job/memory/memory_objects.h"
 #include "job/memory/memory_reading.h"
+#include "job/tree/allowance.h"
+#include "kernel/proc_meminfo.h"
 
 struct reading_candidate;
 

@@ -20,11 +20,11 @@
  */
 #pragma once
 
-#include "kernel/sock_diag.h"
-#include "job/tree/allowance.h"
 #include "job/network/socket_changes.h"
 #include "job/network/socket_fences.h"
 #include "job/network/socket_holders.h"
+#include "job/tree/allowance.h"
+#include "kernel/sock_diag.h"
 
 struct traffic_count {
 	int64_t received;

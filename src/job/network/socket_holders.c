@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/scan.h"
 
 enum {
 	LINK_SIZE = 64,
@@ -212,7 +213,7 @@ static bool search_member(struct socket_holders *holders, struct socket_holder *
 
 	*holder = (struct socket_holder){.pid = member->pid,
 					 .start_ticks = member->start_ticks,
-					 .clock_ns = member->looked_ns,
+					 .clock_ns = member->cpu.looked_ns,
 					 .is_member = true};
 	if ((error == -EACCES || error == -EPERM) && !has_ended(tree, member))
 		holders->denied = true;
@@ -262,7 +263,7 @@ int64_t socket_holders_search(struct socket_holders *holders, const struct proce
 		struct socket_holder *holder = find_holder(holders, known, member->pid);
 
 		if (!holder || !holder->is_member ||
-		    (holder->clock_ns == member->looked_ns && member->looked_ns >= 0))
+		    (holder->clock_ns == member->cpu.looked_ns && member->cpu.looked_ns >= 0))
 			continue;
 		if (limited && used_ns(&begun_ns) >= allowance_ns) {
 			holders->next--;

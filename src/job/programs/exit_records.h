@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/taskstats.h"
 #include "job/programs/known_processes.h"
 #include "job/programs/program_names.h"
+#include "kernel/taskstats.h"
 
 struct exit_records {
 	int fd; /* -1: not permitted */

@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/proc_events.h"
 #include "job/programs/exit_records.h"
 #include "job/programs/known_processes.h"
 #include "job/programs/program_listener.h"
 #include "job/programs/program_names.h"
+#include "kernel/proc_events.h"
 
 enum { EXECS_MOST = 64 };
 

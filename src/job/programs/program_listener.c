@@ -12,16 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/debug.h"
 #include "base/min_max.h"
 #include "base/process_room.h"
 #include "base/runs_once.h"
-#include "kernel/netlink.h"
-#include "kernel/proc_events.h"
 #include "job/programs/exit_records.h"
 #include "job/programs/heard_events.h"
+#include "kernel/netlink.h"
+#include "kernel/proc_events.h"
 
 enum {
 	SOCKET_BYTES = 1 << 20,

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/proc_pid_stat.h"
 #include "job/programs/program_name.h"
+#include "kernel/proc_pid_stat.h"
 
 enum { CMDLINE_BYTES = 512, COMM_BYTES = 15 };
 

@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
-#include "kernel/proc_pid_stat.h"
-#include "job/tree/process_discovery.h"
-#include "job/tree/process_tree.h"
 #include "job/programs/program_likely.h"
 #include "job/programs/program_share.h"
+#include "job/tree/process_discovery.h"
+#include "job/tree/process_tree.h"
+#include "kernel/proc_pid_stat.h"
 
 enum {
 	PATH_SIZE = 48,
@@ -152,7 +152,7 @@ static size_t read_program(struct programs *programs, struct process_tree *tree,
 	length = root_read_at(tree->root, tree->root->proc_fd, path);
 	/* In the middle of exec: read it again. */
 	*ret_read = length > 0;
-	program_name(tree->root->text.data, length > 0 ? (size_t)length : 0, member->comm, name);
+	program_name(tree->root->text.data, length > 0 ? (size_t)length : 0, member->program.comm, name);
 	return programs_index(programs, name);
 }
 
@@ -162,13 +162,13 @@ void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
 	enum { PF_FORKNOEXEC = 0x40 };
 	uint64_t name[2] = {0}, mixed = (uint64_t)stat->code_start * 31 + (uint64_t)stat->stack_start;
 
-	memcpy(member->comm, stat->comm, sizeof member->comm - 1);
+	memcpy(member->program.comm, stat->comm, sizeof member->program.comm - 1);
 	/* Without its code and arguments it is still the program that it was; so is one whose main thread has ended. */
-	if (member->identity && proc_pid_stat_is_exiting(stat))
+	if (member->program.identity && proc_pid_stat_is_exiting(stat))
 		return;
-	memcpy(name, member->comm, sizeof member->comm);
+	memcpy(name, member->program.comm, sizeof member->program.comm);
 	mixed = mixed * 31 + (stat->flags >= 0 && stat->flags & PF_FORKNOEXEC);
-	member->identity = ((mixed * 31 + name[0]) * 31 + name[1]) | 1;
+	member->program.identity = ((mixed * 31 + name[0]) * 31 + name[1]) | 1;
 }
 
 static void credit_time(struct program *program, int64_t ns)
@@ -181,14 +181,14 @@ static void credit_time(struct program *program, int64_t ns)
 
 static int64_t io_of(const struct member *member, int usage)
 {
-	return member->account.own.of[USAGE_READ_BYTES + usage];
+	return member->cpu.account.own.of[USAGE_READ_BYTES + usage];
 }
 
 static void grow_process(struct programs *programs, struct program_process *process,
 			 const struct member *member, int64_t now_ns)
 {
 	struct program *program = &programs->at[process->program];
-	const struct account *account = &member->account;
+	const struct account *account = &member->cpu.account;
 	int64_t cpu_ns = account->own.of[USAGE_CPU_NS];
 	bool reaped = account->waited.of[USAGE_MINOR_FAULTS] != process->waited_faults;
 
@@ -221,13 +221,13 @@ static void grow_process(struct programs *programs, struct program_process *proc
 static void begin_process(struct program_process *process, const struct member *member)
 {
 	process->start_ticks = member->start_ticks;
-	process->cpu_ns = member->account.own_before.of[USAGE_CPU_NS];
+	process->cpu_ns = member->cpu.account.own_before.of[USAGE_CPU_NS];
 	for (int i = 0; i < PROGRAM_IO_COUNT; i++)
-		process->io[i] = member->account.own_before.of[USAGE_READ_BYTES + i];
+		process->io[i] = member->cpu.account.own_before.of[USAGE_READ_BYTES + i];
 	/* Children that it had waited for by then are none of a pass. */
-	process->waited_ns = member->account.before.of[USAGE_CPU_NS] - process->cpu_ns;
-	process->waited_faults = member->account.before.of[USAGE_MINOR_FAULTS] -
-				 member->account.own_before.of[USAGE_MINOR_FAULTS];
+	process->waited_ns = member->cpu.account.before.of[USAGE_CPU_NS] - process->cpu_ns;
+	process->waited_faults = member->cpu.account.before.of[USAGE_MINOR_FAULTS] -
+				 member->cpu.account.own_before.of[USAGE_MINOR_FAULTS];
 }
 
 /* A process that went without an event, or between two passes where there are none. */
@@ -266,12 +266,12 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 	}
 	process->start_ticks = member->start_ticks;
 	/* Without an event, the time before an exec since the last pass counts for the new program. */
-	if (is_new || (process->identity != member->identity && !member->is_zombie)) {
+	if (is_new || (process->identity != member->program.identity && !member->is_zombie)) {
 		bool has_arguments;
 
 		process->program = read_program(programs, tree, member, &has_arguments);
 		process->named_ns = now_ns;
-		process->identity = has_arguments || member->is_zombie ? member->identity : 0;
+		process->identity = has_arguments || member->is_zombie ? member->program.identity : 0;
 		if (programs->listener)
 			program_listener_add(programs->listener, member->pid,
 					     programs->at[process->program].name);
@@ -291,9 +291,9 @@ static SELDOM struct program_process *begin_unseen(struct programs *programs, co
 	if (!process)
 		return NULL;
 	begin_process(process, member);
-	program_name(NULL, 0, member->comm, name);
+	program_name(NULL, 0, member->program.comm, name);
 	process->program = programs_index(programs, name);
-	process->identity = member->identity;
+	process->identity = member->program.identity;
 	process->seen_pass = programs->pass;
 	return process;
 }
@@ -306,12 +306,13 @@ void programs_note_reaped(struct programs *programs, const struct member *member
 		process = begin_unseen(programs, member);
 	if (!process || process->start_ticks != member->start_ticks)
 		return;
-	credit_time(&programs->at[process->program], member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
+	credit_time(&programs->at[process->program],
+		    member->cpu.account.own.of[USAGE_CPU_NS] - process->cpu_ns);
 	programs->at[process->program].ended_ns +=
-		(double)max_i64(1, member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
+		(double)max_i64(1, member->cpu.account.own.of[USAGE_CPU_NS] - process->cpu_ns);
 	programs->at[process->program].parent_ns +=
-		(double)max_i64(0, member->account.waited.of[USAGE_CPU_NS] - process->waited_ns);
-	process->cpu_ns = max_i64(process->cpu_ns, member->account.own.of[USAGE_CPU_NS]);
+		(double)max_i64(0, member->cpu.account.waited.of[USAGE_CPU_NS] - process->waited_ns);
+	process->cpu_ns = max_i64(process->cpu_ns, member->cpu.account.own.of[USAGE_CPU_NS]);
 	process->is_final = true;
 }
 
@@ -371,9 +372,10 @@ static SELDOM void note_ended_member(struct programs *programs, const struct mem
 		return;
 	begin_process(process, member);
 	process->program = program;
-	process->identity = member->identity;
-	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns < 0 ? member->account.own.of[USAGE_CPU_NS]
-								       : event->clock_ns);
+	process->identity = member->program.identity;
+	process->cpu_ns =
+		max_i64(process->cpu_ns,
+			event->clock_ns < 0 ? member->cpu.account.own.of[USAGE_CPU_NS] : event->clock_ns);
 	process->is_final = process->is_exited = true;
 	process->has_final_io = event->has_io;
 	process->seen_pass = programs->pass;
@@ -620,7 +622,7 @@ void programs_update(struct programs *programs, struct process_tree *tree)
 	drop_ended(programs, now_ns);
 	programs->pass_ns = now_ns - programs->last_ns;
 	if (!tree->started_by_caller)
-		tell_credited(programs, &tree->account);
-	programs_share(programs, &tree->account.published, process_tree_running(tree));
+		tell_credited(programs, &tree->cpu.account);
+	programs_share(programs, &tree->cpu.account.published, process_tree_running(tree));
 	programs->last_ns = now_ns;
 }

@@ -15,18 +15,19 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/scan.h"
+#include "job/cpu/process_turns.h"
+#include "job/programs/programs.h"
+#include "job/tree/process_member.h"
 #include "kernel/proc_loadavg.h"
 #include "kernel/proc_pid_children.h"
 #include "kernel/proc_pid_stat.h"
-#include "job/tree/process_member.h"
-#include "job/cpu/process_turns.h"
 
 enum {
 	PATH_SIZE = 64,
 	SEARCH_ROUNDS = 64,
 	FORKED_MOST = 4096,
 	/* In quarters of a microsecond, measured. */
-	FOREIGN_BITS = 8 * sizeof((struct process_tree){0}.foreign),
+	FOREIGN_BITS = 8 * sizeof((struct process_tree){0}.discovery.foreign),
 	COST_OF_NUMBER = 1,
 	COST_OF_STAT = 16,
 	COST_OF_LIST = 4,
@@ -158,7 +159,8 @@ static void discover_children(struct process_tree *tree, size_t index, bool was_
 	ssize_t length;
 
 	/* The numbers show the children of all threads. The list of the main thread is cheap, and a check. */
-	if (member->thread_count > 1 && !(tree->tried_numbers && (was_listed || member->by_number))) {
+	if (member->thread_count > 1 &&
+	    !(tree->discovery.tried_numbers && (was_listed || member->by_number))) {
 		discover_children_of_threads(tree, member->pid);
 		return;
 	}
@@ -182,15 +184,16 @@ static bool has_one_thread(const struct process_tree *tree, pid_t pid)
 static void discover_orphans(struct process_tree *tree)
 {
 	if (has_one_thread(tree, getpid())) {
-		char path[sizeof tree->own_children_path] = "";
+		char path[sizeof tree->discovery.own_children_path] = "";
 		ssize_t length;
 
 		snprintf(path, sizeof path, "proc/%d/task/%d/children", (int)getpid(), (int)getpid());
 		/* A program with a tracker may have forked. */
-		if (strcmp(path, tree->own_children_path) != 0)
-			kept_file_close(&tree->own_children_file);
-		tree->own_children_file.path = memcpy(tree->own_children_path, path, sizeof path);
-		length = root_reread(tree->root, &tree->own_children_file);
+		if (strcmp(path, tree->discovery.own_children_path) != 0)
+			kept_file_close(&tree->discovery.own_children_file);
+		tree->discovery.own_children_file.path =
+			memcpy(tree->discovery.own_children_path, path, sizeof path);
+		length = root_reread(tree->root, &tree->discovery.own_children_file);
 		if (length > 0)
 			add_listed(tree, (size_t)length);
 		return;
@@ -227,15 +230,17 @@ static int64_t lists_cost(const struct process_tree *tree)
 /* The file may be a replacement of lxcfs, which does not know the newest process. */
 static int64_t newest_pid(struct process_tree *tree)
 {
-	bool is_new = tree->loadavg_file.fd < 0;
+	bool is_new = tree->discovery.loadavg_file.fd < 0;
 	struct proc_loadavg loadavg;
 	struct statfs filesystem;
 
-	if (tree->numbers_unknown || read_proc_loadavg(tree->root, &tree->loadavg_file, &loadavg) < 0)
+	if (tree->discovery.numbers_unknown ||
+	    read_proc_loadavg(tree->root, &tree->discovery.loadavg_file, &loadavg) < 0)
 		return 0;
-	if (is_new && (fstatfs(tree->loadavg_file.fd, &filesystem) < 0 || filesystem.f_type != PROC_MAGIC))
-		tree->numbers_unknown = true;
-	return tree->numbers_unknown ? 0 : loadavg.last_pid;
+	if (is_new &&
+	    (fstatfs(tree->discovery.loadavg_file.fd, &filesystem) < 0 || filesystem.f_type != PROC_MAGIC))
+		tree->discovery.numbers_unknown = true;
+	return tree->discovery.numbers_unknown ? 0 : loadavg.last_pid;
 }
 
 /*
@@ -244,12 +249,14 @@ static int64_t newest_pid(struct process_tree *tree)
  */
 static bool is_foreign(const struct process_tree *tree, pid_t pid)
 {
-	return tree->foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->foreign)] >> (unsigned)pid % 64 & 1;
+	return tree->discovery.foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->discovery.foreign)] >>
+		       (unsigned)pid % 64 &
+	       1;
 }
 
 static void note_foreign(struct process_tree *tree, pid_t pid, bool is_foreign)
 {
-	uint64_t *bits = &tree->foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->foreign)];
+	uint64_t *bits = &tree->discovery.foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->discovery.foreign)];
 	uint64_t bit = UINT64_C(1) << (unsigned)pid % 64;
 
 	*bits = is_foreign ? *bits | bit : *bits & ~bit;
@@ -310,34 +317,35 @@ static bool discover_by_events(struct process_tree *tree, int64_t lists_cost)
 
 static void discover_by_number(struct process_tree *tree)
 {
-	int64_t first = tree->newest_pids[1], before = tree->newest_pids[0], last, left;
-	bool is_recent = tree->touched_ns - tree->newest_ns <= NEWEST_AGE_NS;
+	int64_t first = tree->discovery.newest_pids[1], before = tree->discovery.newest_pids[0], last, left;
+	bool is_recent = tree->touched_ns - tree->discovery.newest_ns <= NEWEST_AGE_NS;
 
-	if (tree->looked_at_numbers || !tree->uses_clock || !tree->knows_children || !tree->with_children)
+	if (tree->discovery.looked_at_numbers || !tree->uses_clock || !tree->discovery.knows_children ||
+	    !tree->with_children)
 		return;
 	left = lists_cost(tree);
 	if (left <= COST_OF_LISTS_LEAST && !tree->reads_all)
 		return;
-	tree->looked_at_numbers = true;
+	tree->discovery.looked_at_numbers = true;
 	if (discover_by_events(tree, left)) {
-		tree->tried_numbers = true;
-		memset(tree->foreign, 0, sizeof tree->foreign);
+		tree->discovery.tried_numbers = true;
+		memset(tree->discovery.foreign, 0, sizeof tree->discovery.foreign);
 		return;
 	}
 	last = newest_pid(tree);
-	tree->newest_pids[1] = before;
-	tree->newest_pids[0] = last;
-	tree->newest_ns = tree->touched_ns;
+	tree->discovery.newest_pids[1] = before;
+	tree->discovery.newest_pids[0] = last;
+	tree->discovery.newest_ns = tree->touched_ns;
 	/* The kernel assigns a number a moment before its process becomes visible: each is tried in two passes. */
 	if (first <= 0 || before < first || last < before || !is_recent ||
 	    (last - first) * COST_OF_NUMBER > left)
 		left = -1;
 	for (int64_t pid = first + 1; pid <= last && left >= 0; pid++)
 		left -= try_number(tree, (pid_t)pid, pid <= before && before - first <= FOREIGN_BITS);
-	tree->tried_numbers = left >= 0;
+	tree->discovery.tried_numbers = left >= 0;
 	/* The next pass tries all of these numbers for the first time. */
-	if (!tree->tried_numbers)
-		memset(tree->foreign, 0, sizeof tree->foreign);
+	if (!tree->discovery.tried_numbers)
+		memset(tree->discovery.foreign, 0, sizeof tree->discovery.foreign);
 }
 
 /* If a child ends at this moment, an ancestor is the likely new parent. */
@@ -403,12 +411,12 @@ static void discover_by_search(struct process_tree *tree)
 
 void discover_above(struct process_tree *tree)
 {
-	tree->looked_at_numbers = tree->tried_numbers = false;
+	tree->discovery.looked_at_numbers = tree->discovery.tried_numbers = false;
 	if (tree->with_children && tree->started_by_caller)
 		discover_orphans(tree);
 	if (tree->programs)
 		programs_find_strays(tree->programs, tree);
-	if (tree->with_children && !tree->knows_children)
+	if (tree->with_children && !tree->discovery.knows_children)
 		discover_by_search(tree);
 	discover_by_number(tree);
 }
@@ -419,14 +427,14 @@ void discover_below(struct process_tree *tree, size_t index)
 	size_t left_out;
 
 	tree->members[index].listed = true;
-	if (!tree->with_children || !tree->knows_children || tree->members[index].is_zombie)
+	if (!tree->with_children || !tree->discovery.knows_children || tree->members[index].is_zombie)
 		return;
 	/* These may move the table. */
 	if (tree->members[index].thread_count > 1)
 		discover_by_number(tree);
-	left_out = tree->left_out;
+	left_out = tree->cpu.turns.left_out;
 	discover_children(tree, index, was_listed);
-	tree->members[index].has_more = tree->left_out > left_out;
+	tree->members[index].has_more = tree->cpu.turns.left_out > left_out;
 }
 
 /* A kept list belongs to the process. Another process may have the number of a member that has gone. */
@@ -455,7 +463,7 @@ bool discover_between_passes(struct process_tree *tree)
 		bool was_listed = tree->members[i].listed;
 
 		any_ran |= ran;
-		if (!ran || tree->tried_numbers || !may_list(tree, &tree->members[i]))
+		if (!ran || tree->discovery.tried_numbers || !may_list(tree, &tree->members[i]))
 			continue;
 		discover_below(tree, i);
 		/* The next pass lists them for the first time. */
@@ -479,7 +487,7 @@ void process_tree_exclude_present(struct process_tree *tree)
 	length = root_read_at(tree->root, tree->root->proc_fd, path);
 	if (length < 0)
 		return;
-	tree->knows_children = true;
+	tree->discovery.knows_children = true;
 	text = parse_proc_pid_children(tree->root->text.data, (size_t)length);
 	while (scan_pid(&text, &pid))
 		process_tree_exclude(tree, pid);

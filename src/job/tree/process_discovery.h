@@ -16,7 +16,7 @@ enum { QUIET_TICKS_LISTED = 2 }; /* children are listed for this many passes aft
  * listener knows; without children files, every process whose parent is a member.
  *
  * The kernel numbers new processes and threads one after the other. If trying those numbers costs less than the lists of children,
- * they are tried instead, and the members among them are added (tree->tried_numbers). Otherwise the lists have to be read.
+ * they are tried instead, and the members among them are added (tree->discovery.tried_numbers). Otherwise the lists have to be read.
  */
 void discover_above(struct process_tree *tree);
 

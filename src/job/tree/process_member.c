@@ -13,11 +13,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "job/memory/memory_lineage.h"
+#include "job/memory/memory_reading.h"
+#include "job/programs/programs.h"
+#include "job/tree/process_discovery.h"
 #include "kernel/proc_pid_io.h"
 #include "kernel/proc_pid_statm.h"
 #include "kernel/proc_pid_status.h"
-#include "job/memory/memory_lineage.h"
-#include "job/tree/process_discovery.h"
 
 enum {
 	NAME_SIZE = 64,
@@ -95,9 +97,9 @@ void member_close_file(struct process_tree *tree, int *fd)
 void member_close(struct process_tree *tree, struct member *member)
 {
 	member_close_file(tree, &member->stat_fd);
-	member_close_file(tree, &member->statm_fd);
-	member_close_file(tree, &member->io_fd);
-	member_close_file(tree, &member->schedstat_fd);
+	member_close_file(tree, &member->memory.statm_fd);
+	member_close_file(tree, &member->cpu.io_fd);
+	member_close_file(tree, &member->cpu.schedstat_fd);
 	member_close_file(tree, &member->children_fd);
 	waiting_close(tree, member);
 }
@@ -105,8 +107,8 @@ void member_close(struct process_tree *tree, struct member *member)
 void member_done(struct process_tree *tree, struct member *member)
 {
 	member_close(tree, member);
-	memory_reading_free(member->reading);
-	member->reading = NULL;
+	memory_reading_free(member->memory.reading);
+	member->memory.reading = NULL;
 	waiting_member_done(member);
 }
 
@@ -123,16 +125,16 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 {
 	struct member member = {
 		.pid = pid,
-		.clock_ns = -1,
-		.looked_ns = -1,
-		.rollup_ns = -1,
-		.stat_pages = -1,
-		.stat_bytes = -1,
+		.cpu.clock_ns = -1,
+		.cpu.looked_ns = -1,
+		.memory.rollup_ns = -1,
+		.memory.stat_pages = -1,
+		.memory.stat_bytes = -1,
 		.seen_pass = tree->passes,
 		.stat_fd = -1,
-		.statm_fd = -1,
-		.io_fd = -1,
-		.schedstat_fd = -1,
+		.memory.statm_fd = -1,
+		.cpu.io_fd = -1,
+		.cpu.schedstat_fd = -1,
 		.children_fd = -1,
 	};
 	struct proc_pid_stat stat;
@@ -154,7 +156,7 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 /* Whether the root of the tree is the program in which this code runs. Its figures include the tracker's part. */
 static bool is_around_us(const struct process_tree *tree, const struct member *member)
 {
-	return tree->own_cost && member->pid == tree->root_pid;
+	return tree->cpu.own_cost && member->pid == tree->root_pid;
 }
 
 bool member_has_clock(pid_t pid)
@@ -171,16 +173,16 @@ static int64_t clock_of(const struct process_tree *tree, const struct member *me
 {
 	int64_t clock_ns = process_clock_ns(member->pid);
 
-	return clock_ns >= 0 && is_around_us(tree, member) ? clock_ns - own_cost_cpu_ns(tree->own_cost)
+	return clock_ns >= 0 && is_around_us(tree, member) ? clock_ns - own_cost_cpu_ns(tree->cpu.own_cost)
 							   : clock_ns;
 }
 
 bool member_has_run_since_look(const struct process_tree *tree, struct member *member)
 {
-	int64_t before_ns = member->looked_ns;
+	int64_t before_ns = member->cpu.looked_ns;
 
-	member->looked_ns = clock_of(tree, member);
-	return member->looked_ns >= 0 && member->looked_ns != before_ns;
+	member->cpu.looked_ns = clock_of(tree, member);
+	return member->cpu.looked_ns >= 0 && member->cpu.looked_ns != before_ns;
 }
 
 bool member_has_run(struct process_tree *tree, struct member *member)
@@ -190,21 +192,22 @@ bool member_has_run(struct process_tree *tree, struct member *member)
 	if (!tree->uses_clock)
 		return true;
 	clock_ns = clock_of(tree, member);
-	member->looked_ns = clock_ns;
+	member->cpu.looked_ns = clock_ns;
 	if (clock_ns < 0) {
 		member->vanished = true;
 		return false;
 	}
-	if (clock_ns == member->clock_ns)
+	if (clock_ns == member->cpu.clock_ns)
 		return false;
-	member->ran_ns =
-		member->clock_ns < 0 || clock_ns < member->clock_ns ? INT64_MAX : clock_ns - member->clock_ns;
-	if (member->ran_ns != INT64_MAX) {
-		tree->ran_count++;
-		tree->ran_ns += member->ran_ns;
+	member->cpu.ran_ns = member->cpu.clock_ns < 0 || clock_ns < member->cpu.clock_ns
+				     ? INT64_MAX
+				     : clock_ns - member->cpu.clock_ns;
+	if (member->cpu.ran_ns != INT64_MAX) {
+		tree->cpu.turns.ran_count++;
+		tree->cpu.turns.ran_ns += member->cpu.ran_ns;
 	}
 	/* A clock that has gone back belongs to a new process with the same pid. Its stat file will show that. */
-	member->clock_ns = clock_ns;
+	member->cpu.clock_ns = clock_ns;
 	return true;
 }
 
@@ -228,11 +231,11 @@ static int64_t user_part(const struct process_tree *tree, const struct proc_pid_
 
 static void account_stat(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
 {
-	struct account *account = &member->account;
+	struct account *account = &member->cpu.account;
 	int64_t ticked_ns = ticks_ns(tree, stat->utime_ticks) + ticks_ns(tree, stat->stime_ticks);
 
 	account->own.of[USAGE_CPU_NS] =
-		tree->uses_clock && member->clock_ns >= 0 ? member->clock_ns : ticked_ns;
+		tree->uses_clock && member->cpu.clock_ns >= 0 ? member->cpu.clock_ns : ticked_ns;
 	account->own.of[USAGE_UTIME_NS] = user_part(tree, stat, account->own.of[USAGE_CPU_NS]);
 	account->own.of[USAGE_MINOR_FAULTS] = at_most(stat->minor_faults, FAULTS_MOST);
 	account->own.of[USAGE_MAJOR_FAULTS] = at_most(stat->major_faults, FAULTS_MOST);
@@ -258,7 +261,7 @@ static void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages
 
 static int read_io(struct process_tree *tree, struct member *member)
 {
-	ssize_t length = member_read_file(tree, member, &member->io_fd, "io");
+	ssize_t length = member_read_file(tree, member, &member->cpu.io_fd, "io");
 	struct usages read = {0};
 	struct proc_pid_io io;
 
@@ -268,8 +271,8 @@ static int read_io(struct process_tree *tree, struct member *member)
 		return -EBADMSG;
 	usages_of_io(&io, &read);
 	for (enum usage i = USAGE_READ_BYTES; i <= USAGE_WRITTEN_CHARS; i++) {
-		member->account.own.of[i] = read.of[i];
-		member->account.appears.of[i] = read.of[i];
+		member->cpu.account.own.of[i] = read.of[i];
+		member->cpu.account.appears.of[i] = read.of[i];
 	}
 	return 0;
 }
@@ -301,7 +304,8 @@ int member_read_self_io(struct process_tree *tree, struct usages *ret_io)
 {
 	struct root *root = tree->root;
 
-	return (int)take_own_io(root, root->live ? root_reread(root, &tree->self_io_file) : -ENOENT, ret_io);
+	return (int)take_own_io(root, root->live ? root_reread(root, &tree->cpu.self_io_file) : -ENOENT,
+				ret_io);
 }
 
 pid_t member_memory_id(struct process_tree *tree, const struct member *member)
@@ -315,8 +319,9 @@ pid_t member_memory_id(struct process_tree *tree, const struct member *member)
 static int read_statm(struct process_tree *tree, struct member *member)
 {
 	pid_t id = member_memory_id(tree, member);
-	ssize_t length = id != member->pid ? root_read_pid(tree->root, id, "statm")
-					   : member_read_file(tree, member, &member->statm_fd, "statm");
+	ssize_t length = id != member->pid
+				 ? root_read_pid(tree->root, id, "statm")
+				 : member_read_file(tree, member, &member->memory.statm_fd, "statm");
 	struct proc_pid_statm statm;
 
 	if (length < 0)
@@ -324,12 +329,12 @@ static int read_statm(struct process_tree *tree, struct member *member)
 	if (parse_proc_pid_statm(tree->root->text.data, (size_t)length, &statm) < 0)
 		return -EBADMSG;
 	if (statm.virtual_pages > 0)
-		member->is_being_freed = false;
-	else if (member->virtual_pages > 0)
-		member->is_being_freed = true;
-	member->resident_pages = not_negative(statm.resident_pages);
-	member->shared_pages = not_negative(statm.shared_pages);
-	member->virtual_pages = not_negative(statm.virtual_pages);
+		member->memory.is_being_freed = false;
+	else if (member->memory.virtual_pages > 0)
+		member->memory.is_being_freed = true;
+	member->memory.resident_pages = not_negative(statm.resident_pages);
+	member->memory.shared_pages = not_negative(statm.shared_pages);
+	member->memory.virtual_pages = not_negative(statm.virtual_pages);
 	return 0;
 }
 
@@ -338,13 +343,13 @@ static int read_statm(struct process_tree *tree, struct member *member)
  */
 static void note_freeing(struct member *member, const struct proc_pid_stat *stat)
 {
-	member->is_being_freed |=
-		!member->virtual_pages && (proc_pid_stat_is_exiting(stat) || stat->virtual_bytes > 0);
+	member->memory.is_being_freed |=
+		!member->memory.virtual_pages && (proc_pid_stat_is_exiting(stat) || stat->virtual_bytes > 0);
 }
 
 static int64_t anonymous_pages(const struct member *member)
 {
-	return not_negative(member->resident_pages - member->shared_pages);
+	return not_negative(member->memory.resident_pages - member->memory.shared_pages);
 }
 
 static int64_t faults_of(const struct proc_pid_stat *stat)
@@ -370,13 +375,13 @@ static int read_size_and_faults(struct process_tree *tree, struct member *member
 		if (error < 0)
 			return error;
 		if (member->state != 'Z' &&
-		    absolute_difference(stat->resident_pages, member->resident_pages) > PAGES_BEHIND &&
+		    absolute_difference(stat->resident_pages, member->memory.resident_pages) > PAGES_BEHIND &&
 		    read_stat(tree, member, &after) == 0 && after.start_ticks == member->start_ticks)
 			passed = faults_of(&after) - faults_of(stat);
 		if (passed < narrowest) {
 			narrowest = passed;
-			member->faults = faults_of(stat);
-			member->anon_at_faults = anonymous_pages(member);
+			member->memory.faults = faults_of(stat);
+			member->memory.anon_at_faults = anonymous_pages(member);
 		}
 		if (passed <= PAGES_BEHIND)
 			return 0;
@@ -393,12 +398,13 @@ static void follow_memory(struct process_tree *tree, struct member *member, cons
 {
 	struct proc_pid_stat last = *stat;
 
-	if (!tree->reads_all && member->state != 'Z' && faults_of(stat) == member->faults &&
-	    stat->resident_pages == member->stat_pages && stat->virtual_bytes == member->stat_bytes)
+	if (!tree->reads_all && member->state != 'Z' && faults_of(stat) == member->memory.faults &&
+	    stat->resident_pages == member->memory.stat_pages &&
+	    stat->virtual_bytes == member->memory.stat_bytes)
 		return;
-	member->faults = faults_of(stat);
-	member->stat_pages = read_size_and_faults(tree, member, &last) < 0 ? -1 : last.resident_pages;
-	member->stat_bytes = last.virtual_bytes;
+	member->memory.faults = faults_of(stat);
+	member->memory.stat_pages = read_size_and_faults(tree, member, &last) < 0 ? -1 : last.resident_pages;
+	member->memory.stat_bytes = last.virtual_bytes;
 }
 
 void member_read_memory(struct process_tree *tree, struct member *member)
@@ -417,13 +423,13 @@ static bool shares_memory_with_parent(struct process_tree *tree, struct member *
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 	long order;
 
-	if (!parent || parent == member || !member->virtual_pages ||
-	    parent->virtual_pages != member->virtual_pages || !tree->root->live ||
-	    member->apart_from == parent->pid)
+	if (!parent || parent == member || !member->memory.virtual_pages ||
+	    parent->memory.virtual_pages != member->memory.virtual_pages || !tree->root->live ||
+	    member->memory.apart_from == parent->pid)
 		return false;
 	order = syscall(SYS_kcmp, (long)member->pid, (long)parent->pid, (long)KCMP_VM, 0L, 0L);
 	if (order > 0)
-		member->apart_from = parent->pid;
+		member->memory.apart_from = parent->pid;
 	return order < 0 ? parent->state == 'D' : order == 0;
 }
 
@@ -476,20 +482,21 @@ static void note_sigchld(struct process_tree *tree, struct member *member, const
 static void take_own_cost_out(const struct process_tree *tree, struct member *member,
 			      const struct proc_pid_stat *stat, const struct usages *cost)
 {
-	struct usages *own = &member->account.own;
+	struct usages *own = &member->cpu.account.own;
 	int64_t cpu_ns = own->of[USAGE_CPU_NS];
 
 	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++) {
 		own->of[i] = not_negative(own->of[i] - cost->of[i]);
 		if (i >= USAGE_READ_BYTES)
-			member->account.appears.of[i] = own->of[i];
+			member->cpu.account.appears.of[i] = own->of[i];
 	}
 	/* The clock already excludes the tracker's part, but the kernel's split includes it. */
-	own->of[USAGE_UTIME_NS] = not_negative(
-		user_part(tree, stat, cpu_ns + own_cost_cpu_ns(tree->own_cost)) - cost->of[USAGE_UTIME_NS]);
+	own->of[USAGE_UTIME_NS] =
+		not_negative(user_part(tree, stat, cpu_ns + own_cost_cpu_ns(tree->cpu.own_cost)) -
+			     cost->of[USAGE_UTIME_NS]);
 	if (own->of[USAGE_UTIME_NS] > cpu_ns)
 		own->of[USAGE_UTIME_NS] = cpu_ns;
-	member->thread_count = not_negative(member->thread_count - tree->own_cost->threads);
+	member->thread_count = not_negative(member->thread_count - tree->cpu.own_cost->threads);
 }
 
 /*
@@ -500,17 +507,17 @@ static void note_io(struct process_tree *tree, const struct member *member, int 
 {
 	if (member->pid != tree->root_pid)
 		return;
-	tree->io_known |= !error;
-	tree->io_error = tree->io_known ? 0 : -error;
+	tree->cpu.io_known |= !error;
+	tree->cpu.io_error = tree->cpu.io_known ? 0 : -error;
 }
 
 void member_pass_over(struct member *member)
 {
-	struct usages *own = &member->account.own;
+	struct usages *own = &member->cpu.account.own;
 
-	own->of[USAGE_UTIME_NS] += (int64_t)((double)member->ran_ns * (double)own->of[USAGE_UTIME_NS] /
+	own->of[USAGE_UTIME_NS] += (int64_t)((double)member->cpu.ran_ns * (double)own->of[USAGE_UTIME_NS] /
 					     (double)max_i64(own->of[USAGE_CPU_NS], 1));
-	own->of[USAGE_CPU_NS] = member->clock_ns;
+	own->of[USAGE_CPU_NS] = member->cpu.clock_ns;
 	member->is_behind = true;
 }
 
@@ -521,11 +528,11 @@ void member_read(struct process_tree *tree, struct member *member)
 	struct proc_pid_stat stat;
 	int error;
 
-	tree->waiting.offered_pid = 0;
+	tree->cpu.waiting.offered_pid = 0;
 	member->is_behind = member->has_forked = false;
 	member->read_ns = tree->touched_ns;
 	if (is_around_us(tree, member))
-		cost = own_cost_rest(tree->own_cost, tree->root);
+		cost = own_cost_rest(tree->cpu.own_cost, tree->root);
 	error = read_stat(tree, member, &stat);
 	if (error < 0 && error != -EACCES && error != -EPERM) {
 		member->vanished = true;
@@ -555,15 +562,16 @@ void member_read(struct process_tree *tree, struct member *member)
 		take_own_cost_out(tree, member, &stat, &cost);
 	member->unreadable = error < 0 && error != -ESRCH && error != -ENOENT;
 	if (member->is_zombie) {
-		member->resident_pages = member->shared_pages = member->virtual_pages = 0;
+		member->memory.resident_pages = member->memory.shared_pages = member->memory.virtual_pages =
+			0;
 		return;
 	}
-	member->faults_before = member->faults;
-	member->anon_before = member->anon_at_faults;
-	member->mark_before_kib = member->mark_kib;
+	member->memory.faults_before = member->memory.faults;
+	member->memory.anon_before = member->memory.anon_at_faults;
+	member->memory.mark_before_kib = member->memory.mark_kib;
 	follow_memory(tree, member, &stat);
 	note_freeing(member, &stat);
 	memory_note_lineage(tree, member, &stat);
-	member->shares_memory = shares_memory_with_parent(tree, member);
+	member->memory.shares_memory = shares_memory_with_parent(tree, member);
 	memory_between_read_mark(tree, member, first);
 }

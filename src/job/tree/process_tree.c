@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "job/cpu/process_heir.h"
+#include "job/cpu/process_turns.h"
+#include "job/programs/programs.h"
+#include "job/tree/process_discovery.h"
+#include "job/tree/process_member.h"
 #include "kernel/cgroup_v2.h"
 #include "metric/absent.h"
-#include "job/tree/process_discovery.h"
-#include "job/cpu/process_heir.h"
-#include "job/tree/process_member.h"
-#include "job/cpu/process_turns.h"
 
 enum {
 	FIRST_MEMBERS = 16,
@@ -31,10 +32,10 @@ int process_tree_new(struct root *root, bool with_children, struct process_tree 
 		return -ENOMEM;
 	tree->root = root;
 	tree->with_children = with_children;
-	tree->cgroup_folder = tree->cgroup_cpu_fd = tree->own_children_file.fd = -1;
-	tree->between.before_kib = -1;
-	tree->loadavg_file = KEPT_FILE("proc/loadavg");
-	tree->self_io_file = KEPT_FILE("proc/self/io");
+	tree->cgroup_folder = tree->cpu.cgroup_cpu_fd = tree->discovery.own_children_file.fd = -1;
+	tree->memory.between.before_kib = -1;
+	tree->discovery.loadavg_file = KEPT_FILE("proc/loadavg");
+	tree->cpu.self_io_file = KEPT_FILE("proc/self/io");
 	*ret_tree = tree;
 	return 0;
 }
@@ -45,10 +46,10 @@ void process_tree_free(struct process_tree *tree)
 		return;
 	for (size_t i = 0; i < tree->count; i++)
 		member_done(tree, &tree->members[i]);
-	kept_file_close(&tree->loadavg_file);
-	kept_file_close(&tree->self_io_file);
-	kept_file_close(&tree->own_children_file);
-	kept_file_close(&(struct kept_file){NULL, tree->cgroup_cpu_fd});
+	kept_file_close(&tree->discovery.loadavg_file);
+	kept_file_close(&tree->cpu.self_io_file);
+	kept_file_close(&tree->discovery.own_children_file);
+	kept_file_close(&(struct kept_file){NULL, tree->cpu.cgroup_cpu_fd});
 	programs_free(tree->programs);
 	free(tree->members);
 	free(tree->slots);
@@ -122,7 +123,7 @@ int process_tree_add(struct process_tree *tree, pid_t pid)
 	if (process_tree_find(tree, pid))
 		return -EEXIST;
 	if (!turns_have_room(tree)) {
-		tree->left_out++;
+		tree->cpu.turns.left_out++;
 		return -EAGAIN;
 	}
 	if (tree->count == tree->capacity) {
@@ -175,7 +176,8 @@ bool process_tree_excludes(const struct process_tree *tree, pid_t pid)
 
 static int64_t own_faults(const struct member *member)
 {
-	return member->account.own.of[USAGE_MINOR_FAULTS] - member->account.own_before.of[USAGE_MINOR_FAULTS];
+	return member->cpu.account.own.of[USAGE_MINOR_FAULTS] -
+	       member->cpu.account.own_before.of[USAGE_MINOR_FAULTS];
 }
 
 /* Removes vanished members from the table. The others keep their order. */
@@ -183,7 +185,7 @@ static void sweep_gone_members(struct process_tree *tree)
 {
 	size_t kept = 0;
 
-	tree->watches++;
+	tree->cpu.watches++;
 	discover_new_parents(tree);
 	/* Children first: a parent that vanished as well passes their figures on with its own. */
 	for (size_t i = tree->count; i-- > 0;)
@@ -200,11 +202,11 @@ static void sweep_gone_members(struct process_tree *tree)
 			continue;
 		}
 		if (member->pid == tree->root_pid) {
-			tree->root_gone = tree->root_vanished = true;
-			tree->root_last = member->account;
+			tree->root_gone = tree->cpu.root_vanished = true;
+			tree->cpu.root_last = member->cpu.account;
 		}
 		tree->exited_count++;
-		tree->exited_faults += own_faults(member);
+		tree->cpu.exited_faults += own_faults(member);
 		memory_between_remove(tree, member);
 		member_done(tree, member);
 	}
@@ -226,9 +228,10 @@ static void sweep_gone_members(struct process_tree *tree)
  */
 static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, struct usages *members)
 {
-	const struct tree_account *account = &tree->account;
+	const struct tree_account *account = &tree->cpu.account;
 	struct cgroup_v2_cpu_stat stat;
-	int error = reread_cgroup_v2_cpu_stat(tree->root, tree->cgroup_folder, &tree->cgroup_cpu_fd, &stat);
+	int error =
+		reread_cgroup_v2_cpu_stat(tree->root, tree->cgroup_folder, &tree->cpu.cgroup_cpu_fd, &stat);
 	int64_t cpu_ns, known_ns, right_ns, missing_ns;
 
 	if (error < 0 || !tree->with_children || stat.usage_usec < 0)
@@ -236,7 +239,7 @@ static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, s
 	cpu_ns = stat.usage_usec * NSEC_PER_USEC;
 	known_ns = wrapping_sum(members->of[USAGE_CPU_NS], wrapping_sum(account->reaped.of[USAGE_CPU_NS],
 									account->retired.of[USAGE_CPU_NS]));
-	tree->in_nobody_ns = wrapping_difference(cpu_ns, known_ns);
+	tree->cpu.in_nobody_ns = wrapping_difference(cpu_ns, known_ns);
 	right_ns = cpu_ns > certain_ns ? cpu_ns : certain_ns;
 	missing_ns = wrapping_difference(right_ns, known_ns);
 	members->of[USAGE_CPU_NS] = wrapping_sum(members->of[USAGE_CPU_NS], missing_ns);
@@ -260,29 +263,29 @@ enum { UNEXPLAINED_FAULTS = 3 };
  */
 static void look_for_unseen(struct process_tree *tree)
 {
-	int64_t explained = tree->exited_faults;
+	int64_t explained = tree->cpu.exited_faults;
 
 	for (size_t i = 0; i < tree->count; i++)
 		explained += own_faults(&tree->members[i]);
-	tree->unseen_faults = tree->account.published.of[USAGE_MINOR_FAULTS] - explained;
-	if (tree->unseen_faults > UNEXPLAINED_FAULTS || tree->sigchld_ignored)
+	tree->cpu.unseen_faults = tree->cpu.account.published.of[USAGE_MINOR_FAULTS] - explained;
+	if (tree->cpu.unseen_faults > UNEXPLAINED_FAULTS || tree->sigchld_ignored)
 		tree->exits_missed = true;
 }
 
 static void publish_usage(struct process_tree *tree)
 {
-	int64_t certain_ns = tree->account.reaped.of[USAGE_CPU_NS];
+	int64_t certain_ns = tree->cpu.account.reaped.of[USAGE_CPU_NS];
 	struct usages sum = {0};
 
 	for (size_t i = 0; i < tree->count; i++) {
-		struct usages total = account_total(&tree->members[i].account);
+		struct usages total = account_total(&tree->members[i].cpu.account);
 
 		usages_add(&sum, &total);
-		certain_ns =
-			wrapping_sum(certain_ns, account_certain(&tree->members[i].account).of[USAGE_CPU_NS]);
+		certain_ns = wrapping_sum(certain_ns,
+					  account_certain(&tree->members[i].cpu.account).of[USAGE_CPU_NS]);
 	}
 	hold_against_cgroup(tree, certain_ns, &sum);
-	tree_account_publish(&tree->account, &sum);
+	tree_account_publish(&tree->cpu.account, &sum);
 	look_for_unseen(tree);
 }
 
@@ -293,7 +296,7 @@ static void publish_usage(struct process_tree *tree)
 static void forgive_if_older(const struct process_tree *tree, struct member *member)
 {
 	if (!member->listed && member_is_older(tree, member))
-		account_forgive(&member->account);
+		account_forgive(&member->cpu.account);
 }
 
 /* Whether figures of the member that are not counted by its clock may have changed, and are wanted in this pass. */
@@ -305,11 +308,11 @@ static bool must_be_read(struct process_tree *tree, const struct member *member,
 	 * tick, so any process that may have reaped a child is read regardless of its clock. A process that
 	 * shares memory may become its only user (by exec of the other) without running itself.
 	 */
-	bool may_differ = !ran && (member->shares_memory || member->account.carries);
+	bool may_differ = !ran && (member->memory.shares_memory || member->cpu.account.carries);
 
 	if (!member->listed || member->state == 'Z' || heir_may_have(tree, member))
 		return true;
-	tree->ran_count += may_differ;
+	tree->cpu.turns.ran_count += may_differ;
 	return (ran || member->is_behind || may_differ) && (tree->reads_all || turns_has(tree, member));
 }
 
@@ -319,7 +322,7 @@ static bool touch_member(struct process_tree *tree, size_t i)
 	struct member *member = &tree->members[i];
 	bool ran, was_listed = member->listed;
 
-	account_begin(&member->account);
+	account_begin(&member->cpu.account);
 	ran = member_has_run(tree, member);
 	if (member->vanished)
 		return false;
@@ -345,7 +348,7 @@ static bool touch_member(struct process_tree *tree, size_t i)
 	}
 	if (member->quiet_ticks == QUIET_TICKS_KEPT)
 		member_close(tree, member);
-	if ((!tree->tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || !was_listed ||
+	if ((!tree->discovery.tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || !was_listed ||
 	    member->has_more || (tree->reads_all && (member->is_parent || tree->count <= TURNS_LARGE_TREE)))
 		discover_below(tree, i);
 	/* A child is compared with the parent that it was forked from. */
@@ -383,7 +386,7 @@ void process_tree_touch(struct process_tree *tree)
 	/* A parent that has not run since has not waited for its child either: it may be about to. */
 	for (size_t i = 0; i < tree->count; i++)
 		if (!tree->members[i].vanished && !tree->members[i].quiet_ticks)
-			account_settle(&tree->members[i].account);
+			account_settle(&tree->members[i].cpu.account);
 	if (any_vanished)
 		sweep_gone_members(tree);
 	publish_usage(tree);
@@ -400,7 +403,8 @@ static int begin_tree(struct process_tree *tree, pid_t pid, bool started_by_call
 	tree->started_by_caller = started_by_caller;
 	tree->fds_left = tree->root->live ? descriptors_to_keep() : 0;
 	tree->uses_clock = tree->root->live;
-	tree->knows_children = tree->knows_children || discovery_knows_children(tree, pid);
+	tree->discovery.knows_children =
+		tree->discovery.knows_children || discovery_knows_children(tree, pid);
 	tree->last_full_ns = root_monotonic_ns(tree->root);
 	tree->seeded_ticks = root_boot_ticks(tree->root);
 	error = process_tree_add(tree, pid);
@@ -410,8 +414,8 @@ static int begin_tree(struct process_tree *tree, pid_t pid, bool started_by_call
 	if (started_by_caller) {
 		/* The numbers of its descendants follow its own. */
 		process_tree_root(tree)->by_number = true;
-		tree->newest_pids[0] = tree->newest_pids[1] = pid;
-		tree->newest_ns = tree->last_full_ns;
+		tree->discovery.newest_pids[0] = tree->discovery.newest_pids[1] = pid;
+		tree->discovery.newest_ns = tree->last_full_ns;
 		return 0;
 	}
 	/* Twice, because lists of children may omit one. */
@@ -420,10 +424,10 @@ static int begin_tree(struct process_tree *tree, pid_t pid, bool started_by_call
 	if (!tree->count)
 		return -ESRCH;
 	for (size_t i = 0; i < tree->count; i++)
-		account_forgive(&tree->members[i].account);
-	tree->account.published = tree->account.retired = (struct usages){0};
+		account_forgive(&tree->members[i].cpu.account);
+	tree->cpu.account.published = tree->cpu.account.retired = (struct usages){0};
 	tree->exits_missed = false;
-	tree->exited_faults = 0;
+	tree->cpu.exited_faults = 0;
 	return 0;
 }
 
@@ -445,7 +449,7 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
  */
 static void let_threads_vanish(const struct process_tree *tree, const struct member *member)
 {
-	if (tree->root->live && member->threads)
+	if (tree->root->live && member->cpu.threads)
 		(void)nanosleep(&(struct timespec){.tv_nsec = THREADS_VANISH_NS}, NULL);
 }
 
@@ -461,18 +465,18 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 		return;
 	/* A zombie's clock and stat can still be read. They give its own part, which wait4() does not separate. */
 	if (member) {
-		account_begin(&member->account);
+		account_begin(&member->cpu.account);
 		(void)member_has_run(tree, member);
 		member_read(tree, member);
 		member->vanished = false;
 		waiting_read(tree, member, true);
 		let_threads_vanish(tree, member);
 	}
-	length = member_read_self_io(tree, &tree->account.self_io_before);
-	tree->account.has_self_io_before = length > 0;
+	length = member_read_self_io(tree, &tree->cpu.account.self_io_before);
+	tree->cpu.account.has_self_io_before = length > 0;
 	/* The kernel adds the bytes of this very reading afterwards. The next one must not count them as a child's. */
 	if (length > 0)
-		tree->account.self_io_before.of[USAGE_READ_CHARS] += length;
+		tree->cpu.account.self_io_before.of[USAGE_READ_CHARS] += length;
 }
 
 /* The kernel adds the I/O of a reaped child to that of its reaper. */
@@ -480,17 +484,17 @@ static void reaped_io(struct process_tree *tree, bool is_root, struct usages *re
 {
 	struct usages after;
 
-	if (!tree->account.has_self_io_before || member_read_self_io(tree, &after) < 0)
+	if (!tree->cpu.account.has_self_io_before || member_read_self_io(tree, &after) < 0)
 		return;
-	tree->account.has_self_io_before = false;
+	tree->cpu.account.has_self_io_before = false;
 	for (enum usage i = USAGE_READ_BYTES; i <= USAGE_WRITTEN_CHARS; i++) {
-		int64_t grown = after.of[i] - tree->account.self_io_before.of[i];
+		int64_t grown = after.of[i] - tree->cpu.account.self_io_before.of[i];
 
 		reaped->of[i] = grown > 0 ? grown : 0;
 	}
 	if (is_root) {
-		tree->io_known = true;
-		tree->io_error = 0;
+		tree->cpu.io_known = true;
+		tree->cpu.io_error = 0;
 	}
 }
 
@@ -521,7 +525,7 @@ static void carry_below(struct process_tree *tree, pid_t ended)
 /* wait4(2) adds the page faults of the children that the process waited for; its own were read when it was a zombie. */
 static bool has_waited_for_none(const struct member *member, const struct usages *reaped)
 {
-	const struct usages *own = &member->account.own;
+	const struct usages *own = &member->cpu.account.own;
 
 	return own->of[USAGE_MINOR_FAULTS] == reaped->of[USAGE_MINOR_FAULTS] &&
 	       own->of[USAGE_MAJOR_FAULTS] == reaped->of[USAGE_MAJOR_FAULTS];
@@ -531,23 +535,23 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 {
 	struct member *member = process_tree_find(tree, pid);
 	struct usages reaped = usages_of_rusage(usage), unclaimed;
-	bool replaces = tree->root_vanished && pid == tree->root_pid;
+	bool replaces = tree->cpu.root_vanished && pid == tree->root_pid;
 
 	if (process_tree_excludes(tree, pid))
 		return;
-	tree->root_vanished &= !replaces;
+	tree->cpu.root_vanished &= !replaces;
 	reaped_io(tree, pid == tree->root_pid, &reaped);
 	if (!tree->with_children) {
 		/* Only the root counts, and only its own use. */
 		if (pid != tree->root_pid)
 			return;
 		if (member || replaces)
-			reaped = member ? member->account.own : tree->root_last.own;
+			reaped = member ? member->cpu.account.own : tree->cpu.root_last.own;
 	}
-	usages_add(&tree->account.reaped, &reaped);
+	usages_add(&tree->cpu.account.reaped, &reaped);
 	if (!member) {
 		if (replaces)
-			account_replace(&tree->account, &tree->root_last, &reaped);
+			account_replace(&tree->cpu.account, &tree->cpu.root_last, &reaped);
 		tree->exited_count += !replaces;
 		return;
 	}
@@ -560,16 +564,16 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 			tree->members[i].parent_reaped = !member->ignores_sigchld;
 	if (has_waited_for_none(member, &reaped))
 		memory_between_reaped(tree, member, usage->ru_maxrss);
-	unclaimed = account_unclaimed(&member->account, &reaped);
+	unclaimed = account_unclaimed(&member->cpu.account, &reaped);
 	tree->sigchld_ignored |= member->tears_down && unclaimed.of[USAGE_CPU_NS] > 0;
-	account_retire(&tree->account, &member->account, &unclaimed);
-	tree->exited_faults += own_faults(member);
+	account_retire(&tree->cpu.account, &member->cpu.account, &unclaimed);
+	tree->cpu.exited_faults += own_faults(member);
 	if (tree->programs)
 		programs_note_reaped(tree->programs, member);
-	member->account = (struct account){0};
+	member->cpu.account = (struct account){0};
 	member->vanished = true;
 	sweep_gone_members(tree);
-	tree->root_vanished &= pid != tree->root_pid;
+	tree->cpu.root_vanished &= pid != tree->root_pid;
 }
 
 /*
@@ -579,9 +583,9 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
  */
 bool process_tree_lost_usage(const struct process_tree *tree)
 {
-	int64_t told_ns = tree->account.published.of[USAGE_CPU_NS] - tree->in_nobody_ns;
+	int64_t told_ns = tree->cpu.account.published.of[USAGE_CPU_NS] - tree->cpu.in_nobody_ns;
 
-	return process_tree_running(tree) == 0 && tree->in_nobody_ns > 20 * NSEC_PER_MSEC + told_ns / 20;
+	return process_tree_running(tree) == 0 && tree->cpu.in_nobody_ns > 20 * NSEC_PER_MSEC + told_ns / 20;
 }
 
 int64_t process_tree_exits(struct process_tree *tree)

@@ -1,0 +1,81 @@
+/* The memory of one member and of the tree, as job/memory/ keeps it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "job/memory/memory_between.h"
+
+struct memory_reading;
+
+/*
+ * From the reading before a process's first fork was seen to the reading at its last fork. `faults` counts its page
+ * faults, `anon` its anonymous pages. Pages that it replaced in between live on in forks that it had made by then.
+ */
+struct fork_window {
+	bool is_known; /* a fork was seen, and both readings are from after tracking began */
+	int64_t faults_first, faults_last;
+	int64_t anon_first, anon_last;
+	/* Before the oldest fork that is a member of its family in this tick. */
+	int64_t faults_living, anon_living;
+
+	/* Pages that it took and freed again between two readings, by its high-water mark: before and with the last one. */
+	int64_t passing_before, passing_last, passing_living;
+	size_t pass; /* that of the last reading */
+};
+
+struct member_memory {
+	double share; /* its part of the tree's memory, in KiB; see memory_divide.h */
+
+	int64_t resident_pages;
+	int64_t shared_pages;
+	int64_t virtual_pages;
+	bool shares_memory;  /* its memory is its parent's (vfork, CLONE_VM) and counted there */
+	pid_t apart_from;    /* the parent with which it does not share memory; 0: unknown */
+	bool is_being_freed; /* it has no address space any more, but the kernel may still hold its pages */
+	int statm_fd;        /* kept while the process runs often; -1: closed */
+	int64_t peak_faults; /* page faults when its high-water mark was read; same count, same mark */
+	int64_t peak_before_kib; /* the mark when tracking began; 0: all of it is from the record */
+	int64_t mark_kib;        /* its high-water mark while tracked; 0: was not read */
+	int64_t beside_kib; /* the most that the rest of the tree held in a tick in which it was counted */
+	bool was_counted;   /* in a tick; else beside_kib says nothing */
+
+	/* As of the last tick: see memory_between.h. */
+	int64_t mark_followed_kib;
+	int64_t resident_before; /* pages */
+
+	/* Memory that is shared since a fork: see memory_family.h. */
+	bool is_forked;          /* forked, and has not called exec since */
+	size_t fork_count;       /* its forks that are members of its family in this tick */
+	int64_t forks_anon_kib;  /* anonymous memory of the largest of them */
+	uint64_t layout;         /* of its address space: a fork has its parent's; 0: not permitted to see */
+	uint64_t family;         /* the same in members that descend from one by forks alone */
+	pid_t forked_by;         /* its parent when it was first seen; 0: that had gone by then */
+	bool passes_on;          /* that parent had hardly any memory of its own */
+	int64_t inherited_pages; /* anonymous pages that it may have had from its parent when first seen */
+	int64_t inherited_least; /* those that it cannot have faulted in itself by then, except as huge pages */
+	int64_t faults;          /* its own, minor and major, and */
+	int64_t anon_at_faults; /* its anonymous pages at the same moment */
+	int64_t stat_pages;     /* its resident set by /proc/PID/stat, and */
+	int64_t stat_bytes;     /* the size of its address space, when statm was read; -1: never */
+	int64_t parent_faults;  /* its parent's when it was first seen, and */
+	int64_t parent_faults_before, parent_anon_before; /* at the reading before that; -1: unknown */
+	int64_t parent_passing_before;
+	int64_t faults_before;          /* at the previous reading; 0: none */
+	int64_t anon_before;            /* anon_at_faults at that time */
+	int64_t mark_before_kib;        /* mark_kib at that time */
+	struct fork_window forks;       /* when it forked members of its family */
+	struct memory_reading *reading; /* NULL: never read */
+	int64_t reading_failed_ns;      /* 0: no failure */
+	int64_t rollup_ns;              /* how long smaps_rollup would take now; -1: never read */
+	int64_t rollup_pages;           /* its resident pages at that time */
+};
+
+struct job_memory {
+	struct memory_between between;
+	int64_t largest_kib;    /* largest high-water mark of any process while tracked; 0: unknown */
+	int64_t huge_kib;       /* the most that the members can have in transparent huge pages */
+	bool cgroup_has_memory; /* the tree's own cgroup counts memory */
+};
