@@ -105,11 +105,11 @@ static void cleanup_regions(rt_regions **regions)
 }
 
 /* Only these two figures can count in several ways; the name of any other tells its measure. */
-static unsigned measures_of(const rt_summary *summary, const char *name)
+static unsigned measures_of(const rt_summary *summary, enum run_figure_id figure)
 {
-	if (strcmp(name, "memory_peak") == 0)
+	if (figure == FIGURE_memory_peak_mib)
 		return 1u << memory_measure(summary_memory_peak(summary).source);
-	if (strcmp(name, "memory_mean") == 0)
+	if (figure == FIGURE_memory_mean_mib)
 		return summary->tracked ? summary->memory_measures : 1u << MEASURE_MACHINE;
 	return 0;
 }
@@ -148,7 +148,7 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 		       struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
-	struct rt_cell values[SUMMARY_FIGURES];
+	struct rt_cell values[RUN_FIGURE_COUNT];
 	int result = 0;
 
 	if (summary->phases.count)
@@ -157,15 +157,16 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 	if (result < 0)
 		return result;
 	summary_values(summary, values);
-	for (size_t i = 0; i < SUMMARY_FIGURES && result == 0; i++) {
-		const char *name = SUMMARY_FIGURE[i].compared;
+	for (size_t i = 0; i < RUN_FIGURE_COUNT && result == 0; i++) {
+		const char *name = RUN_FIGURES[i].compared;
 
 		if (!name)
 			continue;
-		result = add_finding(findings, name, SUMMARY_FIGURE[i].unit, false, side,
+		result = add_finding(findings, name, RUN_FIGURES[i].unit, false, side,
 				     cell_real(values[i], NAN));
 		if (result == 0)
-			findings->list[findings->count - 1].measures = measures_of(summary, name);
+			findings->list[findings->count - 1].measures =
+				measures_of(summary, (enum run_figure_id)i);
 	}
 	if (result == 0)
 		result = add_programs(findings, summary, side);

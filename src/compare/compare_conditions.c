@@ -112,9 +112,29 @@ static bool is_name(struct scan given, const char *name)
 	return true;
 }
 
+static const struct compared *find_compared(const rt_comparison *comparison, struct scan given)
+{
+	for (size_t i = 0; i < comparison->count; i++)
+		if (is_name(given, comparison->list[i].name))
+			return &comparison->list[i];
+	return NULL;
+}
+
+/* The figure by its name in the comparison, or by another one that it has in the table of figures. */
+static const struct compared *find_by_any_name(const rt_comparison *comparison, struct scan given)
+{
+	const struct compared *compared = find_compared(comparison, given);
+	enum run_figure_id figure = run_figure_of_key(given);
+	const char *name =
+		compared || figure == RUN_FIGURE_COUNT ? NULL : run_figure_in_gate(&RUN_FIGURES[figure]);
+
+	return name ? find_compared(comparison, scan_bytes(name, strlen(name))) : compared;
+}
+
 int rt_comparison_holds(const rt_comparison *comparison, const char *condition_text,
 			struct rt_problem *ret_problem)
 {
+	const struct compared *compared;
 	struct condition condition;
 
 	if (!parse_condition(condition_text, &condition))
@@ -122,12 +142,9 @@ int rt_comparison_holds(const rt_comparison *comparison, const char *condition_t
 			ret_problem, -EINVAL,
 			"'%.100s' is not a condition: give one like memory_peak>+10%% or wall_time>60",
 			condition_text);
-	for (size_t i = 0; i < comparison->count; i++) {
-		const struct compared *compared = &comparison->list[i];
-
-		if (is_name(condition.name, compared->name))
-			return check_figure(comparison, compared, &condition, condition_text, ret_problem);
-	}
+	compared = find_by_any_name(comparison, condition.name);
+	if (compared)
+		return check_figure(comparison, compared, &condition, condition_text, ret_problem);
 	return problem_set(ret_problem, -ENOENT, "no run has a figure '%.*s'",
 			   (int)scan_left(&condition.name), condition.name.at);
 }

@@ -107,11 +107,6 @@ static void fill_static(const struct tracking *tracking, struct rt_cell *cells)
 	put_count(&out, tracking->expected_gpus);
 }
 
-static double real_of_count(int64_t count)
-{
-	return count_absent(count) ? NAN : (double)count;
-}
-
 /* Adds the root process, its descendants, and both together. */
 static void put_parts(struct cells_out *out, double main, double all, double combined, double factor)
 {

@@ -23,7 +23,7 @@ void json_unescape(struct buffer *out, const struct scan *raw);
 /* Steps over one value of any kind. */
 bool json_skip(struct scan *json);
 
-enum json_kind { VALUE_OTHER, VALUE_NULL, VALUE_NUMBER, VALUE_STRING, VALUE_TRUE, VALUE_FALSE };
+enum json_kind { VALUE_NULL, VALUE_OTHER, VALUE_NUMBER, VALUE_STRING, VALUE_TRUE, VALUE_FALSE };
 
 /* Takes one value. `ret_raw` is its text (strings: between the quotes). Arrays and objects are VALUE_OTHER. */
 bool json_value(struct scan *json, enum json_kind *ret_kind, struct scan *ret_raw);

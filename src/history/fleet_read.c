@@ -185,7 +185,7 @@ static int find_group(struct fleet *fleet, const struct buffer *key, uint32_t *r
 static void describe_end(const struct run_lines *lines, struct fleet_run *run, char ret_text[REASON_BYTES])
 {
 	char name[SIGNAL_NAME_SIZE];
-	double signo = run_real(lines, RUN_signal), code = run_real(lines, RUN_exit_code);
+	double signo = run_real(lines, FIGURE_end_signal), code = run_real(lines, FIGURE_end_exit_code);
 	struct scan outcome = run_text(lines, RUN_outcome);
 
 	run->end = FLEET_FAILED;
@@ -235,8 +235,7 @@ static int find_reason(struct fleet *fleet, const char *text, uint8_t *ret_reaso
 }
 
 /* The request; else a limit other than the machine's size, because the scheduler or the container runtime set it. */
-static double asked_or_limit(const struct run_lines *lines, enum run_key asked, enum run_key limit,
-			     enum run_key source)
+static double asked_or_limit(const struct run_lines *lines, unsigned asked, unsigned limit, unsigned source)
 {
 	double value = run_real(lines, asked);
 
@@ -271,19 +270,19 @@ static void find_job(const struct run_lines *lines, struct fleet_run *run)
 static struct fleet_run take_run(const struct run_lines *lines)
 {
 	struct fleet_run run = {
-		.started = run_real(lines, RUN_started),
-		.wall_secs = run_real(lines, RUN_wall_secs),
-		.cpu_secs = run_real(lines, RUN_cpu_secs),
-		.cores = run_real(lines, RUN_cores_mean),
-		.memory_mib = run_real(lines, RUN_memory_peak_mib),
+		.started = run_real(lines, FIGURE_run_started_timestamp),
+		.wall_secs = run_real(lines, FIGURE_time_wall_secs),
+		.cpu_secs = run_real(lines, FIGURE_time_cpu_secs),
+		.cores = run_real(lines, FIGURE_cores_mean),
+		.memory_mib = run_real(lines, FIGURE_memory_peak_mib),
 		.cores_asked =
-			asked_or_limit(lines, RUN_cores_asked, RUN_cores_limit, RUN_cores_limit_source),
-		.memory_asked_mib = asked_or_limit(lines, RUN_memory_asked_mib, RUN_memory_limit_mib,
-						   RUN_memory_limit_source),
+			asked_or_limit(lines, RUN_cores_asked, FIGURE_cores_limit, FIGURE_cores_limit_source),
+		.memory_asked_mib = asked_or_limit(lines, RUN_memory_asked_mib, FIGURE_memory_limit_mib,
+						   FIGURE_memory_limit_source),
 		.oom_had_mib = run_real(lines, RUN_oom_had_mib),
 	};
 
-	run.at_limit = run.memory_mib >= AT_LIMIT * run_real(lines, RUN_memory_limit_mib) ||
+	run.at_limit = run.memory_mib >= AT_LIMIT * run_real(lines, FIGURE_memory_limit_mib) ||
 		       run.memory_mib >= AT_LIMIT * run.memory_asked_mib;
 	find_job(lines, &run);
 	return run;
@@ -357,7 +356,7 @@ bool fleet_next_line(const struct fleet *fleet, struct run_cursor *cursor, struc
 
 static bool is_wanted(const struct fleet *fleet, const struct run_lines *lines)
 {
-	if (fleet->since > 0 && !(run_real(lines, RUN_started) >= fleet->since))
+	if (fleet->since > 0 && !(run_real(lines, FIGURE_run_started_timestamp) >= fleet->since))
 		return false;
 	return !fleet->job || run_text_is(lines, RUN_name, fleet->job) ||
 	       run_text_is(lines, RUN_job_name, fleet->job);

@@ -13,43 +13,11 @@
 #include "record/run_lines.h"
 #include "record/tree_memory.h"
 
-/* Values of a line by their names and units in `compare-runs`. */
-static const struct {
-	enum run_key key;
-	const char *name, *unit;
-} FIGURES[] = {
-	{RUN_wall_secs, "wall_time", "s"},
-	{RUN_cpu_secs, "cpu_time", "s"},
-	{RUN_memory_peak_mib, "memory_peak", "MiB"},
-	{RUN_cpu_user_secs, "user_time", "s"},
-	{RUN_cpu_system_secs, "system_time", "s"},
-	{RUN_cores_mean, "cores_mean", "cores"},
-	{RUN_cores_max, "cores_max", "cores"},
-	{RUN_memory_mean_mib, "memory_mean", "MiB"},
-	{RUN_memory_swap_max_mib, "swap_max", "MiB"},
-	{RUN_gpu_mean, "gpu_mean", "GPUs"},
-	{RUN_gpu_max, "gpu_max", "GPUs"},
-	{RUN_gpu_memory_max_mib, "gpu_memory_max", "MiB"},
-	{RUN_read_bytes, "read", "bytes"},
-	{RUN_written_bytes, "written", "bytes"},
-	{RUN_throttled_secs, "throttled", "s"},
-	{RUN_cpu_stall_secs, "cpu_pressure", "s"},
-	{RUN_memory_stall_secs, "memory_pressure", "s"},
-	{RUN_io_stall_secs, "io_pressure", "s"},
-	{RUN_processes_max, "processes_max", ""},
-};
-
-enum {
-	FIGURE_COUNT = ARRAY_SIZE(FIGURES),
-	LINE_BYTES = 1 << 20,
-	TEXT_BYTES = 4096,
-	ID_BYTES = 64,
-	ENTRY_RUN = 0
-};
+enum { LINE_BYTES = 1 << 20, TEXT_BYTES = 4096, ID_BYTES = 64, ENTRY_RUN = 0 };
 
 struct one_run {
 	char id[ID_BYTES], end[OUTCOME_BYTES];
-	double started, values[FIGURE_COUNT];
+	double started, values[RUN_FIGURE_COUNT];
 	unsigned measures; /* of memory */
 	bool same_cpu;
 };
@@ -74,7 +42,7 @@ void good_runs_done(struct good_runs *good)
 	buffer_done(&good->job);
 }
 
-static void take_text(struct buffer *out, const struct run_lines *lines, enum run_key key)
+static void take_text(struct buffer *out, const struct run_lines *lines, unsigned key)
 {
 	struct scan text = run_text(lines, key);
 
@@ -82,7 +50,7 @@ static void take_text(struct buffer *out, const struct run_lines *lines, enum ru
 	json_unescape(out, &text);
 }
 
-static bool has_text(const struct run_lines *lines, enum run_key key, const struct buffer *text)
+static bool has_text(const struct run_lines *lines, unsigned key, const struct buffer *text)
 {
 	struct scan own = run_text(lines, key);
 
@@ -91,15 +59,15 @@ static bool has_text(const struct run_lines *lines, enum run_key key, const stru
 
 static void take_run(struct one_run *ret_run, const struct run_lines *lines, const struct search *search)
 {
-	struct scan id = run_text(lines, RUN_id), end = run_text(lines, RUN_end),
-		    source = run_text(lines, RUN_memory_peak_source);
+	struct scan id = run_text(lines, RUN_id), end = run_text(lines, FIGURE_end_in_words),
+		    source = run_text(lines, FIGURE_memory_peak_source);
 	char name[TEXT_BYTES];
 
-	*ret_run = (struct one_run){.started = run_real(lines, RUN_started)};
+	*ret_run = (struct one_run){.started = run_real(lines, FIGURE_run_started_timestamp)};
 	scan_copy(&id, ret_run->id, sizeof(ret_run->id));
 	scan_copy(&end, ret_run->end, sizeof(ret_run->end));
-	for (size_t i = 0; i < FIGURE_COUNT; i++)
-		ret_run->values[i] = run_real(lines, FIGURES[i].key);
+	for (unsigned i = 0; i < RUN_FIGURE_COUNT; i++)
+		ret_run->values[i] = run_real(lines, i);
 	scan_copy(&source, name, sizeof(name));
 	ret_run->measures = *name ? 1u << memory_measure(name) : 0;
 	ret_run->same_cpu = has_text(lines, RUN_cpu_model, &search->cpu);
@@ -175,20 +143,22 @@ static int compare_search(const struct search *search, const char *side, rt_comp
 		   *outcomes[] = {search->count > 1 ? search->runs[1].end : "none yet",
 				  search->runs[ENTRY_RUN].end};
 	size_t runs[] = {search->count - 1, 1}, count = 0;
-	CLEANUP_FREE struct compared_value *values = calloc(search->count * FIGURE_COUNT, sizeof(*values));
+	CLEANUP_FREE struct compared_value *values =
+		calloc(search->count * RUN_FIGURE_COUNT, sizeof(*values));
 
 	if (!values)
 		return -ENOMEM;
 	for (size_t i = 0; i < search->count; i++)
-		for (size_t j = 0; j < FIGURE_COUNT; j++)
-			values[count++] = (struct compared_value){
-				.name = FIGURES[j].name,
-				.unit = FIGURES[j].unit,
-				.side = i == ENTRY_RUN,
-				.value = search->runs[i].values[j],
-				.measures =
-					FIGURES[j].key == RUN_memory_peak_mib ? search->runs[i].measures : 0,
-			};
+		for (size_t j = 0; j < RUN_FIGURE_COUNT; j++)
+			if (run_figure_in_gate(&RUN_FIGURES[j]))
+				values[count++] = (struct compared_value){
+					.name = run_figure_in_gate(&RUN_FIGURES[j]),
+					.unit = RUN_FIGURES[j].unit,
+					.side = i == ENTRY_RUN,
+					.value = search->runs[i].values[j],
+					.measures =
+						j == FIGURE_memory_peak_mib ? search->runs[i].measures : 0,
+				};
 	for (size_t i = 2; i < search->count; i++)
 		if (strcmp(search->runs[i].end, outcomes[0]) != 0)
 			outcomes[0] = "not all alike";

@@ -19,77 +19,10 @@
 
 enum { ACCOUNT_BYTES = 16 << 10, ACCOUNTS_BYTES = 16 << 20 };
 
-/* Figures of the summary by their place in its JSON form. */
-static const struct {
-	const char *key, *group, *name;
-} FIGURES[] = {
-	{"started", "run", "started_timestamp"},
-	{"ended", "run", "ended_timestamp"},
-	{"wall_secs", "time", "wall_secs"},
-	{"end", "end", "in_words"},
-	{"reason", "end", "reason"},
-	{"exit_code", "end", "exit_code"},
-	{"signal", "end", "signal"},
-	{"oom", "end", "oom"},
-	{"oom_kills", "end", "oom_kills"},
-	{"cpu_secs", "time", "cpu_secs"},
-	{"cpu_user_secs", "time", "user_secs"},
-	{"cpu_system_secs", "time", "system_secs"},
-	{"cores_mean", "cores", "mean"},
-	{"cores_max", "cores", "max"},
-	{"cores_limit", "cores", "limit"},
-	{"cores_limit_source", "cores", "limit_source"},
-	{"memory_mean_mib", "memory", "mean_mib"},
-	{"memory_peak_mib", "memory", "peak_mib"},
-	{"memory_peak_source", "memory", "peak_source"},
-	{"memory_peak_elapsed_secs", "memory", "peak_elapsed_secs"},
-	{"memory_limit_mib", "memory", "limit_mib"},
-	{"memory_limit_source", "memory", "limit_source"},
-	{"memory_largest_process_mib", "memory", "largest_process_peak_mib"},
-	{"memory_swap_max_mib", "memory", "swap_max_mib"},
-	{"cgroup_memory_peak_mib", "memory", "cgroup_peak_mib"},
-	{"read_bytes", "io", "read_bytes"},
-	{"written_bytes", "io", "written_bytes"},
-	{"read_chars", "io", "read_chars"},
-	{"written_chars", "io", "written_chars"},
-	{"received_bytes", "network", "received_bytes"},
-	{"sent_bytes", "network", "sent_bytes"},
-	{"throttled_secs", "waiting", "throttled_secs"},
-	{"cpu_stall_secs", "waiting", "cpu_pressure_secs"},
-	{"memory_stall_secs", "waiting", "memory_pressure_secs"},
-	{"io_stall_secs", "waiting", "io_pressure_secs"},
-	{"processes_max", "processes", "max"},
-	{"threads_max", "processes", "threads_max"},
-	{"samples", "run", "samples"},
-	{"interval_secs", "run", "interval_secs"},
-	{"missed_ticks", "tracker", "missed_ticks"},
-	{"dropped_samples", "tracker", "dropped_samples"},
-	{"damaged_lines", "damage", "bad_lines"},
-};
-
-/* The same of the work of GPUs. */
-static const struct {
-	const char *key, *name;
-} GPU_WORK[] = {
-	{"gpus_used", "used_max"},
-	{"gpu_mean", "mean"},
-	{"gpu_max", "max"},
-	{"gpu_memory_max_mib", "memory_max_mib"},
-};
-
-static const struct rt_stat_spec GPU_P95 = {"cpu.process_gpu_usage", "p95", "gpu_p95", 4};
-
-/* Percentiles, which a summary does not have. The last two are for the advice only. */
-static const struct {
-	const char *key;
-	struct rt_stat_spec spec;
-} PERCENTILES[] = {
-	{"cores_p50", {"cpu.process_cores_used", "p50", "cores_p50", 4}},
-	{"cores_p95", {"cpu.process_cores_used", "p95", "cores_p95", 4}},
-	{"memory_p50_mib", {"cpu.process_memory_mib", "p50", "memory_p50_mib", 3}},
-	{"memory_p95_mib", {"cpu.process_memory_mib", "p95", "memory_p95_mib", 3}},
-	{NULL, {"process_cpu_usage", "time_mean", "mean", 6}},
-	{NULL, {"process_cpu_usage", "max", "max", 6}},
+/* For the advice alone. */
+static const struct rt_stat_spec OF_ADVICE[] = {
+	{"process_cpu_usage", "time_mean", "mean", 6},
+	{"process_cpu_usage", "max", "max", 6},
 };
 
 static void cleanup_run(struct advice_run **run)
@@ -345,52 +278,62 @@ static void add_identity(struct json_writer *json, const rt_summary *summary, co
 
 static int read_run(struct advice_run *run, const char *recording, struct rt_problem *problem)
 {
-	struct rt_stat_spec specs[ARRAY_SIZE(PERCENTILES) + 1];
+	struct rt_stat_spec specs[ARRAY_SIZE(OF_ADVICE) + RUN_FIGURE_COUNT];
+	size_t count = ARRAY_SIZE(OF_ADVICE);
 	int result = rt_summary_read(&recording, 1, &run->summary, problem);
 
-	for (size_t i = 0; i < ARRAY_SIZE(PERCENTILES); i++)
-		specs[i] = PERCENTILES[i].spec;
-	specs[ARRAY_SIZE(PERCENTILES)] = GPU_P95;
+	memcpy(specs, OF_ADVICE, sizeof(OF_ADVICE));
+	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
+		if (RUN_FIGURES[i].column)
+			specs[count++] =
+				(struct rt_stat_spec){RUN_FIGURES[i].column, RUN_FIGURES[i].statistic,
+						      RUN_FIGURES[i].key, RUN_FIGURES[i].decimals};
 	if (result == 0)
-		result = rt_stats_read_record(&recording, 1, specs, ARRAY_SIZE(specs), &run->stats, problem);
+		result = rt_stats_read_record(&recording, 1, specs, count, &run->stats, problem);
 	if (result == 0)
 		find_evidence(run);
 	return result;
 }
 
+enum gpus_told { GPUS_UNKNOWN, GPUS_NONE, GPUS_ALL };
+
 /*
  * On a machine without GPUs, `gpus` is 0 and stands alone: run_lines.c then takes their work for 0. Where a recording
  * tells nothing about GPUs, `gpus` is absent as well; a summary counts 0 there.
  */
-static void add_gpus(struct json_writer *json, const rt_summary *summary, const rt_stats *stats)
+static enum gpus_told find_gpus_told(const struct rt_cell values[static RUN_FIGURE_COUNT])
 {
-	struct rt_cell count = rt_summary_get(summary, "gpu", "count"), cells[ARRAY_SIZE(GPU_WORK)];
+	static const enum run_figure_id WORK[] = {FIGURE_gpu_used_max, FIGURE_gpu_mean, FIGURE_gpu_max,
+						  FIGURE_gpu_memory_max_mib};
+	struct rt_cell count = values[FIGURE_gpu_count];
 	size_t known = 0, zeros = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(GPU_WORK); i++) {
-		double value;
-
-		cells[i] = rt_summary_get(summary, "gpu", GPU_WORK[i].name);
-		value = cells[i].type == RT_CELL_COUNT ? (double)cells[i].count : cells[i].real;
-		known += cells[i].type != RT_CELL_NONE;
-		zeros += cells[i].type != RT_CELL_NONE && !(value > 0);
+	for (size_t i = 0; i < ARRAY_SIZE(WORK); i++) {
+		known += values[WORK[i]].type != RT_CELL_NONE;
+		zeros += values[WORK[i]].type != RT_CELL_NONE && !(cell_real(values[WORK[i]], 0) > 0);
 	}
 	if (count.type != RT_CELL_COUNT || (!count.count && !known))
-		return;
-	add_cell(json, "gpus", count);
-	if (!count.count && zeros == ARRAY_SIZE(GPU_WORK))
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(GPU_WORK); i++)
-		add_cell(json, GPU_WORK[i].key, cells[i]);
-	add_cell(json, "gpu_p95", rt_stats_get(stats, GPU_P95.column, GPU_P95.name));
-	add_cell(json, "gpu_energy_joules", rt_summary_get(summary, "gpu", "energy_joules"));
+		return GPUS_UNKNOWN;
+	return !count.count && zeros == ARRAY_SIZE(WORK) ? GPUS_NONE : GPUS_ALL;
 }
 
-static void add_percentiles(struct json_writer *json, const rt_stats *stats)
+static void add_figures(struct json_writer *json, const struct advice_run *run)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(PERCENTILES) && PERCENTILES[i].key; i++)
-		add_cell(json, PERCENTILES[i].key,
-			 rt_stats_get(stats, PERCENTILES[i].spec.column, PERCENTILES[i].spec.name));
+	struct rt_cell values[RUN_FIGURE_COUNT];
+	const struct run_figure *figure;
+	enum gpus_told told;
+
+	summary_values(run->summary, values);
+	told = find_gpus_told(values);
+	for (int place = 1; (figure = run_figure_at(place)); place++) {
+		size_t i = (size_t)(figure - RUN_FIGURES);
+
+		if (strcmp(figure->group, "gpu") == 0 &&
+		    told < (i == FIGURE_gpu_count ? GPUS_NONE : GPUS_ALL))
+			continue;
+		add_cell(json, figure->key,
+			 figure->column ? rt_stats_get(run->stats, figure->column, figure->key) : values[i]);
+	}
 }
 
 /* The facts from which `recommend` advises, so that it needs no recording. */
@@ -430,10 +373,7 @@ int run_line_add(struct buffer *out, const char *recording, const struct run_pla
 		add_count(&json, "number", place->number);
 	add_text(&json, "outcome", run_outcome(run, place->live));
 	add_identity(&json, summary, recording, start, identity);
-	for (size_t i = 0; i < ARRAY_SIZE(FIGURES); i++)
-		add_cell(&json, FIGURES[i].key, rt_summary_get(summary, FIGURES[i].group, FIGURES[i].name));
-	add_percentiles(&json, run->stats);
-	add_gpus(&json, summary, run->stats);
+	add_figures(&json, run);
 	add_evidence(&json, run);
 	(void)rt_summary_bottleneck(summary, 0, &rule, &title, &text);
 	add_text(&json, "bottleneck", rule ? rule : no_text(ABSENT_NOT_COLLECTED));

@@ -22,11 +22,6 @@ static double moment_real(double value)
 	return isfinite(value) ? value : (double)NAN;
 }
 
-static double count_or_nan(int64_t value)
-{
-	return count_absent(value) ? (double)NAN : (double)value;
-}
-
 static double in_form(double value, enum form form, double step_secs)
 {
 	return form == AS_IS ? value : step_secs > 0 ? value / step_secs : (double)NAN;
@@ -93,10 +88,10 @@ static void take_programs(struct moment *moment, const struct frame *frame)
 		detail->numbers[PROGRAM_CPU] = (float)in_form(moment_real(row->cpu_secs), PER_SEC, step);
 		detail->numbers[PROGRAM_MEMORY] = (float)moment_real(row->memory_mib);
 		detail->numbers[PROGRAM_READ] =
-			(float)in_form(count_or_nan(row->disk_read_bytes), PER_SEC, step);
+			(float)in_form(real_of_count(row->disk_read_bytes), PER_SEC, step);
 		detail->numbers[PROGRAM_WRITTEN] =
-			(float)in_form(count_or_nan(row->disk_write_bytes), PER_SEC, step);
-		detail->numbers[PROGRAM_PROCESSES] = (float)count_or_nan(row->process_count);
+			(float)in_form(real_of_count(row->disk_write_bytes), PER_SEC, step);
+		detail->numbers[PROGRAM_PROCESSES] = (float)real_of_count(row->process_count);
 		detail->numbers[PROGRAM_VRAM] = (float)moment_real(row->gpu_vram_mib);
 	}
 }
@@ -109,9 +104,9 @@ static void take_moment_gpus(struct moment *moment, const struct frame *frame)
 		if (!detail)
 			return;
 		detail->numbers[GPU_BUSY] = (float)moment_real(row->utilization_pct);
-		detail->numbers[GPU_MEMORY] = (float)(count_or_nan(row->vram_used_bytes) / 1048576);
-		detail->numbers[GPU_MEMORY_TOTAL] = (float)(count_or_nan(row->vram_total_bytes) / 1048576);
-		detail->numbers[GPU_TEMPERATURE] = (float)count_or_nan(row->temperature_celsius);
+		detail->numbers[GPU_MEMORY] = (float)(real_of_count(row->vram_used_bytes) / 1048576);
+		detail->numbers[GPU_MEMORY_TOTAL] = (float)(real_of_count(row->vram_total_bytes) / 1048576);
+		detail->numbers[GPU_TEMPERATURE] = (float)real_of_count(row->temperature_celsius);
 		detail->numbers[GPU_POWER] = (float)moment_real(row->power_watts);
 		detail->numbers[GPU_JOB] = (float)moment_real(row->process_utilization_pct);
 	}
@@ -139,8 +134,8 @@ static void take_devices(struct moment *moment, const struct frame *frame)
 		detail = add_detail(moment, DETAIL_MOUNT, row->mount_point);
 		if (!detail)
 			return;
-		detail->numbers[MOUNT_USED] = (float)(count_or_nan(row->used_bytes) / 1048576);
-		detail->numbers[MOUNT_TOTAL] = (float)(count_or_nan(row->total_bytes) / 1048576);
+		detail->numbers[MOUNT_USED] = (float)(real_of_count(row->used_bytes) / 1048576);
+		detail->numbers[MOUNT_TOTAL] = (float)(real_of_count(row->total_bytes) / 1048576);
 		detail->numbers[MOUNT_FULL] = (float)moment_real(row->used_pct);
 	}
 }
@@ -171,7 +166,7 @@ static int take_cores(struct moment *moment, const struct frame *frame)
 /* ---- moments ----------------------------------------------------------------------------------------- */
 
 #define VALUE_REAL(value) moment_real(value)
-#define VALUE_COUNT(value) count_or_nan(value)
+#define VALUE_COUNT(value) real_of_count(value)
 
 int moment_take(struct moment *ret_moment, const struct frame *frame)
 {

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -81,6 +82,12 @@ static inline int real_absent(double value)
 static inline int count_absent(int64_t value)
 {
 	return value < INT64_MIN + ABSENT_END ? (int)(value - INT64_MIN) : 0;
+}
+
+/* NaN: absent */
+static inline double real_of_count(int64_t count)
+{
+	return count_absent(count) ? (double)NAN : (double)count;
 }
 
 static inline int text_absent(const char *value)

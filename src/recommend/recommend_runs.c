@@ -113,7 +113,7 @@ struct line_search {
 };
 
 /* Decoded, because writers escape differently. */
-static void copy_text(const struct run_lines *lines, enum run_key key, char *ret_text, size_t size)
+static void copy_text(const struct run_lines *lines, unsigned key, char *ret_text, size_t size)
 {
 	CLEANUP_BUFFER struct buffer plain = BUFFER(SOURCE_LINE_BYTES);
 	struct scan text = run_text(lines, key);
@@ -125,8 +125,8 @@ static void copy_text(const struct run_lines *lines, enum run_key key, char *ret
 	scan_copy(&text, ret_text, size);
 }
 
-static const char *member_text(const struct run_lines *lines, enum run_key key, const char *name,
-			       char *ret_text, size_t size)
+static const char *member_text(const struct run_lines *lines, unsigned key, const char *name, char *ret_text,
+			       size_t size)
 {
 	struct scan text;
 
@@ -136,7 +136,7 @@ static const char *member_text(const struct run_lines *lines, enum run_key key, 
 	return ret_text;
 }
 
-static int64_t count_of(const struct run_lines *lines, enum run_key key, int64_t otherwise)
+static int64_t count_of(const struct run_lines *lines, unsigned key, int64_t otherwise)
 {
 	double value = run_real(lines, key);
 
@@ -147,18 +147,18 @@ static void find_peaks_of_line(struct evidence *evidence, const struct run_lines
 {
 	double needed = run_real(lines, RUN_memory_needed_mib), told;
 
-	evidence->process_peak_mib =
-		fmin(run_real(lines, RUN_memory_largest_process_mib), run_real(lines, RUN_memory_peak_mib));
-	if (!run_text_is(lines, RUN_memory_peak_source, "largest_process"))
-		evidence->sampled_peak_mib = run_real(lines, RUN_memory_peak_mib);
-	evidence->swapped = run_real(lines, RUN_memory_swap_max_mib) >= 1;
+	evidence->process_peak_mib = fmin(run_real(lines, FIGURE_memory_largest_process_peak_mib),
+					  run_real(lines, FIGURE_memory_peak_mib));
+	if (!run_text_is(lines, FIGURE_memory_peak_source, "largest_process"))
+		evidence->sampled_peak_mib = run_real(lines, FIGURE_memory_peak_mib);
+	evidence->swapped = run_real(lines, FIGURE_memory_swap_max_mib) >= 1;
 	told = peak_of(evidence);
 	if (evidence->swapped)
 		evidence->sampled_peak_mib = larger_known(evidence->sampled_peak_mib, needed);
 	else if (isnan(told) || needed > told)
 		evidence->between_peak_mib = needed;
 	evidence->kernel_mib = fmax(run_real(lines, RUN_memory_kernel_mib), 0);
-	evidence->limit_mib = run_real(lines, RUN_memory_limit_mib);
+	evidence->limit_mib = run_real(lines, FIGURE_memory_limit_mib);
 }
 
 static void find_oom_of_line(struct evidence *evidence, const struct run_lines *lines)
@@ -169,10 +169,10 @@ static void find_oom_of_line(struct evidence *evidence, const struct run_lines *
 		return;
 	evidence->oom_had_mib = had;
 	evidence->oom_floor_mib = next > had ? next : had;
-	evidence->oom = run_text_is(lines, RUN_oom, "confirmed")          ? OOM_CONFIRMED
-			: run_text_is(lines, RUN_oom, "stopped_at_limit") ? OOM_STOPPED_AT_LIMIT
-			: run_text_is(lines, RUN_oom, "step")             ? OOM_STEP
-									  : OOM_SUSPECTED;
+	evidence->oom = run_text_is(lines, FIGURE_end_oom, "confirmed")          ? OOM_CONFIRMED
+			: run_text_is(lines, FIGURE_end_oom, "stopped_at_limit") ? OOM_STOPPED_AT_LIMIT
+			: run_text_is(lines, FIGURE_end_oom, "step")             ? OOM_STEP
+										 : OOM_SUSPECTED;
 }
 
 static void find_part_of_line(struct evidence *evidence, const struct run_lines *lines)
@@ -199,18 +199,18 @@ static void find_evidence_of_line(struct advice_run *run, const struct run_lines
 	struct evidence *evidence = &run->evidence;
 
 	*evidence = UNKNOWN_EVIDENCE;
-	evidence->started = run_real(lines, RUN_started);
-	evidence->secs = run_real(lines, RUN_wall_secs);
+	evidence->started = run_real(lines, FIGURE_run_started_timestamp);
+	evidence->secs = run_real(lines, FIGURE_time_wall_secs);
 	find_peaks_of_line(evidence, lines);
 	find_oom_of_line(evidence, lines);
 	find_part_of_line(evidence, lines);
-	evidence->mean_cores = run_real(lines, RUN_cores_mean);
-	evidence->max_cores = run_real(lines, RUN_cores_max);
+	evidence->mean_cores = run_real(lines, FIGURE_cores_mean);
+	evidence->max_cores = run_real(lines, FIGURE_cores_max);
 	evidence->busy_cores = larger_known(run_real(lines, RUN_cores_needed), NAN);
-	evidence->p95_cores = run_real(lines, RUN_cores_p95);
-	evidence->mean_gpus = run_real(lines, RUN_gpu_mean);
-	evidence->max_gpus = run_real(lines, RUN_gpu_max);
-	evidence->vram_peak_mib = run_real(lines, RUN_gpu_memory_max_mib);
+	evidence->p95_cores = run_real(lines, FIGURE_cores_p95);
+	evidence->mean_gpus = run_real(lines, FIGURE_gpu_mean);
+	evidence->max_gpus = run_real(lines, FIGURE_gpu_max);
+	evidence->vram_peak_mib = run_real(lines, FIGURE_gpu_memory_max_mib);
 	copy_text(lines, RUN_says_little, run->thin, sizeof(run->thin));
 	evidence->good = !*run->thin && evidence->oom == OOM_NONE;
 }

@@ -8,47 +8,54 @@
 
 #include "base/cleanup.h"
 
-static const struct {
-	const char *name;
-	size_t length;
-} KEYS[] = {
-#define RUN_KEY_ROW(key) {#key, sizeof(#key) - 1},
-	RUN_KEYS(RUN_KEY_ROW)};
+static const char *const OTHER_KEYS[] = {
+#define RUN_KEY_TEXT(key) #key,
+	RUN_KEYS(RUN_KEY_TEXT)};
 
-static int find_key(const struct scan *name)
+static unsigned find_key(const struct scan *name)
 {
-	size_t length = scan_left(name);
+	unsigned key = run_figure_of_key(*name);
 
-	for (int key = 0; key < RUN_KEY_COUNT; key++)
-		if (KEYS[key].length == length && memcmp(KEYS[key].name, name->at, length) == 0)
-			return key;
-	return -1;
+	if (key < RUN_FIGURE_COUNT)
+		return key;
+	while (key < RUN_KEY_COUNT && !scan_is(name, OTHER_KEYS[key - RUN_FIGURE_COUNT]))
+		key++;
+	return key;
 }
 
-/* Lines differ in the keys that they have, so a key is found by its text, not by its place in the line. */
-static int known_key(struct run_lines *lines, const struct scan *name)
+/*
+ * Lines differ in the keys that they have, so a key is found by its text, not by its place in the line. A key whose place is taken
+ * has one of the next.
+ */
+static unsigned known_key(struct run_lines *lines, const struct scan *name)
 {
+	enum { PLACES = 4 };
 	size_t length = scan_left(name), hash = length;
-	struct run_known_key *known;
+	struct run_known_key *known = NULL;
 
 	if (!length || length > sizeof(known->text))
 		return find_key(name);
 	for (size_t i = 0; i < length; i++)
 		hash = hash * 31 + (unsigned char)name->at[i];
-	known = &lines->known[(hash ^ hash >> 9) % RUN_KNOWN_KEYS];
-	if (known->length != length || memcmp(known->text, name->at, length) != 0) {
-		memcpy(known->text, name->at, length);
-		known->length = (unsigned char)length;
-		known->key = (signed char)find_key(name);
+	for (size_t i = 0; i < PLACES; i++) {
+		known = &lines->known[((hash ^ hash >> 9) + i) % RUN_KNOWN_KEYS];
+		if (known->length == length && memcmp(known->text, name->at, length) == 0)
+			return known->key;
+		if (!known->length)
+			break;
 	}
+	memcpy(known->text, name->at, length);
+	known->length = (unsigned char)length;
+	known->key = (unsigned short)find_key(name);
 	return known->key;
 }
 
 /* `gpus` of a machine without GPUs stands alone in newer lines, for their work that is 0. */
 static void fill_gpus(struct run_value values[static RUN_KEY_COUNT])
 {
-	static const enum run_key WORK[] = {RUN_gpus_used, RUN_gpu_mean, RUN_gpu_max, RUN_gpu_memory_max_mib};
-	const struct run_value *gpus = &values[RUN_gpus];
+	static const enum run_figure_id WORK[] = {FIGURE_gpu_used_max, FIGURE_gpu_mean, FIGURE_gpu_max,
+						  FIGURE_gpu_memory_max_mib};
+	const struct run_value *gpus = &values[FIGURE_gpu_count];
 
 	if (gpus->kind != VALUE_NUMBER || !scan_is(&gpus->raw, "0"))
 		return;
@@ -62,16 +69,15 @@ static void fill_gpus(struct run_value values[static RUN_KEY_COUNT])
 /* Reads {"key":value,...}. The last value of a key counts. */
 static bool read_values(struct run_lines *lines, struct scan line)
 {
+	_Static_assert(VALUE_NULL == 0, "all values are absent");
 	memset(lines->values, 0, sizeof(lines->values));
-	for (size_t i = 0; i < RUN_KEY_COUNT; i++)
-		lines->values[i].kind = VALUE_NULL;
 	if (!json_take(&line, '{'))
 		return false;
 	do {
 		struct run_value value;
 		struct scan name;
 		const char *start;
-		int key;
+		unsigned key;
 
 		if (!json_quoted(&line, &name) || !json_take(&line, ':'))
 			return false;
@@ -81,7 +87,7 @@ static bool read_values(struct run_lines *lines, struct scan line)
 		if (value.kind == VALUE_OTHER)
 			value.raw = (struct scan){start, line.at};
 		key = known_key(lines, &name);
-		if (key >= 0)
+		if (key < RUN_KEY_COUNT)
 			lines->values[key] = value;
 	} while (json_take(&line, ','));
 	fill_gpus(lines->values);
@@ -228,7 +234,7 @@ bool is_file_of_runs(const char *path)
 	return is_one;
 }
 
-double run_real(const struct run_lines *lines, enum run_key key)
+double run_real(const struct run_lines *lines, unsigned key)
 {
 	const struct run_value *value = &lines->values[key];
 	struct scan text = value->raw;
@@ -238,13 +244,13 @@ double run_real(const struct run_lines *lines, enum run_key key)
 											     : (double)NAN;
 }
 
-struct scan run_text(const struct run_lines *lines, enum run_key key)
+struct scan run_text(const struct run_lines *lines, unsigned key)
 {
 	return lines->values[key].kind == VALUE_STRING ? lines->values[key].raw : (struct scan){"", ""};
 }
 
 /* Most texts have no escape, and are compared as they stand. */
-bool run_text_is(const struct run_lines *lines, enum run_key key, const char *text)
+bool run_text_is(const struct run_lines *lines, unsigned key, const char *text)
 {
 	const struct run_value *value = &lines->values[key];
 	CLEANUP_BUFFER struct buffer plain = BUFFER(SOURCE_LINE_BYTES);
@@ -257,7 +263,7 @@ bool run_text_is(const struct run_lines *lines, enum run_key key, const char *te
 	return !buffer_error(&plain) && plain.data && strcmp(plain.data, text) == 0;
 }
 
-bool run_member(const struct run_lines *lines, enum run_key key, const char *name, struct scan *ret_text)
+bool run_member(const struct run_lines *lines, unsigned key, const char *name, struct scan *ret_text)
 {
 	struct scan map = lines->values[key].raw;
 

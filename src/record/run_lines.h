@@ -1,17 +1,18 @@
 /*
  * Reads lines of runs (history/run_line.h) from a file, plain or gzip, in constant memory.
  *
- * A reader of 100,000 lines wants about twenty of their ninety keys: the values are found in one pass and stay text until
+ * A reader of 100,000 lines wants few of their ninety keys: the values are found in one pass and stay text until
  * they are asked for. A line that is damaged, or of a newer schema, is counted and left out.
  */
 #pragma once
 
 #include "base/scan.h"
+#include "figures/run_figures.h"
 #include "format/json_scan.h"
 #include "record/problem.h"
 #include "record/source.h"
 
-/* The keys that readers use. A line may lack any of them. */
+/* The keys that readers use beside those of figures, which go by enum run_figure_id. A line may lack any of them. */
 #define RUN_KEYS(KEY) \
 	KEY(schema) \
 	KEY(id) \
@@ -30,50 +31,18 @@
 	KEY(memory_asked_mib) \
 	KEY(tasks) \
 	KEY(nodes) \
-	KEY(started) \
-	KEY(wall_secs) \
-	KEY(exit_code) \
-	KEY(signal) \
-	KEY(oom) \
-	KEY(reason) \
-	KEY(cpu_secs) \
-	KEY(cores_mean) \
-	KEY(cores_p95) \
-	KEY(cores_max) \
-	KEY(cores_limit) \
-	KEY(cores_limit_source) \
-	KEY(memory_peak_mib) \
-	KEY(memory_peak_source) \
-	KEY(memory_limit_mib) \
-	KEY(memory_limit_source) \
-	KEY(memory_largest_process_mib) \
-	KEY(memory_swap_max_mib) \
-	KEY(gpus) \
-	KEY(gpus_used) \
-	KEY(gpu_mean) \
-	KEY(gpu_max) \
-	KEY(gpu_memory_max_mib) \
-	KEY(gpu_energy_joules) \
 	KEY(memory_needed_mib) \
 	KEY(memory_kernel_mib) \
 	KEY(oom_had_mib) \
 	KEY(oom_next_mib) \
 	KEY(cores_needed) \
 	KEY(says_little) \
-	KEY(end) \
-	KEY(cpu_model) \
-	KEY(cpu_user_secs) \
-	KEY(cpu_system_secs) \
-	KEY(memory_mean_mib) \
-	KEY(read_bytes) \
-	KEY(written_bytes) \
-	KEY(throttled_secs) \
-	KEY(cpu_stall_secs) \
-	KEY(memory_stall_secs) \
-	KEY(io_stall_secs) \
-	KEY(processes_max)
+	KEY(cpu_model)
+enum run_key {
+	RUN_AFTER_FIGURES = RUN_FIGURE_COUNT - 1,
 #define RUN_KEY_NAME(key) RUN_##key,
-enum run_key { RUN_KEYS(RUN_KEY_NAME) RUN_KEY_COUNT };
+	RUN_KEYS(RUN_KEY_NAME) RUN_KEY_COUNT
+};
 
 enum { RUN_LINE_NEWEST_SCHEMA = 1, RUN_KNOWN_KEYS = 512 };
 
@@ -86,7 +55,7 @@ struct run_value {
 struct run_known_key {
 	char text[32];
 	unsigned char length;
-	signed char key; /* -1: unused */
+	unsigned short key; /* RUN_KEY_COUNT: unused */
 };
 
 /* Lines of files of runs that say nothing to this program. */
@@ -137,9 +106,9 @@ int run_lines_next(struct run_lines *lines);
 int run_lines_read_text(struct run_lines *ret_lines, const char *text, size_t length);
 
 /* NaN: absent, or no number */
-double run_real(const struct run_lines *lines, enum run_key key);
+double run_real(const struct run_lines *lines, unsigned key);
 /* The text with its escapes; empty if it is absent. */
-struct scan run_text(const struct run_lines *lines, enum run_key key);
-bool run_text_is(const struct run_lines *lines, enum run_key key, const char *text);
+struct scan run_text(const struct run_lines *lines, unsigned key);
+bool run_text_is(const struct run_lines *lines, unsigned key, const char *text);
 /* A text in a map, such as a tag; false if it is absent. */
-bool run_member(const struct run_lines *lines, enum run_key key, const char *name, struct scan *ret_text);
+bool run_member(const struct run_lines *lines, unsigned key, const char *name, struct scan *ret_text);

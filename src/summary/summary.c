@@ -20,8 +20,12 @@ static void want_tree(struct metric_set *wanted)
 static void want_host(struct metric_set *wanted)
 {
 #define MEAN_AND_MAX(field, row, metric) WANT(wanted, row, metric);
-#define SUM(field, row, metric) WANT(wanted, row, metric);
-#include "summary/summary_figures.def"
+#define SUM MEAN_AND_MAX
+#include "summary/summary_sums.def"
+#define SUM_OF(group, name, kind, decimals, row, metric, ...) WANT(wanted, row, metric);
+#define MEAN_OF SUM_OF
+#define MOST_OF SUM_OF
+#include "figures/run_figures.def"
 	WANT(wanted, sample, host);
 	WANT(wanted, sample, job_name);
 	WANT(wanted, sample, tracked_pid);
@@ -35,11 +39,6 @@ static void want_host(struct metric_set *wanted)
 	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
 	metric_set_add_kind(wanted, ROW_tracker);
-}
-
-static double real_of_count(int64_t count)
-{
-	return count_absent(count) ? NAN : (double)count;
 }
 
 void figure_add(struct figure *figure, const struct moment *moment, double value)
@@ -74,7 +73,7 @@ static double same_real(double real)
 /* A metric as a real number, whatever its type; NaN: absent. */
 #define REAL_OF(value) _Generic((value), double : same_real, int64_t : real_of_count)(value)
 
-/* Adds the metrics of part 1 of summary_figures.def whose value is a metric's own. */
+/* Adds the metrics whose value is a metric's own. */
 static void add_metrics(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
 {
 #define MEAN_AND_MAX(field, kind, metric) \
@@ -83,7 +82,15 @@ static void add_metrics(struct rt_summary *summary, const struct frame *frame, c
 #define SUM(field, kind, metric) \
 	if (FIRST(frame, kind)) \
 		total_add(&summary->field, REAL_OF(FIRST(frame, kind)->metric));
-#include "summary/summary_figures.def"
+#include "summary/summary_sums.def"
+#define SUM_OF(group, name, kind, decimals, row, metric, ...) \
+	if (FIRST(frame, row)) \
+		total_add(&summary->own.group##_##name, REAL_OF(FIRST(frame, row)->metric));
+#define MEAN_OF(group, name, kind, decimals, row, metric, ...) \
+	if (FIRST(frame, row)) \
+		figure_add(&summary->own.group##_##name, moment, REAL_OF(FIRST(frame, row)->metric));
+#define MOST_OF MEAN_OF
+#include "figures/run_figures.def"
 }
 
 static void copy_text(char *ret_text, size_t size, const char *text)
@@ -299,7 +306,10 @@ static void forget_figures(struct rt_summary *summary)
 #define MEAN_AND_MAX(field, row, metric) forget_figure(&summary->field);
 #define MEAN_AND_MAX_BY_CODE(field) forget_figure(&summary->field);
 #define PARTS_BY_CODE(field) forget_parts(&summary->field);
-#include "summary/summary_figures.def"
+#include "summary/summary_sums.def"
+#define MEAN_OF(group, name, ...) forget_figure(&summary->own.group##_##name);
+#define MOST_OF MEAN_OF
+#include "figures/run_figures.def"
 }
 
 static void begin_run(struct rt_summary *summary, const struct frame *frame)

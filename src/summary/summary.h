@@ -20,6 +20,7 @@
 #include "summary/time_bins.h"
 #include "base/buffer.h"
 #include "base/scan.h"
+#include "figures/run_figures.h"
 #include "record/reader.h"
 #include "table/aggregate.h"
 
@@ -111,13 +112,20 @@ struct rt_summary {
 	/* The time that the samples cover: more than the job's, if the tracker waited for its descendants. */
 	double recorded_secs;
 
-	/* Sums over the samples: a struct figure, total or parts for each row of part 1. */
+	/* Sums over the samples: a struct figure, total or parts for each row of summary_sums.def. */
 #define MEAN_AND_MAX(field, row, metric) struct figure field;
 #define SUM(field, row, metric) struct total field;
 #define MEAN_AND_MAX_BY_CODE(field) struct figure field;
 #define SUM_BY_CODE(field) struct total field;
 #define PARTS_BY_CODE(field) struct parts field;
-#include "summary/summary_figures.def"
+#include "summary/summary_sums.def"
+	/* Those that belong to one row of the table of figures. */
+	struct {
+#define SUM_OF(group, name, ...) struct total group##_##name;
+#define MEAN_OF(group, name, ...) struct figure group##_##name;
+#define MOST_OF(group, name, ...) struct figure group##_##name;
+#include "figures/run_figures.def"
+	} own;
 	struct shape core_shape; /* of the job's cores; without a tracked process, of the machine's */
 	char memory_source[16];  /* of the maximum */
 	/*
@@ -279,28 +287,11 @@ struct summary_watcher {
 int summary_read_watched(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
 			 rt_summary **ret_summary, struct rt_problem *ret_problem);
 
-enum summary_kind { SUMMARY_REAL, SUMMARY_COUNT, SUMMARY_WHOLE, SUMMARY_TEXT, SUMMARY_FLAG };
-
-/* A row of part 2 of summary_figures.def, in the order of the JSON form. */
-struct summary_figure {
-	const char *group, *name;
-	enum summary_kind kind;
-	const char *compared, *unit; /* NULL: not in `compare-runs` */
-};
-
-enum {
-#define FIGURE(group, name, ...) SUMMARY_##group##_##name,
-#include "summary/summary_figures.def"
-	SUMMARY_FIGURES
-};
-
-extern const struct summary_figure SUMMARY_FIGURE[SUMMARY_FIGURES];
-
 /* All values, rounded. Texts belong to the summary. A flag is a count, 0 or 1. */
-void summary_values(const struct rt_summary *summary, struct rt_cell ret_values[static SUMMARY_FIGURES]);
+void summary_values(const struct rt_summary *summary, struct rt_cell ret_values[static RUN_FIGURE_COUNT]);
 /* The same as numbers, not rounded. NaN: absent, or a text. */
-void summary_numbers(const struct rt_summary *summary, double ret_numbers[static SUMMARY_FIGURES]);
-/* Adds the figures of a line of the screen, by part 3 of summary_figures.def. */
+void summary_numbers(const struct rt_summary *summary, double ret_numbers[static RUN_FIGURE_COUNT]);
+/* Adds the figures of a line of the screen, by their words in run_figures.def. */
 void summary_add_line(struct buffer *out, const struct rt_summary *summary, const char *line,
 		      enum rt_size_unit unit);
 

@@ -142,13 +142,6 @@ struct phase_time summary_phase_time(const struct phase *phase)
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
-const struct summary_figure SUMMARY_FIGURE[SUMMARY_FIGURES] = {
-#define FIGURE(group, name, kind, decimals, value) {#group, #name, SUMMARY_##kind, NULL, NULL},
-#define COMPARED_FIGURE(group, name, kind, decimals, value, compared, unit) \
-	{#group, #name, SUMMARY_##kind, compared, unit},
-#include "summary/summary_figures.def"
-};
-
 /* Shared parts of several figures. */
 struct told {
 	const struct run_start_row *start; /* NULL: not recorded */
@@ -200,92 +193,85 @@ static struct told work_out(const struct rt_summary *summary, const struct run_e
 	};
 }
 
-static struct rt_cell cell_of_REAL(double value, int decimals)
+/* The value of a figure, not rounded. */
+struct figure_value {
+	double number; /* NaN: absent, or a text */
+	const char *text;
+};
+
+static struct figure_value value_of_REAL(double value)
 {
-	if (!isfinite(value))
-		return (struct rt_cell){0};
-	return (struct rt_cell){.type = RT_CELL_REAL, .real = round_like_python(value, decimals)};
+	return (struct figure_value){value, NULL};
 }
 
-static struct rt_cell cell_of_COUNT(int64_t value, int decimals)
+static struct figure_value value_of_COUNT(int64_t value)
 {
-	(void)decimals;
-	return count_absent(value) ? (struct rt_cell){0}
-				   : (struct rt_cell){.type = RT_CELL_COUNT, .count = value};
+	return value_of_REAL(real_of_count(value));
 }
 
 /* A sum or maximum of counts, as a whole number. */
-static struct rt_cell cell_of_WHOLE(double value, int decimals)
+static struct figure_value value_of_WHOLE(double value)
 {
-	return cell_of_COUNT(count_of_real(value + 0.5), decimals);
+	return value_of_REAL(value);
 }
 
-static struct rt_cell cell_of_TEXT(const char *text, int decimals)
+static struct figure_value value_of_TEXT(const char *text)
 {
-	(void)decimals;
-	if (text_absent(text) || !*text)
+	return (struct figure_value){NAN, text_absent(text) || !*text ? NULL : text};
+}
+
+static struct figure_value value_of_FLAG(bool value)
+{
+	return value_of_REAL(value);
+}
+
+static void find_values(const struct rt_summary *summary,
+			struct figure_value ret_values[static RUN_FIGURE_COUNT])
+{
+	const struct run_end_row none = no_end();
+	const struct told told = work_out(summary, &none);
+
+#define FIGURE(group, name, kind, decimals, value, ...) \
+	ret_values[FIGURE_##group##_##name] = value_of_##kind(value);
+#include "figures/run_figures.def"
+}
+
+static struct rt_cell cell_of(const struct run_figure *figure, const struct figure_value *value)
+{
+	if (value->text)
+		return (struct rt_cell){.type = RT_CELL_TEXT, .text = value->text};
+	if (!isfinite(value->number))
 		return (struct rt_cell){0};
-	return (struct rt_cell){.type = RT_CELL_TEXT, .text = text};
+	if (figure->kind == KIND_REAL)
+		return (struct rt_cell){.type = RT_CELL_REAL,
+					.real = round_like_python(value->number, figure->decimals)};
+	return (struct rt_cell){.type = RT_CELL_COUNT, .count = count_of_real(value->number + 0.5)};
 }
 
-static struct rt_cell cell_of_FLAG(bool value, int decimals)
+void summary_values(const struct rt_summary *summary, struct rt_cell ret_values[static RUN_FIGURE_COUNT])
 {
-	return cell_of_COUNT(value, decimals);
+	struct figure_value values[RUN_FIGURE_COUNT];
+
+	find_values(summary, values);
+	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
+		ret_values[i] = cell_of(&RUN_FIGURES[i], &values[i]);
 }
 
-void summary_values(const struct rt_summary *summary, struct rt_cell ret_values[static SUMMARY_FIGURES])
+void summary_numbers(const struct rt_summary *summary, double ret_numbers[static RUN_FIGURE_COUNT])
 {
-	const struct run_end_row none = no_end();
-	const struct told told = work_out(summary, &none);
+	struct figure_value values[RUN_FIGURE_COUNT];
 
-#define FIGURE(group, name, kind, decimals, value) \
-	ret_values[SUMMARY_##group##_##name] = cell_of_##kind(value, decimals);
-#include "summary/summary_figures.def"
-}
-
-static double number_of_REAL(double value)
-{
-	return value;
-}
-
-static double number_of_COUNT(int64_t value)
-{
-	return count_absent(value) ? NAN : (double)value;
-}
-
-static double number_of_WHOLE(double value)
-{
-	return value;
-}
-
-static double number_of_TEXT(const char *text)
-{
-	(void)text;
-	return NAN;
-}
-
-static double number_of_FLAG(bool value)
-{
-	return value;
-}
-
-void summary_numbers(const struct rt_summary *summary, double ret_numbers[static SUMMARY_FIGURES])
-{
-	const struct run_end_row none = no_end();
-	const struct told told = work_out(summary, &none);
-
-#define FIGURE(group, name, kind, decimals, value) \
-	ret_numbers[SUMMARY_##group##_##name] = number_of_##kind(value);
-#include "summary/summary_figures.def"
+	find_values(summary, values);
+	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
+		ret_numbers[i] = values[i].number;
 }
 
 struct rt_cell rt_summary_get(const rt_summary *summary, const char *group, const char *name)
 {
-	struct rt_cell values[SUMMARY_FIGURES];
+	struct rt_cell values[RUN_FIGURE_COUNT];
 
-	for (size_t i = 0; i < SUMMARY_FIGURES; i++)
-		if (strcmp(SUMMARY_FIGURE[i].group, group) == 0 &&
-		    strcmp(SUMMARY_FIGURE[i].name, name) == 0) {
+	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
+		if (strcmp(RUN_FIGURES[i].group, group) == 0 && strcmp(RUN_FIGURES[i].name, name) == 0) {
 			summary_values(summary, values);
 			return values[i];
 		}

@@ -10,20 +10,22 @@ enum { JSON_COLUMNS = 60, TEXT_CEILING = 1 << 20 };
 
 static void add_json_figures(struct buffer *out, const struct rt_summary *summary)
 {
-	struct rt_cell values[SUMMARY_FIGURES];
+	struct rt_cell values[RUN_FIGURE_COUNT];
 	const char *group = "";
 
 	summary_values(summary, values);
-	for (size_t i = 0; i < SUMMARY_FIGURES; i++) {
-		const struct summary_figure *figure = &SUMMARY_FIGURE[i];
+	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++) {
+		const struct run_figure *figure = &RUN_FIGURES[i];
 
+		if (figure->column)
+			continue;
 		if (strcmp(figure->group, group) == 0)
 			buffer_add_char(out, ',');
 		else
 			buffer_printf(out, "%s\n \"%s\":{", *group ? "}," : "", figure->group);
 		group = figure->group;
 		buffer_printf(out, "\"%s\":", figure->name);
-		if (figure->kind == SUMMARY_FLAG)
+		if (figure->kind == KIND_FLAG)
 			buffer_add_text(out, values[i].count ? "true" : "false");
 		else
 			cell_add_json(out, values[i]);

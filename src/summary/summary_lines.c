@@ -1,4 +1,4 @@
-/* Lines of the screen that list figures; see part 3 of summary_figures.def. */
+/* Lines of the screen that list figures; see the words in figures/run_figures.def. */
 #include <math.h>
 #include <string.h>
 
@@ -7,22 +7,9 @@
 #include "table/units.h"
 #include "base/cleanup.h"
 
-enum form { FORM_NUMBER, FORM_IF_ANY, FORM_DURATION, FORM_PERIOD, FORM_MEMORY, FORM_SHARE };
-
 static const double SHARE_LEAST_SECS = 0.1, BYTES_IN_MIB = 1048576;
 
-static const struct words {
-	const char *line;
-	size_t figure;
-	enum form form;
-	const char *before, *after;
-} WORDS[] = {
-#define WORDS(line, group, name, form, before, after) \
-	{#line, SUMMARY_##group##_##name, FORM_##form, before, after},
-#include "summary/summary_figures.def"
-};
-
-static bool is_shown(const struct rt_summary *summary, enum form form, double value)
+static bool is_shown(const struct rt_summary *summary, enum words_form form, double value)
 {
 	if (!isfinite(value) || (form == FORM_IF_ANY && value <= 0))
 		return false;
@@ -33,7 +20,7 @@ static bool is_shown(const struct rt_summary *summary, enum form form, double va
 	return form != FORM_SHARE || summary->recorded_secs >= SHARE_LEAST_SECS;
 }
 
-static void add_value(struct buffer *out, enum form form, double value, enum rt_size_unit unit)
+static void add_value(struct buffer *out, enum words_form form, double value, enum rt_size_unit unit)
 {
 	if (form == FORM_DURATION || form == FORM_PERIOD)
 		add_duration(out, value);
@@ -59,20 +46,20 @@ static void add_after(struct buffer *out, const char *after, double value)
 void summary_add_line(struct buffer *out, const struct rt_summary *summary, const char *line,
 		      enum rt_size_unit unit)
 {
-	double numbers[SUMMARY_FIGURES];
+	double numbers[RUN_FIGURE_COUNT];
 	bool any = false;
 
 	summary_numbers(summary, numbers);
-	for (size_t i = 0; i < ARRAY_SIZE(WORDS); i++) {
-		const struct words *words = &WORDS[i];
-		double value = numbers[words->figure];
+	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++) {
+		enum words_form form = RUN_FIGURES[i].words.form;
+		const char *its_line = RUN_FIGURES[i].words.line, *before = RUN_FIGURES[i].words.before;
 
-		if (strcmp(words->line, line) != 0 || !is_shown(summary, words->form, value))
+		if (!its_line || strcmp(its_line, line) != 0 || !is_shown(summary, form, numbers[i]))
 			continue;
 		/* The first figure of a line has no separator before it. */
-		buffer_add_text(out, any ? words->before : words->before + strspn(words->before, ",; "));
-		add_value(out, words->form, value, unit);
-		add_after(out, words->after, value);
+		buffer_add_text(out, any ? before : before + strspn(before, ",; "));
+		add_value(out, form, numbers[i], unit);
+		add_after(out, RUN_FIGURES[i].words.after, numbers[i]);
 		any = true;
 	}
 }

@@ -16,15 +16,10 @@ void summary_add_network(struct rt_summary *summary, const struct tree_row *tree
 	scan_copy(&source, summary->network_source, sizeof(summary->network_source));
 }
 
-static double real_of(int64_t count)
-{
-	return count_absent(count) ? (double)NAN : (double)count;
-}
-
 /* The end has the totals of the run, also those that were unknown in some sample. */
 static double told_or_summed(const struct run_end_row *end, int64_t told, const struct total *sum)
 {
-	return end && !count_absent(told) ? real_of(told) : total_of(sum);
+	return end && !count_absent(told) ? real_of_count(told) : total_of(sum);
 }
 
 struct network_use summary_network(const struct rt_summary *summary)
@@ -37,7 +32,7 @@ struct network_use summary_network(const struct rt_summary *summary)
 						 &summary->job_received_bound_bytes),
 		.sent_bound = told_or_summed(end, end ? end->net_sent_bound_bytes : 0,
 					     &summary->job_sent_bound_bytes),
-		.connections = end ? real_of(end->net_connections) : (double)NAN,
+		.connections = end ? real_of_count(end->net_connections) : (double)NAN,
 		.retransmits = told_or_summed(end, end ? end->net_retransmits : 0, &summary->job_retransmits),
 	};
 

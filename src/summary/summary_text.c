@@ -405,12 +405,17 @@ static void add_processes(const struct page *page)
 {
 	const struct run_end_row *end = FIRST(record_identity(page->summary->record), run_end);
 	const struct rt_summary *summary = page->summary;
+	bool has_left = end && !count_absent(end->descendants_running) && end->descendants_running;
+	size_t start;
 
-	if (!(summary->processes.most > 1) && !(summary->threads.most > 1) &&
-	    !(end && !count_absent(end->descendants_running) && end->descendants_running))
+	if (!(summary->processes.most > 1) && !(summary->threads.most > 1) && !has_left)
 		return;
 	add_label(page, "Processes");
+	start = page->out->length;
 	summary_add_line(page->out, summary, "Processes", page->unit);
+	if (has_left)
+		buffer_printf(page->out, "%s%lld still running", page->out->length > start ? ", " : "",
+			      (long long)end->descendants_running);
 }
 
 static int by_time(const void *a, const void *b)

@@ -125,3 +125,41 @@ def test_bad_input_is_one_clear_line(run, kept, arguments, status):
     kept("new")
     result = run("compare-runs", *arguments)
     assert result.returncode == status and result.err and not result.out
+
+
+def damaged(path):
+    """Puts a line that is not a sample into a recording."""
+    samples = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*samples[:4], '{"damaged\n', *samples[4:]]))
+    return path
+
+
+@pytest.mark.parametrize("name", ["damaged_lines", "damaged lines", "bad_lines"])
+def test_each_amount_of_a_line_reaches_the_gate(run, kept, history, name):
+    new = damaged(kept("new", started=1_700_001_000.5, add=False))
+    result = gate(run, new, "--fail-if", f"{name}>0")
+    assert result.returncode == 3 and "damaged_lines is 1 in" in result.err and ", 0 in good runs" in result.err
+    assert gate(run, new, "--fail-if", f"{name}>1").returncode == 0
+
+
+def test_the_gate_compares_all_amounts_and_no_other_figure(run, kept, history, tmp_path):
+    new = kept("new", started=1_700_001_000.5)
+    answer = json.loads(gate(run, new, "--json").out)
+    names = [one["name"] for one in answer["metrics"]]
+    line = json.loads((tmp_path / "runs.jsonl").read_text().splitlines()[-1])
+    assert {"threads_max", "cores_p95", "memory_p95_mib", "samples", "missed_ticks", "damaged_lines"} <= set(names)
+    assert len(names) == len(set(names)) and not {"started", "ended", "exit_code", "rank", "wall_secs"} & set(names)
+    side = next(one for one in answer["metrics"] if one["name"] == "cores_p95")["sides"][1]
+    assert side["mean"] == line["cores_p95"]
+
+
+def test_a_figure_is_known_by_each_of_its_names(run, kept, history):
+    new = kept("new", wall=20.0, started=1_700_001_000.5)
+    for name in ("wall_time", "wall time", "wall_secs"):
+        assert gate(run, new, "--fail-if", f"{name}>10").returncode == 3
+        assert run("compare-runs", "good0.jsonl", new, "--fail-if", f"{name}>10").returncode == 3
+    for name in ("cpu_pressure", "cpu_stall_secs", "cpu_pressure_secs"):
+        assert gate(run, new, "--fail-if", f"{name}<1").returncode == 3
+    assert "no run has a figure 'wall_sec'" in gate(run, new, "--fail-if", "wall_sec>10").err
+    # Runs that are compared with each other have no line.
+    assert "no run has a figure 'damaged_lines'" in run("compare-runs", "good0.jsonl", new, "--fail-if", "damaged_lines>0").err

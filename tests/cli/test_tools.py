@@ -336,14 +336,14 @@ def test_report_page_without_a_registry_says_how_to_cure_it(make_page, tmp_path)
 def test_report_page_refuses_a_figure_that_the_table_lacks(helpers, tmp_path):
     source = helpers.top / "src"
     (tmp_path / "report").mkdir()
-    (tmp_path / "summary").mkdir()
-    (tmp_path / "summary" / "summary_figures.def").write_text((source / "summary" / "summary_figures.def").read_text())
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "run_figures.def").write_text((source / "figures" / "run_figures.def").read_text())
     page = shutil.copytree(source / "report" / "page", tmp_path / "report" / "page")
     layout = (page / "layout.json").read_text()
     (page / "layout.json").write_text(layout.replace('"limit_mib"', '"limit_of_memory"'))
     done = subprocess.run([sys.executable, helpers.top / "tools" / "report-page", tmp_path / "page.c", "uplot@1.6.32", "sum", page, "--offline"],
                           capture_output=True, text=True)
-    assert done.returncode == 1 and done.stderr.endswith("layout.json: memory.limit: summary_figures.def has no figure memory.limit_of_memory\n")
+    assert done.returncode == 1 and done.stderr.endswith("layout.json: memory.limit: run_figures.def has no figure memory.limit_of_memory\n")
 
 
 def test_report_page_leaves_the_line_to_tools_build(make_page, tmp_path):
