@@ -39,30 +39,20 @@ static int join_marks(const struct subcommand *command, const struct text_list *
 	return marks.length ? command_write(command, name.data, marks.data, marks.length) : 0;
 }
 
-static bool set_output(void *context, int option, const char *value)
-{
-	const char **output = context;
-
-	if (option == OPTION_combine_output)
-		*output = value;
-	return true;
-}
-
 int run_combine(const struct subcommand *command, char **argv)
 {
 	struct rt_problem problem = {"out of memory"};
-	const char *output = "-";
-	CLEANUP_TEXTS struct text_list files = {0};
-	int status;
+	CLEANUP_OPTIONS(combine) options = {.output = "-"};
+	const struct text_list *files = &options.line.files;
+	int status = command_read(command, argv, &options);
 
-	status = command_read(command, argv, set_output, &output, &files);
 	if (status)
 		return status;
-	if (!files.count)
+	if (!files->count)
 		return command_usage(command, "name recordings");
-	if (command_check_output(command, output))
+	if (command_check_output(command, options.output))
 		return EXIT_FAULT;
-	if (rt_combine(files.texts, files.count, output, &problem) < 0)
+	if (rt_combine(files->texts, files->count, options.output, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
-	return strcmp(output, "-") == 0 ? 0 : join_marks(command, &files, output);
+	return strcmp(options.output, "-") == 0 ? 0 : join_marks(command, files, options.output);
 }

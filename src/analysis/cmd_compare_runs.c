@@ -11,66 +11,27 @@
 #include "history/runs_file.h"
 #include "resource_tracker_analysis.h"
 
-enum { EXIT_CONDITION = 3, JOB_BYTES = 16 << 10 };
-
-struct compare_options {
-	bool json;
-	const char *output, *statistic, *runs_file;
-	int64_t last_good; /* 0: runs are compared with each other */
-	struct text_list conditions, names;
-	struct run_list runs;
-	struct good_runs good;
-};
+enum { EXIT_CONDITION = 3, JOB_BYTES = 16 << 10, NOT_GIVEN = -1, INT64_DIGITS = 24 };
 
 static void cleanup_comparison(rt_comparison **comparison)
 {
 	rt_comparison_free(*comparison);
 }
 
-static void cleanup_options(struct compare_options *options)
+static void cleanup_good_runs(struct good_runs *good)
 {
-	good_runs_done(&options->good);
-	run_list_done(&options->runs);
-	text_list_done(&options->conditions);
-	text_list_done(&options->names);
-}
-
-static bool set_option(void *context, int option, const char *value)
-{
-	struct compare_options *options = context;
-
-	switch (option) {
-	case OPTION_compare_runs_json:
-		options->json = true;
-		return true;
-	case OPTION_compare_runs_fail_if:
-		return text_list_add(&options->conditions, value);
-	case OPTION_compare_runs_statistic:
-		options->statistic = value;
-		return true;
-	case OPTION_compare_runs_last_good:
-		return parse_count(value, &options->last_good) && options->last_good > 0 &&
-		       options->last_good <= GOOD_RUNS_MOST;
-	case OPTION_compare_runs_runs:
-		options->runs_file = value;
-		return *value;
-	case OPTION_compare_runs_output:
-		options->output = value;
-		return true;
-	default:
-		return false;
-	}
+	good_runs_done(good);
 }
 
 /* Returns 0, EXIT_CONDITION when a condition holds, or another exit status. */
-static int check_conditions(const struct subcommand *command, const struct compare_options *options,
+static int check_conditions(const struct subcommand *command, const struct compare_runs_words *options,
 			    const rt_comparison *comparison)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < options->conditions.count; i++) {
+	for (size_t i = 0; i < options->fail_if.count; i++) {
 		struct rt_problem problem = {""};
-		int result = rt_comparison_holds(comparison, options->conditions.texts[i], &problem);
+		int result = rt_comparison_holds(comparison, options->fail_if.texts[i], &problem);
 
 		if (result < 0 && result != -ENODATA)
 			return command_usage(command, "%s", problem.text);
@@ -89,12 +50,13 @@ static int check_conditions(const struct subcommand *command, const struct compa
 }
 
 /* Prints gpu_tracker's comparison. If code lines have moved between the runs, it prints a warning. */
-static int compare_phases(const struct subcommand *command, const struct compare_options *options)
+static int compare_phases(const struct subcommand *command, const struct compare_runs_words *options,
+			  const struct run_list *runs)
 {
 	struct rt_problem problem = {""};
 	CLEANUP_FREE char *text = NULL;
-	int result = rt_compare_phases(options->runs.runs, options->runs.count, options->statistic,
-				       options->json, &text, &problem);
+	int result = rt_compare_phases(runs->runs, runs->count, options->statistic, options->json, &text,
+				       &problem);
 
 	if (*problem.text)
 		(void)command_fault(command, "%s", problem.text);
@@ -120,59 +82,69 @@ static void tell_about_good_runs(const struct subcommand *command, const struct 
 		(void)command_fault(command, "left out: %s", left_out.data);
 }
 
-static int compare_with_good_runs(const struct subcommand *command, struct compare_options *options,
-				  const struct rt_compared_run *run, rt_comparison **ret_comparison,
-				  struct rt_problem *problem)
+static int compare_with_good_runs(const struct subcommand *command, const struct compare_runs_words *options,
+				  struct good_runs *good, const struct rt_compared_run *run,
+				  rt_comparison **ret_comparison, struct rt_problem *problem)
 {
 	const char *usual = secure_getenv("TRACKER_RUNS");
-	const char *runs = options->runs_file ? options->runs_file : usual && *usual ? usual : NULL;
+	const char *runs = options->runs ? options->runs : usual && *usual ? usual : NULL;
 	CLEANUP_FREE char *own = NULL, *name = runs ? runs_file_name(runs) : NULL;
 	int result = runs ? (name ? 0 : -ENOMEM) : history_own_lines(&own, problem);
 
-	options->good.job = BUFFER(JOB_BYTES);
+	good->job = BUFFER(JOB_BYTES);
 	if (result == 0)
-		result = good_runs_compare(run, name ? name : own, (size_t)options->last_good, &options->good,
+		result = good_runs_compare(run, name ? name : own, (size_t)options->last_good, good,
 					   ret_comparison, problem);
 	if (result == 0)
-		tell_about_good_runs(command, &options->good);
+		tell_about_good_runs(command, good);
 	return result;
 }
 
 /* Prints the reason for which the command line is refused, and returns its exit status. */
-static int check_words(const struct subcommand *command, const struct compare_options *options, size_t count)
+static int check_words(const struct subcommand *command, const struct compare_runs_words *options,
+		       size_t count)
 {
-	if (options->last_good && count != 1)
+	bool is_with_last = options->last_good != NOT_GIVEN;
+	char last_good[INT64_DIGITS];
+
+	snprintf(last_good, sizeof(last_good), "%lld", (long long)options->last_good);
+	if (is_with_last && (!options->last_good || options->last_good > GOOD_RUNS_MOST))
+		return command_wrong_value(command, "last-good", last_good);
+	if (options->runs && !*options->runs)
+		return command_wrong_value(command, "runs", options->runs);
+	if (is_with_last && count != 1)
 		return command_usage(command, "--last-good takes one run");
-	if (options->runs_file && !options->last_good)
+	if (options->runs && !is_with_last)
 		return command_usage(command, "--runs is for --last-good N");
-	if (!options->last_good && count < 2)
+	if (!is_with_last && count < 2)
 		return command_usage(command, "name at least two recordings");
-	if (options->statistic && (options->conditions.count || options->last_good))
+	if (options->statistic && (options->fail_if.count || is_with_last))
 		return command_usage(command, "--stat does not go together with --fail-if or --last-good");
 	return 0;
 }
 
 int run_compare_runs(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(cleanup_options))) struct compare_options options = {0};
+	CLEANUP_OPTIONS(compare_runs) options = {.last_good = NOT_GIVEN};
+	const struct text_list *files = &options.line.files;
 	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = NULL;
+	__attribute__((cleanup(cleanup_good_runs))) struct good_runs good = {0};
+	CLEANUP_RUNS struct run_list runs = {0};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;
-	CLEANUP_TEXTS struct text_list files = {0};
-	int result, status;
+	int result, status = command_read(command, argv, &options);
 
-	status = command_read(command, argv, set_option, &options, &files);
 	if (status == 0)
-		status = check_words(command, &options, files.count);
+		status = check_words(command, &options, files->count);
 	if (status)
 		return status;
-	if (!run_list_fill(&options.runs, files.texts, files.count))
+	if (!run_list_fill(&runs, files->texts, files->count))
 		return command_fault(command, "out of memory");
 	if (options.statistic)
-		return compare_phases(command, &options);
-	result = options.last_good ? compare_with_good_runs(command, &options, &options.runs.runs[0],
-							    &comparison, &problem)
-				   : rt_compare(options.runs.runs, options.runs.count, &comparison, &problem);
+		return compare_phases(command, &options, &runs);
+	result = options.last_good != NOT_GIVEN ? compare_with_good_runs(command, &options, &good,
+									 &runs.runs[0], &comparison, &problem)
+						: rt_compare(runs.runs, runs.count, &comparison, &problem);
 	if (result == 0)
 		result = options.json ? rt_comparison_to_json(comparison, &text)
 				      : rt_comparison_for_screen(comparison, command_screen(options.output),

@@ -8,106 +8,53 @@
 #include "base/ends_with.h"
 #include "resource_tracker_analysis.h"
 
-static bool parse_positive(const char *text, double *ret_number)
+static bool is_csv_file(const struct export_words *options)
 {
-	return parse_real(text, ret_number) && *ret_number > 0;
-}
-
-struct export_choice {
-	struct rt_export_options options;
-	struct rt_gpu_tracker_options gpu_tracker;
-	struct text_list gpu_uuids;
-	const char *output;
-};
-
-static void export_choice_done(struct export_choice *choice)
-{
-	text_list_done(&choice->gpu_uuids);
-}
-
-static bool set_option(void *context, int option, const char *value)
-{
-	struct export_choice *choice = context;
-	struct rt_export_options *options = &choice->options;
-
-	switch (option) {
-	case OPTION_export_output:
-		choice->output = value;
-		return true;
-	case OPTION_export_format:
-		options->format = value;
-		return true;
-	case OPTION_export_csv_layout:
-		options->layout = value;
-		return true;
-	case OPTION_export_no_header:
-		options->no_header = true;
-		return true;
-	case OPTION_export_ram_unit:
-		choice->gpu_tracker.ram_unit = value;
-		return true;
-	case OPTION_export_gpu_ram_unit:
-		choice->gpu_tracker.gpu_ram_unit = value;
-		return true;
-	case OPTION_export_time_unit:
-		choice->gpu_tracker.time_unit = value;
-		return true;
-	case OPTION_export_expected_cores:
-		return parse_positive(value, &choice->gpu_tracker.expected_cores);
-	case OPTION_export_expected_gpus:
-		return parse_positive(value, &choice->gpu_tracker.expected_gpus);
-	case OPTION_export_gpu_uuids:
-		return text_list_add_parts(&choice->gpu_uuids, value) && choice->gpu_uuids.count;
-	case OPTION_export_json:
-		options->format = "json";
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool is_csv_file(const struct export_choice *choice)
-{
-	if (choice->options.format)
-		return choice->output && strcmp(choice->options.format, "csv") == 0;
-	return choice->output && (ends_with(choice->output, ".csv") || ends_with(choice->output, ".csv.gz"));
+	if (options->format)
+		return options->output && strcmp(options->format, "csv") == 0;
+	return options->output &&
+	       (ends_with(options->output, ".csv") || ends_with(options->output, ".csv.gz"));
 }
 
 /* A person who looks at the file later would miss them. */
-static void tell_of_csv(const struct export_choice *choice)
+static void tell_of_csv(const struct export_words *options)
 {
-	if (is_csv_file(choice) && strcmp(choice->output, "-") != 0 && isatty(STDERR_FILENO))
+	if (is_csv_file(options) && strcmp(options->output, "-") != 0 && isatty(STDERR_FILENO))
 		fprintf(stderr, "CSV has whole MiB, and neither the job's name nor how it ended; .jsonl and "
 				".sqlite have all\n");
 }
 
 int run_export(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(export_choice_done))) struct export_choice choice = {
-		.options = {.size = sizeof(choice.options), .gpu_tracker = &choice.gpu_tracker},
-		.gpu_tracker = {.size = sizeof(choice.gpu_tracker)}};
+	CLEANUP_OPTIONS(export) options = {0};
+	const struct text_list *files = &options.line.files;
+	CLEANUP_TEXTS struct text_list gpu_uuids = {0};
+	struct rt_gpu_tracker_options gpu_tracker;
+	struct rt_export_options choice = {.size = sizeof(choice), .gpu_tracker = &gpu_tracker};
 	struct rt_problem problem = {"out of memory"};
-	CLEANUP_TEXTS struct text_list files = {0};
-	int result, status;
+	int result, status = command_read(command, argv, &options);
 
-	status = command_read(command, argv, set_option, &choice, &files);
+	if (status == 0)
+		status = command_split(command, "gpu-uuids", &options.gpu_uuids, &gpu_uuids);
 	if (status)
 		return status;
-	if (!files.count)
+	if (!files->count)
 		return command_usage(command, "name a recording");
-	if (choice.options.layout && !choice.options.format)
-		choice.options.format = "csv";
-	if (!choice.output && !choice.options.format)
+	if (options.csv_layout && !options.format)
+		options.format = "csv";
+	if (!options.output && !options.format)
 		return command_usage(command, "name a --format or an --output");
-	choice.gpu_tracker.gpu_uuids = choice.gpu_uuids.texts;
-	choice.gpu_tracker.gpu_uuid_count = choice.gpu_uuids.count;
-	if (command_check_output(command, choice.output))
+	if (command_check_output(command, options.output))
 		return EXIT_FAULT;
-	result = rt_export(files.texts, files.count, choice.output ? choice.output : "-", &choice.options,
+	gpu_tracker = GPU_TRACKER_OPTIONS_OF(options, gpu_uuids);
+	choice.format = options.format;
+	choice.layout = options.csv_layout;
+	choice.no_header = options.no_header;
+	result = rt_export(files->texts, files->count, options.output ? options.output : "-", &choice,
 			   &problem);
 	if (result != 0)
 		(void)command_fault(command, "%s", problem.text);
 	if (result >= 0)
-		tell_of_csv(&choice);
+		tell_of_csv(&options);
 	return result < 0 ? EXIT_FAULT : 0;
 }

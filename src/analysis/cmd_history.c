@@ -17,24 +17,9 @@
 
 enum { NOTE_BYTES = 400, OUTPUT_BYTES = 256 << 20, SHOWN_USUALLY = 20 };
 
-struct history_options {
-	bool json;
-	int64_t number;
-	char *by; /* its words are separated in place */
-	struct fleet fleet;
-};
-
-static void cleanup_options(struct history_options *options)
+static void cleanup_fleet(struct fleet *fleet)
 {
-	fleet_done(&options->fleet);
-	free(options->by);
-}
-
-static bool set_by(struct history_options *options, const char *value)
-{
-	free(options->by);
-	options->by = strdup(value);
-	return options->by && fleet_set_by(&options->fleet, options->by);
+	fleet_done(fleet);
 }
 
 /* "2026-11-25" is the beginning of this day here, "7d" the moment a week ago. */
@@ -55,28 +40,6 @@ static bool set_since(struct fleet *fleet, const char *value)
 	fleet->since = (double)mktime(&(struct tm){
 		.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day, .tm_isdst = -1});
 	return true;
-}
-
-static bool set_option(void *context, int option, const char *value)
-{
-	struct history_options *options = context;
-
-	switch (option) {
-	case OPTION_history_job:
-		options->fleet.job = value;
-		return true;
-	case OPTION_history_by:
-		return set_by(options, value);
-	case OPTION_history_since:
-		return set_since(&options->fleet, value);
-	case OPTION_history_number:
-		return parse_count(value, &options->number) && options->number >= 0;
-	case OPTION_history_json:
-		options->json = true;
-		return true;
-	default:
-		return false;
-	}
 }
 
 static int add_own_history(const struct subcommand *command, struct fleet *fleet)
@@ -115,15 +78,16 @@ static void say_left_out(const struct subcommand *command, const struct fleet *f
 		(void)command_fault(command, "left out: %s", text.data);
 }
 
-static int print_fleet(const struct subcommand *command, const struct history_options *options)
+static int print_fleet(const struct subcommand *command, const struct history_words *options,
+		       const struct fleet *fleet)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
 	struct screen screen = table_screen_of(STDOUT_FILENO, command_colour());
 
 	if (options->json)
-		fleet_add_json(&out, &options->fleet);
+		fleet_add_json(&out, fleet);
 	else
-		fleet_add_text(&out, &options->fleet, (size_t)options->number, &screen);
+		fleet_add_text(&out, fleet, (size_t)options->number, &screen);
 	if (buffer_error(&out))
 		return command_fault(command, "out of memory");
 	return options->json ? command_write(command, NULL, out.data, out.length)
@@ -132,30 +96,36 @@ static int print_fleet(const struct subcommand *command, const struct history_op
 
 int run_history(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(cleanup_options))) struct history_options options = {
-		.number = SHOWN_USUALLY,
-
-		.fleet = {.by = {{FLEET_JOB, NULL}, {FLEET_TASK, NULL}}, .by_count = 2, .memory_reason = -1}};
-	CLEANUP_TEXTS struct text_list files = {0};
-	int status = command_read_words(command, argv, set_option, &options, &files);
+	CLEANUP_OPTIONS(history) options = {.number = SHOWN_USUALLY};
+	const struct text_list *files = &options.line.files;
+	CLEANUP_FREE char *by = NULL; /* its words are separated in place */
+	__attribute__((cleanup(cleanup_fleet))) struct fleet fleet = {
+		.by = {{FLEET_JOB, NULL}, {FLEET_TASK, NULL}}, .by_count = 2, .memory_reason = -1};
+	int status = command_read_words(command, argv, &options);
 
 	if (status)
 		return status;
-	if (!files.count)
-		status = add_own_history(command, &options.fleet);
-	for (size_t i = 0; i < files.count; i++) {
-		int result = add_glob(command, &options.fleet, files.texts[i]);
+	fleet.job = options.job;
+	by = options.by ? strdup(options.by) : NULL;
+	if (options.by && !(by && fleet_set_by(&fleet, by)))
+		return command_wrong_value(command, "by", options.by);
+	if (options.since && !set_since(&fleet, options.since))
+		return command_wrong_value(command, "since", options.since);
+	if (!files->count)
+		status = add_own_history(command, &fleet);
+	for (size_t i = 0; i < files->count; i++) {
+		int result = add_glob(command, &fleet, files->texts[i]);
 
 		status = result ? result : status;
 	}
-	if (!options.fleet.files)
+	if (!fleet.files)
 		return EXIT_FAULT;
-	say_left_out(command, &options.fleet);
-	if (fleet_finish(&options.fleet) < 0)
+	say_left_out(command, &fleet);
+	if (fleet_finish(&fleet) < 0)
 		return command_fault(command, "out of memory");
-	if (!options.fleet.runs && !options.json)
-		return command_fault(command, options.fleet.job         ? "there is no run of this name"
-					      : options.fleet.since > 0 ? "no run started since then"
-									: "there is no run");
-	return print_fleet(command, &options) ? EXIT_FAULT : status;
+	if (!fleet.runs && !options.json)
+		return command_fault(command, fleet.job         ? "there is no run of this name"
+					      : fleet.since > 0 ? "no run started since then"
+								: "there is no run");
+	return print_fleet(command, &options, &fleet) ? EXIT_FAULT : status;
 }

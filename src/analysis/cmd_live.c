@@ -16,40 +16,17 @@
 #include "options/options.h"
 #include "options/parse.h"
 
-struct live_words {
-	const char *pid;
-	bool host, notify;
-	char **recorder_options; /* behind "--"; NULL: none were given */
-	struct text_list files;
+struct live_request {
+	const struct live_words *words;
+	char **recorder_options;   /* behind "--"; NULL: none were given */
 	struct text_list recorder; /* the words of a recorder to start */
 	unsigned *numbers;         /* of the files in the history */
 };
 
-static void live_words_done(struct live_words *words)
+static void live_request_done(struct live_request *live)
 {
-	text_list_done(&words->files);
-	text_list_done(&words->recorder);
-	free(words->numbers);
-}
-
-static bool set_option(void *context, int option, const char *value)
-{
-	struct live_words *words = context;
-	int64_t pid;
-
-	switch (option) {
-	case OPTION_live_pid:
-		words->pid = value;
-		return parse_count(value, &pid) && pid > 0 && pid <= INT32_MAX;
-	case OPTION_live_host:
-		words->host = true;
-		return true;
-	case OPTION_live_notify:
-		words->notify = true;
-		return true;
-	default:
-		return false;
-	}
+	text_list_done(&live->recorder);
+	free(live->numbers);
 }
 
 /* ---- the recorder ------------------------------------------------------------------------------------ */
@@ -87,7 +64,7 @@ static const char *take_recorder_option(void *context, const struct option_row *
 }
 
 /* Samples come through standard output. The options behind ours win, if they are given twice. */
-static int make_recorder_line(const struct subcommand *command, struct live_words *words,
+static int make_recorder_line(const struct subcommand *command, struct live_request *live,
 			      struct recorder_line *ret_line)
 {
 	struct recorder_line line = {.name = "this machine"};
@@ -97,24 +74,24 @@ static int make_recorder_line(const struct subcommand *command, struct live_word
 				.take = take_recorder_option,
 				.context = &line,
 				.command_follows = true};
-	bool added = text_list_add(&words->recorder, "resource-tracker");
+	bool added = text_list_add(&live->recorder, "resource-tracker");
 
-	added = added && text_list_add(&words->recorder, "--output=-") &&
-		text_list_add(&words->recorder, "--format=json");
-	if (words->pid) {
-		if (asprintf(&word, "--pid=%s", words->pid) < 0) {
+	added = added && text_list_add(&live->recorder, "--output=-") &&
+		text_list_add(&live->recorder, "--format=json");
+	if (live->words->pid) {
+		if (asprintf(&word, "--pid=%s", live->words->pid) < 0) {
 			word = NULL;
 			return command_fault(command, "out of memory");
 		}
-		added = added && text_list_add_copy(&words->recorder, word);
-		name_process(words->pid, line.name, sizeof(line.name));
+		added = added && text_list_add_copy(&live->recorder, word);
+		name_process(live->words->pid, line.name, sizeof(line.name));
 	}
-	for (char **option = words->recorder_options; added && option && *option; option++)
-		added = text_list_add(&words->recorder, *option);
+	for (char **option = live->recorder_options; added && option && *option; option++)
+		added = text_list_add(&live->recorder, *option);
 	if (!added)
 		return command_fault(command, "out of memory");
 	/* parse_words() passes over the word before them, which stands for the program. */
-	if (words->recorder_options && parse_words(&parser, words->recorder_options - 1, &rest) < 0)
+	if (live->recorder_options && parse_words(&parser, live->recorder_options - 1, &rest) < 0)
 		return command_usage(command, "%s", parser.message);
 	if (rest)
 		return command_usage(
@@ -147,42 +124,42 @@ static int print_samples(const struct subcommand *command, const struct text_lis
 /* ---- recordings -------------------------------------------------------------------------------------- */
 
 /* A run of the history has a number: its operand is then another word than its path. */
-static bool find_numbers(struct live_words *words, char **argv)
+static bool find_numbers(struct live_request *live, char **argv)
 {
-	words->numbers = calloc(words->files.count + 1, sizeof(*words->numbers));
-	for (size_t i = 0; words->numbers && i < words->files.count; i++) {
-		const char *slash = strrchr(words->files.texts[i], '/');
+	live->numbers = calloc(live->words->line.files.count + 1, sizeof(*live->numbers));
+	for (size_t i = 0; live->numbers && i < live->words->line.files.count; i++) {
+		const char *slash = strrchr(live->words->line.files.texts[i], '/');
 		bool is_word = false;
 
 		for (char **word = argv + 1; *word; word++)
-			is_word |= strcmp(*word, words->files.texts[i]) == 0;
-		if (slash && !is_word && history_file_kind(slash + 1, &words->numbers[i]) == HISTORY_OTHER)
-			words->numbers[i] = 0;
+			is_word |= strcmp(*word, live->words->line.files.texts[i]) == 0;
+		if (slash && !is_word && history_file_kind(slash + 1, &live->numbers[i]) == HISTORY_OTHER)
+			live->numbers[i] = 0;
 	}
-	return words->numbers != NULL;
+	return live->numbers != NULL;
 }
 
-static int show_live(const struct subcommand *command, const struct live_words *words,
+static int show_live(const struct subcommand *command, const struct live_request *live,
 		     const char *recorder_name)
 {
-	bool records = words->recorder.count > 0;
+	bool records = live->recorder.count > 0;
 	struct live_options options = {
-		.paths = words->files.texts,
-		.numbers = words->numbers,
-		.path_count = words->files.count,
-		.follows_history = !records && !words->files.count,
+		.paths = live->words->line.files.texts,
+		.numbers = live->numbers,
+		.path_count = live->words->line.files.count,
+		.follows_history = !records && !live->words->line.files.count,
 		.recorder_name = recorder_name,
-		.notifies = words->notify,
+		.notifies = live->words->notify,
 		.colour = command_colour(),
 	};
-	CLEANUP_FREE const char **recorder = calloc(words->recorder.count + 1, sizeof(*recorder));
+	CLEANUP_FREE const char **recorder = calloc(live->recorder.count + 1, sizeof(*recorder));
 	struct rt_problem problem = {""};
 	int r;
 
 	if (!recorder)
 		return command_fault(command, "out of memory");
-	for (size_t i = 0; i < words->recorder.count; i++)
-		recorder[i] = words->recorder.texts[i];
+	for (size_t i = 0; i < live->recorder.count; i++)
+		recorder[i] = live->recorder.texts[i];
 	options.recorder = records ? recorder : NULL;
 	r = live_show(&options, &problem);
 	if (r == -ENOTTY || r == -ENOTSUP) {
@@ -191,40 +168,45 @@ static int show_live(const struct subcommand *command, const struct live_words *
 				      ? "built without the screen, because libncurses-dev was missing"
 			      : r == -ENOTTY ? "needs a terminal; summary and show print a recording as text"
 					     : "this kind of terminal (TERM) cannot show a screen");
-		return words->recorder_options ? print_samples(command, &words->recorder) : EXIT_FAULT;
+		return live->recorder_options ? print_samples(command, &live->recorder) : EXIT_FAULT;
 	}
 	return r < 0 ? command_fault(command, "%s", problem.text) : 0;
 }
 
 int run_live(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(live_words_done))) struct live_words words = {0};
+	CLEANUP_OPTIONS(live) words = {0};
+	const struct text_list *files = &words.line.files;
+	__attribute__((cleanup(live_request_done))) struct live_request live = {.words = &words};
 	struct recorder_line line = {.name = ""};
 	char **separator = argv;
+	int64_t pid;
 	int status;
 
 	while (*separator && strcmp(*separator, "--") != 0)
 		separator++;
 	if (*separator) {
-		words.recorder_options = separator + 1;
+		live.recorder_options = separator + 1;
 		*separator = NULL;
 	}
-	status = command_read(command, argv, set_option, &words, &words.files);
+	status = command_read(command, argv, &words);
+	if (status == 0 && words.pid && (!parse_count(words.pid, &pid) || pid <= 0 || pid > INT32_MAX))
+		status = command_wrong_value(command, "pid", words.pid);
 	if (status)
 		return status;
-	if ((words.pid != NULL) + words.host + (words.files.count > 0) > 1)
+	if ((words.pid != NULL) + words.host + (files->count > 0) > 1)
 		return command_usage(command, "--pid, --host and recordings exclude each other");
-	if (words.files.count && words.recorder_options)
+	if (files->count && live.recorder_options)
 		return command_usage(command,
 				     "options behind -- are those of a recorder; a recording has none");
-	for (size_t i = 0; i < words.files.count; i++)
-		if (strcmp(words.files.texts[i], "-") == 0)
+	for (size_t i = 0; i < files->count; i++)
+		if (strcmp(files->texts[i], "-") == 0)
 			return command_usage(command, "standard input has the keys; name a file");
-	if (!find_numbers(&words, argv))
+	if (!find_numbers(&live, argv))
 		return command_fault(command, "out of memory");
-	if (words.recorder_options)
+	if (live.recorder_options)
 		*separator = argv[0];
-	if (words.pid || words.host || words.recorder_options)
-		status = make_recorder_line(command, &words, &line);
-	return status ? status : show_live(command, &words, line.name);
+	if (words.pid || words.host || live.recorder_options)
+		status = make_recorder_line(command, &live, &line);
+	return status ? status : show_live(command, &live, line.name);
 }

@@ -14,47 +14,11 @@
 #include "history/list_text.h"
 #include "resource_tracker_analysis.h"
 
-enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, LASTS_SHOWN = 3 };
-
-struct ls {
-	bool json, words;
-	int64_t number; /* -1: not given */
-	const char *outcome;
-	struct text_list tags, names;
-};
-
-static void ls_done(struct ls *ls)
-{
-	text_list_done(&ls->tags);
-	text_list_done(&ls->names);
-}
+enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, LASTS_SHOWN = 3, NOT_GIVEN = -1 };
 
 static void cleanup_history(struct history *history)
 {
 	history_close(history);
-}
-
-static bool set_option(void *context, int option, const char *value)
-{
-	struct ls *ls = context;
-
-	switch (option) {
-	case OPTION_ls_json:
-		ls->json = true;
-		return true;
-	case OPTION_ls_words:
-		ls->words = true;
-		return true;
-	case OPTION_ls_number:
-		return parse_count(value, &ls->number) && ls->number >= 0;
-	case OPTION_ls_outcome:
-		ls->outcome = value;
-		return true;
-	case OPTION_ls_tag:
-		return text_list_add(&ls->tags, value);
-	default:
-		return false;
-	}
 }
 
 static const char *text_of(const json_t *line, const char *key)
@@ -73,21 +37,22 @@ static bool has_tag(const json_t *line, const char *wanted)
 	return value && (!wanted[length] || strcmp(value, wanted + length + 1) == 0);
 }
 
-static bool is_wanted(const struct ls *ls, const json_t *line)
+static bool is_wanted(const struct ls_words *options, const json_t *line)
 {
 	const char *name = text_of(line, "name"), *outcome = text_of(line, "outcome");
-	bool is_named = !ls->names.count;
+	bool is_named = !options->line.files.count;
 
-	for (size_t i = 0; i < ls->tags.count; i++)
-		if (!has_tag(line, ls->tags.texts[i]))
+	for (size_t i = 0; i < options->tag.count; i++)
+		if (!has_tag(line, options->tag.texts[i]))
 			return false;
-	for (size_t i = 0; i < ls->names.count; i++)
-		is_named = is_named || (name && strstr(name, ls->names.texts[i]));
-	return is_named && (!ls->outcome || (outcome && strcmp(outcome, ls->outcome) == 0));
+	for (size_t i = 0; i < options->line.files.count; i++)
+		is_named = is_named || (name && strstr(name, options->line.files.texts[i]));
+	return is_named && (!options->outcome || (outcome && strcmp(outcome, options->outcome) == 0));
 }
 
-/* The last `ls->number` of the chosen lines, the oldest first. Returns how many there are in all. */
-static size_t choose_runs(struct ls *ls, struct history *history, const json_t **ret_lines, size_t *ret_count)
+/* The last `options->number` of the chosen lines, the oldest first. Returns how many there are in all. */
+static size_t choose_runs(struct ls_words *options, struct history *history, const json_t **ret_lines,
+			  size_t *ret_count)
 {
 	size_t count = 0, most;
 
@@ -95,12 +60,12 @@ static size_t choose_runs(struct ls *ls, struct history *history, const json_t *
 		const json_t *line =
 			history->runs[i].dropped ? NULL : history_line(history, &history->runs[i]);
 
-		if (line && is_wanted(ls, line))
+		if (line && is_wanted(options, line))
 			ret_lines[count++] = line;
 	}
-	if (ls->number < 0)
-		ls->number = ls->json ? 0 : SHOWN_USUALLY;
-	most = ls->number ? (size_t)ls->number : count;
+	if (options->number == NOT_GIVEN)
+		options->number = options->json ? 0 : SHOWN_USUALLY;
+	most = options->number ? (size_t)options->number : count;
 	*ret_count = count < most ? count : most;
 	memmove(ret_lines, ret_lines + count - *ret_count, *ret_count * sizeof(const json_t *));
 	return count;
@@ -147,7 +112,7 @@ static void add_words(struct buffer *out, const json_t *const *lines, size_t cou
 	}
 }
 
-static int print_runs(const struct subcommand *command, struct ls *ls, struct history *history)
+static int print_runs(const struct subcommand *command, struct ls_words *options, struct history *history)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
 	CLEANUP_FREE const json_t **lines = calloc(history->count + 1, sizeof(*lines));
@@ -156,10 +121,10 @@ static int print_runs(const struct subcommand *command, struct ls *ls, struct hi
 
 	if (!lines)
 		return command_fault(command, "out of memory");
-	all = choose_runs(ls, history, lines, &count);
-	if (ls->words) {
+	all = choose_runs(options, history, lines, &count);
+	if (options->words) {
 		add_words(&out, lines, count);
-	} else if (ls->json) {
+	} else if (options->json) {
 		add_json(&out, lines, count);
 	} else if (!count) {
 		return command_fault(command,
@@ -177,20 +142,20 @@ static int print_runs(const struct subcommand *command, struct ls *ls, struct hi
 int run_ls(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
-	__attribute__((cleanup(ls_done))) struct ls ls = {.number = -1};
+	CLEANUP_OPTIONS(ls) options = {.number = NOT_GIVEN};
 	struct rt_problem problem = {"out of memory"};
-	int result, status = command_read_words(command, argv, set_option, &ls, &ls.names);
+	int result, status = command_read_words(command, argv, &options);
 
 	if (status)
 		return status;
 	result = history_open(&history, false, &problem);
-	if (result < 0 && ls.words)
+	if (result < 0 && options.words)
 		return 0;
-	if (result == -ENOENT && ls.json)
+	if (result == -ENOENT && options.json)
 		return puts("[]") < 0 || fflush(stdout) != 0 ? EXIT_FAULT : 0;
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
-	if (!ls.words)
+	if (!options.words)
 		history_tidy(&history);
-	return print_runs(command, &ls, &history);
+	return print_runs(command, &options, &history);
 }

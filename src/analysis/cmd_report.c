@@ -17,59 +17,6 @@ extern char **environ;
 
 enum { PAGE_BYTES = 64 };
 
-struct report_options {
-	const char *output;
-	bool open;
-	struct rt_report_options page;
-	struct rt_report_prices prices;
-	struct text_list filters, history;
-	struct run_list runs;
-};
-
-static void cleanup_options(struct report_options *options)
-{
-	text_list_done(&options->filters);
-	text_list_done(&options->history);
-	run_list_done(&options->runs);
-}
-
-static bool set_option(void *context, int option, const char *value)
-{
-	struct report_options *options = context;
-
-	switch (option) {
-	case OPTION_report_output:
-		options->output = value;
-		return true;
-	case OPTION_report_open:
-		options->open = true;
-		return true;
-	case OPTION_report_failed:
-		options->page.failed = true;
-		return true;
-	case OPTION_report_succeeded:
-		options->page.succeeded = true;
-		return true;
-	case OPTION_report_integration:
-		options->page.integration = value;
-		return true;
-	case OPTION_report_price:
-		return parse_real(value, &options->page.usd_per_hour) && options->page.usd_per_hour > 0;
-	case OPTION_report_catalogue:
-		options->prices.catalogue = value;
-		return true;
-	case OPTION_report_instance:
-		options->prices.instance = value;
-		return true;
-	case OPTION_report_filter:
-		return strchr(value, '=') && text_list_add(&options->filters, value);
-	case OPTION_report_history:
-		return text_list_add(&options->history, value);
-	default:
-		return false;
-	}
-}
-
 /* Starts the program without waiting for it and discards its output. Returns 0 or an errno. */
 static int start_viewer(const char *program, const char *file)
 {
@@ -116,38 +63,52 @@ static bool name_page(const char *operand, char ret_page[static PAGE_BYTES])
 	return true;
 }
 
+static void fill_report(const struct report_words *options, struct rt_report_options *contents,
+			struct rt_report_prices *prices)
+{
+	contents->failed = options->failed;
+	contents->succeeded = options->succeeded;
+	contents->integration = options->integration;
+	contents->usd_per_hour = options->price;
+	contents->history = options->history.texts;
+	contents->history_count = options->history.count;
+	prices->catalogue = options->catalogue;
+	prices->instance = options->instance;
+	prices->filters = options->filter.texts;
+	prices->filter_count = options->filter.count;
+}
+
 int run_report(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(cleanup_options))) struct report_options options = {
-		.page = {.size = sizeof(options.page)}, .prices = {.size = sizeof(options.prices)}};
+	CLEANUP_OPTIONS(report) options = {0};
+	const struct text_list *files = &options.line.files;
+	CLEANUP_RUNS struct run_list runs = {0};
+	struct rt_report_options contents = {.size = sizeof(contents)};
+	struct rt_report_prices prices = {.size = sizeof(prices)};
 	struct rt_problem problem = {"out of memory"};
-	CLEANUP_TEXTS struct text_list files = {0};
 	char page[PAGE_BYTES];
-	int status;
+	int status = command_read(command, argv, &options);
 
-	status = command_read(command, argv, set_option, &options, &files);
+	if (status == 0)
+		status = command_check_pairs(command, "server-filter", &options.filter);
 	if (status)
 		return status;
-	if (!files.count)
+	if (!files->count)
 		return command_usage(command, "name a recording");
-	if (!options.output && name_page(files.texts[0], page))
+	if (!options.output && name_page(files->texts[0], page))
 		options.output = page;
 	else if (!options.output)
 		return command_usage(command, "name the page to write: -o OUT.html");
 	if (options.open && strcmp(options.output, "-") == 0)
 		return command_usage(command, "--open needs a file, not standard output");
-	if (options.prices.instance && !options.prices.catalogue)
+	if (options.instance && !options.catalogue)
 		return command_usage(command, "--instance needs a --catalogue; or give the --price");
-	options.prices.filters = options.filters.texts;
-	options.prices.filter_count = options.filters.count;
-	options.page.history = options.history.texts;
-	options.page.history_count = options.history.count;
-	if (!run_list_fill(&options.runs, files.texts, files.count))
+	fill_report(&options, &contents, &prices);
+	if (!run_list_fill(&runs, files->texts, files->count))
 		return command_fault(command, "out of memory");
 	if (command_check_page(command, options.output))
 		return EXIT_FAULT;
-	if (rt_report_runs(options.runs.runs, options.runs.count, options.output, &options.page,
-			   &options.prices, &problem) < 0)
+	if (rt_report_runs(runs.runs, runs.count, options.output, &contents, &prices, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	if (options.output == page)
 		printf("%s is written\n", page);

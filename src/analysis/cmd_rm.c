@@ -9,32 +9,12 @@
 
 enum { NUMBERS_BYTES = 1 << 20 };
 
-struct removal {
-	bool all, json;
-	struct buffer numbers;
-};
-
-static void cleanup_removal(struct removal *removal)
-{
-	buffer_done(&removal->numbers);
-}
-#define CLEANUP_REMOVAL __attribute__((cleanup(cleanup_removal)))
-
 static void cleanup_history(struct history *history)
 {
 	history_close(history);
 }
 
-static bool set_option(void *context, int option, const char *value)
-{
-	struct removal *removal = context;
-
-	(void)value;
-	*(option == OPTION_rm_all ? &removal->all : &removal->json) = true;
-	return true;
-}
-
-static int remove_run(const struct subcommand *command, struct removal *removal, struct history *history,
+static int remove_run(const struct subcommand *command, struct buffer *numbers, struct history *history,
 		      struct history_run *run)
 {
 	int r = history_remove(history, run);
@@ -44,13 +24,12 @@ static int remove_run(const struct subcommand *command, struct removal *removal,
 	if (r < 0)
 		return command_fault(command, "run %u is not removed: %s", run->number,
 				     r == -EAGAIN ? "another command is changing the history" : strerror(-r));
-	if (removal->json)
-		buffer_printf(&removal->numbers, "%s%u", removal->numbers.length ? "," : "", run->number);
+	buffer_printf(numbers, "%s%u", numbers->length ? "," : "", run->number);
 	return 0;
 }
 
 /* One word must mean one run, because a recording does not come back. */
-static int remove_named(const struct subcommand *command, struct removal *removal, struct history *history,
+static int remove_named(const struct subcommand *command, struct buffer *numbers, struct history *history,
 			const char *word)
 {
 	struct history_run *run;
@@ -64,45 +43,46 @@ static int remove_named(const struct subcommand *command, struct removal *remova
 				     word, word);
 	case HISTORY_ONE:
 	default:
-		return remove_run(command, removal, history, run);
+		return remove_run(command, numbers, history, run);
 	}
 }
 
-static int remove_all(const struct subcommand *command, struct removal *removal, struct history *history)
+static int remove_all(const struct subcommand *command, struct buffer *numbers, struct history *history)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < history->count; i++)
 		if (!history->runs[i].live)
-			status |= remove_run(command, removal, history, &history->runs[i]);
+			status |= remove_run(command, numbers, history, &history->runs[i]);
 	return status;
 }
 
 int run_rm(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
-	CLEANUP_TEXTS struct text_list words = {0};
+	CLEANUP_OPTIONS(rm) options = {0};
+	const struct text_list *words = &options.line.files;
 	struct rt_problem problem = {"out of memory"};
-	CLEANUP_REMOVAL struct removal removal = {.numbers = BUFFER(NUMBERS_BYTES)};
-	int saved, status = command_read_words(command, argv, set_option, &removal, &words);
+	CLEANUP_BUFFER struct buffer numbers = BUFFER(NUMBERS_BYTES);
+	int saved, status = command_read_words(command, argv, &options);
 
 	if (status)
 		return status;
-	if (!words.count && !removal.all)
+	if (!words->count && !options.all)
 		return command_usage(command, "name a run, or --all");
-	if (words.count && removal.all)
-		return command_usage(command, "--all and '%s' exclude each other", words.texts[0]);
+	if (words->count && options.all)
+		return command_usage(command, "--all and '%s' exclude each other", words->texts[0]);
 	if (history_open(&history, true, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	history_tidy(&history);
-	status = removal.all ? remove_all(command, &removal, &history) : 0;
-	for (size_t i = 0; i < words.count; i++)
-		status |= remove_named(command, &removal, &history, words.texts[i]);
+	status = options.all ? remove_all(command, &numbers, &history) : 0;
+	for (size_t i = 0; i < words->count; i++)
+		status |= remove_named(command, &numbers, &history, words->texts[i]);
 	saved = history_save(&history);
 	if (saved < 0)
 		return command_fault(command, "nothing is removed: the list of runs cannot be written: %s",
 				     strerror(-saved));
-	if (removal.json)
-		printf("[%s]\n", removal.numbers.length ? removal.numbers.data : "");
+	if (options.json)
+		printf("[%s]\n", numbers.length ? numbers.data : "");
 	return fflush(stdout) == 0 ? status : EXIT_FAULT;
 }

@@ -28,15 +28,6 @@ struct adding {
 	bool told;          /* of a recording with a newer schema */
 };
 
-static bool set_option(void *context, int option, const char *value)
-{
-	struct adding *adding = context;
-
-	if (option == OPTION_runs_runs)
-		adding->runs = value;
-	return option == OPTION_runs_json || (option == OPTION_runs_runs && *value);
-}
-
 /* A recorder holds a lock on the file that it writes to. */
 static bool is_live(const char *path)
 {
@@ -141,17 +132,21 @@ int run_runs(const struct subcommand *command, char **argv)
 {
 	const char *usual = secure_getenv("TRACKER_RUNS");
 	struct adding adding = {.command = command, .runs = usual && *usual ? usual : NULL};
-	CLEANUP_TEXTS struct text_list words = {0};
-	int status = command_read_words(command, argv, set_option, &adding, &words);
+	CLEANUP_OPTIONS(runs) options = {.runs = adding.runs};
+	const struct text_list *words = &options.line.files;
+	int status = command_read_words(command, argv, &options);
 
 	if (status)
 		return status;
-	if (!words.count || strcmp(words.texts[0], "add") != 0)
+	adding.runs = options.runs;
+	if (adding.runs && !*adding.runs)
+		return command_wrong_value(command, "runs", adding.runs);
+	if (!words->count || strcmp(words->texts[0], "add") != 0)
 		return command_usage(command, "say what to do: resource-tracker runs add DIR|FILE...");
-	if (words.count == 1)
+	if (words->count == 1)
 		return command_usage(command, "name a recording, or a folder of them");
-	for (size_t i = 1; i < words.count && !adding.stuck; i++)
-		add_path(&adding, words.texts[i]);
+	for (size_t i = 1; i < words->count && !adding.stuck; i++)
+		add_path(&adding, words->texts[i]);
 	if (adding.not_runs)
 		(void)command_fault(command,
 				    "left out in the folders, as no recording or without a sample: %zu",

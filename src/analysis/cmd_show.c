@@ -9,24 +9,16 @@
 #include "base/cleanup.h"
 #include "resource_tracker_analysis.h"
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_PLAIN_CSV, FORMAT_JSON, FORMAT_TINY_DATA_FRAME };
+enum { NOT_GIVEN = -1 };
 
 struct show {
-	struct text_list columns, rename_from, rename_to;
-	struct rt_slice slice;
-	int64_t head, tail; /* -1: option not given */
-	int64_t rows;
-	int64_t offset;
-	bool any_csv;
-	bool as_combined; /* an option of the combined columns was given */
-	struct rt_combined_options combined;
-	enum format format;
-	const char *output;
+	const struct show_words *options;
+	struct text_list rename_from, rename_to;
+	struct rt_slice slice; /* step 0: not given */
 };
 
 static void show_done(struct show *show)
 {
-	text_list_done(&show->columns);
 	text_list_done(&show->rename_from);
 	text_list_done(&show->rename_to);
 }
@@ -72,96 +64,16 @@ static bool add_rename(struct show *show, const char *pair)
 	       show->rename_from.count == before + 1 && text_list_add(&show->rename_to, equals + 1);
 }
 
-static enum format format_of_word(const char *word)
+static bool is_format(const struct show_words *options, const char *word)
 {
-	static const struct {
-		const char *word;
-		enum format format;
-	} WORDS[] = {{"csv", FORMAT_CSV}, {"json", FORMAT_JSON}, {"tiny-data-frame", FORMAT_TINY_DATA_FRAME}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(WORDS); i++)
-		if (strcmp(word, WORDS[i].word) == 0)
-			return WORDS[i].format;
-	return FORMAT_TEXT;
+	return strcmp(options->format, word) == 0;
 }
 
-static bool parse_csv(const char *name, enum format *ret_format)
+/* Whether an option of the combined columns was given. */
+static bool is_combined(const struct show_words *options)
 {
-	if (!name || strcmp(name, "quoted") == 0)
-		*ret_format = FORMAT_CSV;
-	else if (strcmp(name, "plain") == 0)
-		*ret_format = FORMAT_PLAIN_CSV;
-	else
-		return false;
-	return true;
-}
-
-static bool parse_rows(const char *text, int64_t *ret_rows)
-{
-	return parse_count(text, ret_rows) && *ret_rows >= 0;
-}
-
-/* Sets how the combined columns are named and scaled. */
-static bool set_combined_option(struct show *show, int option, const char *value)
-{
-	show->as_combined = true;
-	switch (option) {
-	case OPTION_show_human_names:
-		show->combined.human_names = true;
-		return true;
-	case OPTION_show_bytes:
-		show->combined.bytes = true;
-		return true;
-	case OPTION_show_system_prefix:
-		show->combined.system_prefix = value;
-		return true;
-	case OPTION_show_process_prefix:
-		show->combined.process_prefix = value;
-		return true;
-	case OPTION_show_offset:
-		if (!parse_rows(value, &show->offset))
-			return false;
-		show->combined.offset = (size_t)show->offset;
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool set_option(void *context, int option, const char *value)
-{
-	struct show *show = context;
-
-	switch (option) {
-	case OPTION_show_column:
-		return text_list_add_parts(&show->columns, value);
-	case OPTION_show_output:
-		show->output = value;
-		return true;
-	case OPTION_show_rename:
-		return add_rename(show, value);
-	case OPTION_show_head:
-		return parse_rows(value, &show->head);
-	case OPTION_show_tail:
-		return parse_rows(value, &show->tail);
-	case OPTION_show_slice:
-		return parse_slice(value, &show->slice);
-	case OPTION_show_rows:
-		return parse_rows(value, &show->rows);
-	case OPTION_show_csv:
-		return parse_csv(value, &show->format);
-	case OPTION_show_json:
-		show->format = FORMAT_JSON;
-		return true;
-	case OPTION_show_format:
-		show->format = format_of_word(value);
-		return true;
-	case OPTION_show_any_csv:
-		show->any_csv = true;
-		return true;
-	default:
-		return set_combined_option(show, option, value);
-	}
+	return options->human_names || options->bytes || options->system_prefix || options->process_prefix ||
+	       options->offset != NOT_GIVEN;
 }
 
 /* Replaces *table by the result of an operation on it. */
@@ -174,32 +86,41 @@ static int replace_table(rt_table **table, rt_table *by, int result)
 	return result;
 }
 
-static int read_table(const struct show *show, const char *const *paths, size_t count, rt_table **ret_table,
-		      struct rt_problem *problem)
+static int read_table(const struct show_words *options, const char *const *paths, size_t count,
+		      rt_table **ret_table, struct rt_problem *problem)
 {
 	rt_table *part = NULL;
 	int result;
 
-	if (show->as_combined)
-		return rt_table_read_combined(paths, count, &show->combined, ret_table, problem);
-	if (!show->any_csv)
-		return rt_table_read_record(paths, count, show->columns.texts, show->columns.count, ret_table,
-					    problem);
+	if (is_combined(options))
+		return rt_table_read_combined(
+			paths, count,
+			&(struct rt_combined_options){
+				.size = sizeof(struct rt_combined_options),
+				.bytes = options->bytes,
+				.human_names = options->human_names,
+				.system_prefix = options->system_prefix,
+				.process_prefix = options->process_prefix,
+				.offset = options->offset == NOT_GIVEN ? 0 : (size_t)options->offset},
+			ret_table, problem);
+	if (!options->any_csv)
+		return rt_table_read_record(paths, count, options->column.texts, options->column.count,
+					    ret_table, problem);
 	result = rt_table_read_csv(paths[0], ret_table, problem);
-	if (result == 0 && show->columns.count) {
-		result =
-			rt_table_select(*ret_table, show->columns.texts, show->columns.count, &part, problem);
+	if (result == 0 && options->column.count) {
+		result = rt_table_select(*ret_table, options->column.texts, options->column.count, &part,
+					 problem);
 		result = replace_table(ret_table, part, result);
 	}
 	return result;
 }
 
-static int load_table(const struct show *show, const char *const *paths, size_t count, rt_table **ret_table,
-		      struct rt_problem *problem)
+static int load_table(const struct show_words *options, const char *const *paths, size_t count,
+		      rt_table **ret_table, struct rt_problem *problem)
 {
-	int result = read_table(show, paths, count, ret_table, problem);
+	int result = read_table(options, paths, count, ret_table, problem);
 
-	if (result < 0 || show->any_csv || rt_table_row_count(*ret_table))
+	if (result < 0 || options->any_csv || rt_table_row_count(*ret_table))
 		return result;
 	snprintf(problem->text, sizeof problem->text, "%s: no whole sample has been written yet", paths[0]);
 	return -ENODATA;
@@ -217,12 +138,12 @@ static int apply_operations(const struct show *show, rt_table **table, struct rt
 		result = rt_table_slice(*table, show->slice, &part);
 		result = replace_table(table, part, result);
 	}
-	if (result == 0 && show->head >= 0) {
-		result = rt_table_head(*table, (size_t)show->head, &part);
+	if (result == 0 && show->options->head != NOT_GIVEN) {
+		result = rt_table_head(*table, (size_t)show->options->head, &part);
 		result = replace_table(table, part, result);
 	}
-	if (result == 0 && show->tail >= 0) {
-		result = rt_table_tail(*table, (size_t)show->tail, &part);
+	if (result == 0 && show->options->tail != NOT_GIVEN) {
+		result = rt_table_tail(*table, (size_t)show->options->tail, &part);
 		result = replace_table(table, part, result);
 	}
 	if (result == 0)
@@ -263,54 +184,65 @@ static int put_job_first(rt_table **table, struct rt_problem *problem)
 	return replace_table(table, sorted, result);
 }
 
-static int print_table(const struct subcommand *command, const struct show *show, const rt_table *table)
+static int make_text(const struct show_words *options, const rt_table *table, char **ret_text)
+{
+	if (is_format(options, "json"))
+		return rt_table_to_json(table, ret_text);
+	if (is_format(options, "csv") || is_format(options, "quoted") || is_format(options, "plain"))
+		return rt_table_to_csv(table, !is_format(options, "plain"), ret_text);
+	if (is_format(options, "tiny-data-frame"))
+		return table_text(table, (size_t)options->rows, ret_text);
+	return rt_table_for_screen(table, (size_t)options->rows, !options->column.count,
+				   command_screen(options->output), command_colour(), ret_text);
+}
+
+static int print_table(const struct subcommand *command, const struct show_words *options,
+		       const rt_table *table)
 {
 	CLEANUP_FREE char *text = NULL;
-	int result;
+	int result = make_text(options, table, &text);
 
-	switch (show->format) {
-	case FORMAT_JSON:
-		result = rt_table_to_json(table, &text);
-		break;
-	case FORMAT_CSV:
-	case FORMAT_PLAIN_CSV:
-		result = rt_table_to_csv(table, show->format == FORMAT_CSV, &text);
-		break;
-	case FORMAT_TINY_DATA_FRAME:
-		result = table_text(table, (size_t)show->rows, &text);
-		break;
-	default:
-		result = rt_table_for_screen(table, (size_t)show->rows, !show->columns.count,
-					     command_screen(show->output), command_colour(), &text);
-		break;
-	}
 	if (result < 0)
 		return command_fault(command, "%s", strerror(-result));
-	if (show->format == FORMAT_TEXT)
-		return command_write_fitted(command, show->output, text);
-	return command_write(command, show->output, text, strlen(text));
+	if (is_format(options, "text"))
+		return command_write_fitted(command, options->output, text);
+	return command_write(command, options->output, text, strlen(text));
+}
+
+/* Reads the texts of --rename and --slice. */
+static int read_operations(const struct subcommand *command, struct show *show)
+{
+	const struct text_list *renames = &show->options->rename;
+	const char *slice = show->options->slice;
+
+	for (size_t i = 0; i < renames->count; i++)
+		if (!add_rename(show, renames->texts[i]))
+			return command_wrong_value(command, "rename", renames->texts[i]);
+	return slice && !parse_slice(slice, &show->slice) ? command_wrong_value(command, "slice", slice) : 0;
 }
 
 int run_show(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(show_done))) struct show show = {
-		.head = -1, .tail = -1, .rows = 10, .combined = {.size = sizeof(show.combined)}};
+	CLEANUP_OPTIONS(show)
+	options = {.head = NOT_GIVEN, .tail = NOT_GIVEN, .rows = 10, .offset = NOT_GIVEN, .format = "text"};
+	const struct text_list *files = &options.line.files;
+	__attribute__((cleanup(show_done))) struct show show = {.options = &options};
 	CLEANUP_TABLE rt_table *table = NULL;
 	struct rt_problem problem = {"out of memory"};
-	CLEANUP_TEXTS struct text_list files = {0};
-	int status;
+	int status = command_read(command, argv, &options);
 
-	status = command_read(command, argv, set_option, &show, &files);
+	if (status == 0)
+		status = read_operations(command, &show);
 	if (status)
 		return status;
-	if (!files.count)
+	if (!files->count)
 		return command_usage(command, "name a recording");
-	if (show.as_combined && (show.columns.count || show.any_csv))
+	if (is_combined(&options) && (options.column.count || options.any_csv))
 		return command_usage(command, "--human-names, the prefixes, --bytes and --offset apply to "
 					      "the combined columns only");
-	if (load_table(&show, files.texts, files.count, &table, &problem) < 0 ||
-	    (show.format == FORMAT_TEXT && !show.columns.count && put_job_first(&table, &problem) < 0) ||
+	if (load_table(&options, files->texts, files->count, &table, &problem) < 0 ||
+	    (is_format(&options, "text") && !options.column.count && put_job_first(&table, &problem) < 0) ||
 	    apply_operations(&show, &table, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
-	return print_table(command, &show, table);
+	return print_table(command, &options, table);
 }

@@ -9,23 +9,23 @@
 #include "base/json_write.h"
 #include "resource_tracker_analysis.h"
 
-struct stats_options {
+struct stats_request {
 	struct text_list columns;
 	struct text_list aggregates; /* "max", "peak=max"; aggregates that follow a column belong to it */
 	struct rt_stat_spec *specs;
 	size_t spec_count;
 	struct text_list names; /* owns the names: "peak" of "peak=max" */
 	int64_t decimals;       /* RT_NOT_ROUNDED until --round */
-	bool json, any_csv, by_program;
+	bool json, any_csv;
 	const char *output;
 };
 
-static void options_done(struct stats_options *options)
+static void request_done(struct stats_request *request)
 {
-	text_list_done(&options->columns);
-	text_list_done(&options->aggregates);
-	text_list_done(&options->names);
-	free(options->specs);
+	text_list_done(&request->columns);
+	text_list_done(&request->aggregates);
+	text_list_done(&request->names);
+	free(request->specs);
 }
 
 static void cleanup_stats(rt_stats **stats)
@@ -34,7 +34,7 @@ static void cleanup_stats(rt_stats **stats)
 }
 
 /* "max" is the name and the aggregate; in "peak=max", peak is the name and max the aggregate. */
-static bool split_aggregate(struct stats_options *options, const char *text, struct rt_stat_spec *spec)
+static bool split_aggregate(struct stats_request *request, const char *text, struct rt_stat_spec *spec)
 {
 	const char *equals = strchr(text, '=');
 	CLEANUP_FREE char *name = equals ? strndup(text, (size_t)(equals - text)) : NULL;
@@ -43,42 +43,42 @@ static bool split_aggregate(struct stats_options *options, const char *text, str
 	spec->name = NULL;
 	if (!equals)
 		return true;
-	if (!name || !*name || !text_list_add_parts(&options->names, name))
+	if (!name || !*name || !text_list_add_parts(&request->names, name))
 		return false;
-	spec->name = options->names.texts[options->names.count - 1];
+	spec->name = request->names.texts[request->names.count - 1];
 	return true;
 }
 
 /*
  * Pairs each column named since the last group with the aggregates that follow it (mean and max by default).
  */
-static bool close_group(struct stats_options *options, size_t *first_column, size_t *first_aggregate,
+static bool close_group(struct stats_request *request, size_t *first_column, size_t *first_aggregate,
 			size_t *first_spec)
 {
 	static const char *const USUAL[] = {"mean", "max"};
-	size_t columns = options->columns.count - *first_column;
-	size_t aggregates = options->aggregates.count - *first_aggregate;
+	size_t columns = request->columns.count - *first_column;
+	size_t aggregates = request->aggregates.count - *first_aggregate;
 	size_t added = columns * (aggregates ? aggregates : ARRAY_SIZE(USUAL));
 	struct rt_stat_spec *specs =
-		realloc(options->specs, (options->spec_count + added + 1) * sizeof(*specs));
+		realloc(request->specs, (request->spec_count + added + 1) * sizeof(*specs));
 
 	if (!specs)
 		return false;
-	options->specs = specs;
-	*first_spec = options->spec_count;
+	request->specs = specs;
+	*first_spec = request->spec_count;
 	for (size_t i = 0; i < columns; i++)
 		for (size_t j = 0; j < (aggregates ? aggregates : ARRAY_SIZE(USUAL)); j++) {
 			const char *text =
-				aggregates ? options->aggregates.texts[*first_aggregate + j] : USUAL[j];
-			struct rt_stat_spec *spec = &specs[options->spec_count++];
+				aggregates ? request->aggregates.texts[*first_aggregate + j] : USUAL[j];
+			struct rt_stat_spec *spec = &specs[request->spec_count++];
 
-			spec->column = options->columns.texts[*first_column + i];
+			spec->column = request->columns.texts[*first_column + i];
 			spec->decimals = RT_NOT_ROUNDED;
-			if (!split_aggregate(options, text, spec))
+			if (!split_aggregate(request, text, spec))
 				return false;
 		}
-	*first_column = options->columns.count;
-	*first_aggregate = options->aggregates.count;
+	*first_column = request->columns.count;
+	*first_aggregate = request->aggregates.count;
 	return true;
 }
 
@@ -92,72 +92,44 @@ struct group {
 	int64_t decimals;
 };
 
-static bool end_group(struct stats_options *options, struct group *group)
+static bool end_group(struct stats_request *request, struct group *group)
 {
 	size_t first_spec;
 
-	if (!close_group(options, &group->first_column, &group->first_aggregate, &first_spec))
+	if (!close_group(request, &group->first_column, &group->first_aggregate, &first_spec))
 		return false;
-	for (size_t i = first_spec; i < options->spec_count; i++)
-		options->specs[i].decimals = (int)group->decimals;
+	for (size_t i = first_spec; i < request->spec_count; i++)
+		request->specs[i].decimals = (int)group->decimals;
 	group->described = false;
 	group->decimals = RT_NOT_ROUNDED;
 	return true;
 }
 
-struct reading {
-	struct stats_options *options;
-	struct group *group;
-};
-
-static bool set_option(void *context, int option, const char *value)
+static bool take_step(struct stats_request *request, struct group *group, const char *option,
+		      const char *value)
 {
-	struct reading *reading = context;
-	struct stats_options *options = reading->options;
-	struct group *group = reading->group;
-
-	switch (option) {
-	case OPTION_stats_column:
-		if (group->described && !end_group(options, group))
+	if (strcmp(option, "column") == 0) {
+		if (group->described && !end_group(request, group))
 			return false;
-		return text_list_add_parts(&options->columns, value);
-	case OPTION_stats_aggregate:
-		group->described = true;
-		return text_list_add_parts(&options->aggregates, value);
-	case OPTION_stats_round:
-		group->described = true;
-		return parse_count(value, &group->decimals) && group->decimals >= 0 && group->decimals <= 15;
-	case OPTION_stats_json:
-		options->json = true;
-		return true;
-	case OPTION_stats_format:
-		options->json = options->json || strcmp(value, "json") == 0;
-		return true;
-	case OPTION_stats_by:
-		options->by_program = true;
-		return strcmp(value, "program") == 0;
-	case OPTION_stats_any_csv:
-		options->any_csv = true;
-		return true;
-	case OPTION_stats_output:
-		options->output = value;
-		return true;
-	default:
-		return false;
+		return text_list_add_parts(&request->columns, value);
 	}
+	group->described = true;
+	if (strcmp(option, "agg") == 0)
+		return text_list_add_parts(&request->aggregates, value);
+	return parse_count(value, &group->decimals) && group->decimals >= 0 && group->decimals <= 15;
 }
 
-static int compute_stats(const struct stats_options *options, const char *const *paths, size_t count,
+static int compute_stats(const struct stats_request *request, const char *const *paths, size_t count,
 			 rt_stats **ret_stats, struct rt_problem *problem)
 {
-	const struct rt_stat_spec *specs = options->specs;
-	size_t spec_count = options->spec_count;
+	const struct rt_stat_spec *specs = request->specs;
+	size_t spec_count = request->spec_count;
 	rt_table *table = NULL;
 	int result;
 
 	if (!spec_count)
 		specs = rt_stats_default_specs(&spec_count);
-	if (!options->any_csv)
+	if (!request->any_csv)
 		return rt_stats_read_record(paths, count, specs, spec_count, ret_stats, problem);
 	result = rt_table_read_csv(paths[0], &table, problem);
 	if (result == 0)
@@ -188,7 +160,7 @@ static void cleanup_summary(rt_summary **summary)
 	rt_summary_free(*summary);
 }
 
-static int tell_programs(const struct subcommand *command, const struct stats_options *options,
+static int tell_programs(const struct subcommand *command, const struct stats_request *request,
 			 const struct text_list *files)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
@@ -203,11 +175,11 @@ static int tell_programs(const struct subcommand *command, const struct stats_op
 		return command_fault(
 			command,
 			"the recording has no programs: it is older, or was made with --programs off");
-	if (!options->json) {
-		if (rt_summary_programs_for_screen(summary, command_screen(options->output), command_colour(),
+	if (!request->json) {
+		if (rt_summary_programs_for_screen(summary, command_screen(request->output), command_colour(),
 						   &text) < 0)
 			return command_fault(command, "out of memory");
-		return command_write_fitted(command, options->output, text);
+		return command_write_fitted(command, request->output, text);
 	}
 	for (size_t i = 0; rt_summary_program(summary, i, &use) == 0; i++) {
 		buffer_add_text(&out, i ? "" : "[");
@@ -216,49 +188,56 @@ static int tell_programs(const struct subcommand *command, const struct stats_op
 	buffer_add_text(&out, "\n]\n");
 	if (buffer_error(&out))
 		return command_fault(command, "out of memory");
-	return command_write(command, options->output, out.data, out.length) ? EXIT_FAULT : 0;
+	return command_write(command, request->output, out.data, out.length) ? EXIT_FAULT : 0;
 }
 
-static int make_text(const struct stats_options *options, const rt_stats *stats, char **ret_text)
+static int make_text(const struct stats_request *request, const rt_stats *stats, char **ret_text)
 {
-	return options->json
+	return request->json
 		       ? rt_stats_to_json(stats, ret_text)
-		       : rt_stats_for_screen(stats, !options->spec_count, command_screen(options->output),
+		       : rt_stats_for_screen(stats, !request->spec_count, command_screen(request->output),
 					     command_colour(), ret_text);
 }
 
 int run_stats(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(options_done))) struct stats_options options = {0};
+	CLEANUP_OPTIONS(stats) options = {.format = "text"};
+	const struct text_list *files = &options.line.files, *steps = &options.line.steps;
+	__attribute__((cleanup(request_done))) struct stats_request request = {0};
 	__attribute__((cleanup(cleanup_stats))) rt_stats *stats = NULL;
 	struct group group = {.decimals = RT_NOT_ROUNDED};
-	struct reading reading = {&options, &group};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;
-	CLEANUP_TEXTS struct text_list files = {0};
-	int result, status;
+	int result, status = command_read(command, argv, &options);
 
-	status = command_read(command, argv, set_option, &reading, &files);
+	request.json = options.json || strcmp(options.format, "json") == 0;
+	request.any_csv = options.any_csv;
+	request.output = options.output;
+	for (size_t i = 0; status == 0 && i < steps->count; i += 2)
+		if (!take_step(&request, &group, steps->texts[i], steps->texts[i + 1]))
+			status = command_wrong_value(command, steps->texts[i], steps->texts[i + 1]);
+	if (status == 0 && options.by && strcmp(options.by, "program") != 0)
+		status = command_wrong_value(command, "by", options.by);
 	if (status)
 		return status;
-	if (!files.count)
+	if (!files->count)
 		return command_usage(command, "name a recording");
-	if (options.by_program)
-		return options.columns.count || options.any_csv
+	if (options.by)
+		return request.columns.count || options.any_csv
 			       ? command_usage(command, "--by program has its own columns")
-			       : tell_programs(command, &options, &files);
-	if (group.described && options.columns.count == group.first_column)
+			       : tell_programs(command, &request, files);
+	if (group.described && request.columns.count == group.first_column)
 		return command_usage(command, "name a --column before --agg and --round");
-	if (options.columns.count > group.first_column && !end_group(&options, &group))
+	if (request.columns.count > group.first_column && !end_group(&request, &group))
 		return command_fault(command, "out of memory");
-	result = compute_stats(&options, files.texts, files.count, &stats, &problem);
+	result = compute_stats(&request, files->texts, files->count, &stats, &problem);
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
 	if (result > 0)
 		command_fault(command, "%s", problem.text);
-	if (make_text(&options, stats, &text) < 0)
+	if (make_text(&request, stats, &text) < 0)
 		return command_fault(command, "out of memory");
-	status = options.json ? command_write(command, options.output, text, strlen(text))
-			      : command_write_fitted(command, options.output, text);
+	status = request.json ? command_write(command, request.output, text, strlen(text))
+			      : command_write_fitted(command, request.output, text);
 	return status || result > 0 ? EXIT_FAULT : 0;
 }

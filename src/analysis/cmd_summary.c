@@ -9,18 +9,12 @@
 #include "base/cleanup.h"
 #include "resource_tracker_analysis.h"
 
-struct summary_options {
+struct summary_request {
 	bool json, gpu_tracker, markdown;
 	enum rt_size_unit unit;
 	struct rt_gpu_tracker_options tree;
-	struct text_list gpu_uuids;
 	const char *output;
 };
-
-static void options_done(struct summary_options *options)
-{
-	text_list_done(&options->gpu_uuids);
-}
 
 static void cleanup_summary(rt_summary **summary)
 {
@@ -44,65 +38,16 @@ static bool parse_unit(const char *name, enum rt_size_unit *ret_unit)
 	return false;
 }
 
-static bool parse_positive(const char *text, double *ret_number)
-{
-	return parse_real(text, ret_number) && *ret_number > 0;
-}
-
-static bool set_option(void *context, int option, const char *value)
-{
-	struct summary_options *options = context;
-
-	switch (option) {
-	case OPTION_summary_json:
-		options->json = true;
-		return true;
-	case OPTION_summary_markdown:
-		options->markdown = true;
-		return true;
-	case OPTION_summary_format:
-		options->markdown = options->markdown || strcmp(value, "markdown") == 0;
-		options->json = options->json || strcmp(value, "json") == 0;
-		options->gpu_tracker = options->gpu_tracker || strcmp(value, "gpu-tracker") == 0;
-		return true;
-	case OPTION_summary_layout:
-		options->gpu_tracker = options->gpu_tracker || strcmp(value, "gpu_tracker") == 0;
-		return true;
-	case OPTION_summary_unit:
-		return parse_unit(value, &options->unit);
-	case OPTION_summary_ram_unit:
-		options->tree.ram_unit = value;
-		return true;
-	case OPTION_summary_gpu_ram_unit:
-		options->tree.gpu_ram_unit = value;
-		return true;
-	case OPTION_summary_time_unit:
-		options->tree.time_unit = value;
-		return true;
-	case OPTION_summary_expected_cores:
-		return parse_positive(value, &options->tree.expected_cores);
-	case OPTION_summary_expected_gpus:
-		return parse_positive(value, &options->tree.expected_gpus);
-	case OPTION_summary_gpu_uuids:
-		return text_list_add_parts(&options->gpu_uuids, value) && options->gpu_uuids.count;
-	case OPTION_summary_output:
-		options->output = value;
-		return true;
-	default:
-		return false;
-	}
-}
-
-static int make_text(const struct summary_options *options, const rt_summary *summary, char **ret_text,
+static int make_text(const struct summary_request *request, const rt_summary *summary, char **ret_text,
 		     struct rt_problem *problem)
 {
-	if (options->gpu_tracker)
-		return rt_summary_to_gpu_tracker(summary, &options->tree, options->json, ret_text, problem);
-	if (options->json)
+	if (request->gpu_tracker)
+		return rt_summary_to_gpu_tracker(summary, &request->tree, request->json, ret_text, problem);
+	if (request->json)
 		return rt_summary_to_json(summary, ret_text);
-	if (options->markdown)
-		return rt_summary_to_markdown(summary, options->unit, ret_text);
-	return rt_summary_for_screen(summary, options->unit, command_screen(options->output),
+	if (request->markdown)
+		return rt_summary_to_markdown(summary, request->unit, ret_text);
+	return rt_summary_for_screen(summary, request->unit, command_screen(request->output),
 				     command_colour(), ret_text);
 }
 
@@ -118,17 +63,17 @@ static int append_text(char **text, const char *between, const char *more)
 	return 0;
 }
 
-static int add_summary(const struct summary_options *options, const char *const *paths, size_t count,
+static int add_summary(const struct summary_request *request, const char *const *paths, size_t count,
 		       char **text, struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
 	CLEANUP_FREE char *one = NULL;
-	int result = rt_summary_read_gpus(paths, count, options->gpu_uuids.texts, options->gpu_uuids.count,
+	int result = rt_summary_read_gpus(paths, count, request->tree.gpu_uuids, request->tree.gpu_uuid_count,
 					  &summary, problem);
 
 	if (result == 0)
-		result = make_text(options, summary, &one, problem);
-	return result < 0 ? result : append_text(text, options->json ? "," : "\n", one);
+		result = make_text(request, summary, &one, problem);
+	return result < 0 ? result : append_text(text, request->json ? "," : "\n", one);
 }
 
 /* Several files may be parts of one run (upload segments, a pair of CSV files) or separate recordings. */
@@ -150,38 +95,48 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 
 int run_summary(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(options_done))) struct summary_options options = {
-		.tree = {.size = sizeof(options.tree)}};
+	CLEANUP_OPTIONS(summary) options = {.format = "text", .layout = "text"};
+	const struct text_list *files = &options.line.files;
+	CLEANUP_TEXTS struct text_list gpu_uuids = {0};
+	struct summary_request request;
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL, *list = NULL;
-	const char *const *paths;
 	size_t count;
 	bool one;
-	CLEANUP_TEXTS struct text_list files = {0};
-	int result, status;
+	int result, status = command_read(command, argv, &options);
 
-	status = command_read(command, argv, set_option, &options, &files);
+	if (status == 0)
+		status = command_split(command, "gpu-uuids", &options.gpu_uuids, &gpu_uuids);
+	request = (struct summary_request){
+		.json = options.json || strcmp(options.format, "json") == 0,
+		.markdown = options.markdown || strcmp(options.format, "markdown") == 0,
+		.gpu_tracker = strcmp(options.format, "gpu-tracker") == 0 ||
+			       strcmp(options.layout, "gpu_tracker") == 0,
+		.tree = GPU_TRACKER_OPTIONS_OF(options, gpu_uuids),
+		.output = options.output,
+	};
+	if (status == 0 && options.unit && !parse_unit(options.unit, &request.unit))
+		status = command_wrong_value(command, "unit", options.unit);
 	if (status)
 		return status;
-	if (!files.count)
+	if (!files->count)
 		return command_usage(command, "name a recording");
-	if (options.markdown && (options.json || options.gpu_tracker))
+	if (request.markdown && (request.json || request.gpu_tracker))
 		return command_usage(command, "choose one form: Markdown, JSON or gpu_tracker's");
-	paths = files.texts;
-	count = files.count;
-	result = is_one_run(paths, count, &one, &problem);
+	count = files->count;
+	result = is_one_run(files->texts, count, &one, &problem);
 	for (size_t i = 0; result == 0 && i < (one ? 1 : count); i++)
-		result = add_summary(&options, &paths[i], one ? count : 1, &text, &problem);
+		result = add_summary(&request, &files->texts[i], one ? count : 1, &text, &problem);
 	/* gpu_tracker's text has no final newline, in files either. A terminal needs one. */
-	if (result == 0 && options.gpu_tracker && !options.output && one)
+	if (result == 0 && request.gpu_tracker && !request.output && one)
 		result = append_text(&text, "\n", "");
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
-	if (!options.json && !options.gpu_tracker && !options.markdown)
-		return command_write_fitted(command, options.output, text);
-	if (one || !options.json)
-		return command_write(command, options.output, text, strlen(text));
+	if (!request.json && !request.gpu_tracker && !request.markdown)
+		return command_write_fitted(command, request.output, text);
+	if (one || !request.json)
+		return command_write(command, request.output, text, strlen(text));
 	if (asprintf(&list, "[%s]\n", text) < 0)
 		return command_fault(command, "out of memory");
-	return command_write(command, options.output, list, strlen(list));
+	return command_write(command, request.output, list, strlen(list));
 }

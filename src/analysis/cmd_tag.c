@@ -13,13 +13,6 @@ static void cleanup_history(struct history *history)
 	history_close(history);
 }
 
-static bool set_option(void *context, int option, const char *value)
-{
-	(void)value;
-	*(bool *)context = option == OPTION_tag_json;
-	return true;
-}
-
 static int set_tag(const struct subcommand *command, struct history *history, struct history_run *run,
 		   const char *pair)
 {
@@ -47,27 +40,27 @@ static int print_line(const struct history_run *run)
 int run_tag(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
-	CLEANUP_TEXTS struct text_list words = {0};
+	CLEANUP_OPTIONS(tag) options = {0};
+	const struct text_list *words = &options.line.files;
 	struct rt_problem problem = {"out of memory"};
 	struct history_run *run = NULL;
-	bool json = false;
-	int r, status = command_read_words(command, argv, set_option, &json, &words);
+	int r, status = command_read_words(command, argv, &options);
 
 	if (status)
 		return status;
-	if (words.count < 2)
+	if (words->count < 2)
 		return command_usage(command, "name a run, and a label as KEY=VALUE");
 	if (history_open(&history, true, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	history_tidy(&history);
-	if (history_find(&history, words.texts[0], &run) != HISTORY_ONE)
-		return command_fault(command, "'%s' is %s", words.texts[0],
+	if (history_find(&history, words->texts[0], &run) != HISTORY_ONE)
+		return command_fault(command, "'%s' is %s", words->texts[0],
 				     run ? "part of several names; give the number of one run"
 					 : "not a run that resource-tracker ls shows");
-	for (size_t i = 1; i < words.count && !status; i++)
-		status = set_tag(command, &history, run, words.texts[i]);
+	for (size_t i = 1; i < words->count && !status; i++)
+		status = set_tag(command, &history, run, words->texts[i]);
 	r = status ? 0 : history_save(&history);
 	if (r < 0)
 		return command_fault(command, "the list of runs cannot be written: %s", strerror(-r));
-	return status ? status : json ? print_line(run) : 0;
+	return status ? status : options.json ? print_line(run) : 0;
 }

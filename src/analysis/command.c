@@ -22,7 +22,9 @@
 #include "options/rows.h"
 #include "resource_tracker_analysis.h"
 
-enum { HELP_BYTES = 64 << 10 };
+enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
+
+static const char NOT_VALID[] = "is not a valid value";
 
 static const struct subcommand COMMANDS[] = {
 #define SUBCOMMAND(id, ...) SUBCOMMAND_ROW(__VA_ARGS__)
@@ -32,7 +34,7 @@ static const struct subcommand COMMANDS[] = {
 
 static const struct option_row ROWS[] = {
 #define SUBCOMMAND(id, name, ...) HEADING_ROW(name)
-#define OPTION(id, key, ...) OPTION_ROW(OPTION_##id##_##key, __VA_ARGS__)
+#define OPTION(id, key, ...) OPTION_ROW((int)offsetof(struct id##_words, key), __VA_ARGS__)
 #include "options/analysis_subcommands.def"
 	LAST_ROW,
 };
@@ -69,42 +71,59 @@ int command_run(char **argv)
 }
 
 struct reading {
-	bool (*set)(void *context, int option, const char *value);
-	void *context;
-	struct text_list *files;
+	struct command_line *options;
 	const struct subcommand *command; /* NULL: do not look for recordings among the operands */
 	bool not_found;                   /* an operand names neither a file nor a run */
 };
 
-/* The options of all subcommands that print for people (options/screen_options.h). */
-static bool take_screen_option(const struct option_row *row, const char *text)
+/* `text` is NULL for an OPTIONAL without a value. */
+static bool store_option(const struct option_row *row, void *field, const char *text)
 {
-	bool is_colour = strcmp(row->name, "color") == 0, is_pager = strcmp(row->name, "no-pager") == 0;
+	switch (row->kind) {
+	case KIND_SWITCH:
+		*(bool *)field = true;
+		return true;
+	case KIND_NUMBER:
+		return parse_count(text, field) && *(int64_t *)field >= 0;
+	case KIND_POSITIVE:
+		return parse_real(text, field) && *(double *)field > 0;
+	case KIND_LIST:
+		return text_list_add(field, text);
+	case KIND_PARTS:
+		return text_list_add_parts(field, text);
+	case KIND_STEP:
+		return text_list_add(field, row->name) && text_list_add(field, text);
+	default:
+		*(const char **)field = text && row->kind != KIND_WORD ? text : row->name;
+		return true;
+	}
+}
 
-	if (is_colour)
+/* The options that have a meaning for all subcommands (options/screen_options.h). */
+static void note_common_option(const struct option_row *row, const char *text)
+{
+	if (strcmp(row->name, "color") == 0)
 		invocation.colour = text;
-	invocation.without_pager = invocation.without_pager || is_pager;
-	return is_colour || is_pager;
+	else if (strcmp(row->name, "no-pager") == 0)
+		invocation.without_pager = true;
+	else if (strcmp(row->name, "force") == 0)
+		invocation.force = true;
 }
 
 static const char *take_word(void *context, const struct option_row *row, const char *text)
 {
 	struct reading *reading = context;
-	bool is_force = row && strcmp(row->name, "force") == 0;
 
 	if (!row && reading->command) {
-		const char *why = add_operand(reading->command, reading->files, text);
+		const char *why = add_operand(reading->command, &reading->options->files, text);
 
 		reading->not_found = why != NULL;
 		return why;
 	}
 	if (!row)
-		return text_list_add(reading->files, text) ? NULL : OUT_OF_MEMORY;
-	if (take_screen_option(row, text))
-		return NULL;
-	invocation.force = invocation.force || is_force;
-	/* Most subcommands leave --force to the check of the output. */
-	return reading->set(reading->context, row->id, text) || is_force ? NULL : "is not a valid value";
+		return text_list_add(&reading->options->files, text) ? NULL : OUT_OF_MEMORY;
+	note_common_option(row, text);
+	return store_option(row, (char *)reading->options + row->id, text) ? NULL : NOT_VALID;
 }
 
 static int read_line(const struct subcommand *command, char **argv, struct reading reading)
@@ -117,7 +136,7 @@ static int read_line(const struct subcommand *command, char **argv, struct readi
 	};
 
 	invocation.argv = argv;
-	invocation.files = reading.files;
+	invocation.files = &reading.options->files;
 	for (invocation.argc = 0; argv[invocation.argc];)
 		invocation.argc++;
 	if (parse_words(&parser, argv, NULL) == 0)
@@ -126,23 +145,32 @@ static int read_line(const struct subcommand *command, char **argv, struct readi
 				 : say_usage(command->name, parser.message);
 }
 
-int command_read(const struct subcommand *command, char **argv,
-		 bool (*set)(void *context, int option, const char *value), void *context,
-		 struct text_list *ret_files)
+int command_read(const struct subcommand *command, char **argv, void *options)
 {
-	int status = read_line(command, argv, (struct reading){set, context, ret_files, command, false});
+	const struct text_list *files = &((struct command_line *)options)->files;
+	int status = read_line(command, argv, (struct reading){options, command, false});
 
-	for (size_t i = 0; status == 0 && i < ret_files->count; i++)
-		if (tell_newer_schema(command, ret_files->texts[i]))
+	for (size_t i = 0; status == 0 && i < files->count; i++)
+		if (tell_newer_schema(command, files->texts[i]))
 			break;
 	return status;
 }
 
-int command_read_words(const struct subcommand *command, char **argv,
-		       bool (*set)(void *context, int option, const char *value), void *context,
-		       struct text_list *ret_words)
+int command_read_words(const struct subcommand *command, char **argv, void *options)
 {
-	return read_line(command, argv, (struct reading){set, context, ret_words, NULL, false});
+	return read_line(command, argv, (struct reading){options, NULL, false});
+}
+
+void command_options_done(const char *subcommand, void *options)
+{
+	struct option_list list = options_of(ROWS, subcommand);
+	struct command_line *line = options;
+
+	text_list_done(&line->files);
+	text_list_done(&line->steps);
+	for (size_t i = 0; i < list.count; i++)
+		if (list.rows[i].kind == KIND_LIST || list.rows[i].kind == KIND_PARTS)
+			text_list_done((struct text_list *)(void *)((char *)options + list.rows[i].id));
 }
 
 void command_list(struct buffer *out)
@@ -294,4 +322,27 @@ int command_usage(const struct subcommand *command, const char *format, ...)
 	if (length < 0)
 		text = NULL;
 	return say_usage(command->name, text ? text : OUT_OF_MEMORY);
+}
+
+int command_wrong_value(const struct subcommand *command, const char *option, const char *text)
+{
+	return command_usage(command, "--%s: '%.*s%s' %s", option, QUOTED_BYTES, text,
+			     strlen(text) > QUOTED_BYTES ? "..." : "", NOT_VALID);
+}
+
+int command_check_pairs(const struct subcommand *command, const char *option, const struct text_list *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (!strchr(texts->texts[i], '='))
+			return command_wrong_value(command, option, texts->texts[i]);
+	return 0;
+}
+
+int command_split(const struct subcommand *command, const char *option, const struct text_list *texts,
+		  struct text_list *ret_parts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (!text_list_add_parts(ret_parts, texts->texts[i]) || !ret_parts->count)
+			return command_wrong_value(command, option, texts->texts[i]);
+	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "analysis/words.h"
 #include "options/option.h"
@@ -14,8 +15,32 @@
 
 enum { EXIT_FAULT = 1 };
 
-enum analysis_option {
-#define OPTION(id, key, ...) OPTION_##id##_##key,
+/* The command line of any subcommand. */
+struct command_line {
+	struct text_list files; /* the operands */
+	struct text_list steps; /* the name and the text of each option of the kind STEP, in order */
+};
+
+#define FIELD_SWITCH(key) bool key;
+#define FIELD_WORD(key)
+#define FIELD_OPTIONAL(key)
+#define FIELD_VALUE(key) const char *key;
+#define FIELD_OPEN(key) const char *key;
+#define FIELD_NUMBER(key) int64_t key;
+#define FIELD_POSITIVE(key) double key;
+#define FIELD_LIST(key) struct text_list key;
+#define FIELD_PARTS(key) struct text_list key;
+#define FIELD_STEP(key)
+
+/* struct ID_words: the operands, and a field for each option of the table. */
+struct no_options {
+	struct command_line line;
+#define SUBCOMMAND(id, ...) \
+	} \
+	; \
+	struct id##_words { \
+		struct command_line line;
+#define OPTION(id, key, name, letter, kind, ...) FIELD_##kind(key)
 #include "options/analysis_subcommands.def"
 };
 
@@ -27,19 +52,25 @@ enum analysis_option {
 int command_run(char **argv);
 
 /*
- * Reads the words behind argv[0]: `set` takes each option and returns false if it cannot have that value, the operands
- * come into *ret_files, a run of the history as the path of its recording (find_run.h). The command never writes to a
+ * Reads the words behind argv[0] into `options`, the struct ID_words of the command, which has the values of options
+ * that are not given. A run of the history becomes the path of its recording (find_run.h). The command never writes to a
  * file that `argv` names as input. Returns 0, or after it has said what is wrong EXIT_USAGE, or EXIT_FAULT for a run that
- * does not exist. --color and --no-pager are kept for the functions below.
+ * does not exist. --color and --no-pager also hold for the functions below.
  */
-int command_read(const struct subcommand *command, char **argv,
-		 bool (*set)(void *context, int option, const char *value), void *context,
-		 struct text_list *ret_files);
+int command_read(const struct subcommand *command, char **argv, void *options);
 
 /* The same, but takes the operands as they are: they do not name recordings. */
-int command_read_words(const struct subcommand *command, char **argv,
-		       bool (*set)(void *context, int option, const char *value), void *context,
-		       struct text_list *ret_words);
+int command_read_words(const struct subcommand *command, char **argv, void *options);
+
+/* Frees the lists of the options. */
+#define SUBCOMMAND(id, name, ...) \
+	static inline void id##_words_done(struct id##_words *options) \
+	{ \
+		command_options_done(name, options); \
+	}
+void command_options_done(const char *subcommand, void *options);
+#include "options/analysis_subcommands.def"
+#define CLEANUP_OPTIONS(id) __attribute__((cleanup(id##_words_done))) struct id##_words
 
 /* Lists the subcommands, a line each. */
 void command_list(struct buffer *out);
@@ -72,3 +103,26 @@ int command_fault(const struct subcommand *command, const char *format, ...)
  */
 int command_usage(const struct subcommand *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The same for an option whose text has no meaning. */
+int command_wrong_value(const struct subcommand *command, const char *option, const char *text);
+
+/* Returns 0, or EXIT_USAGE after it has said which text of the list is not KEY=VALUE. */
+int command_check_pairs(const struct subcommand *command, const char *option, const struct text_list *texts);
+
+/*
+ * Adds the parts of all texts of a list, which commas separate, to another. Returns 0, or EXIT_USAGE after it has said
+ * that the list is empty.
+ */
+int command_split(const struct subcommand *command, const char *option, const struct text_list *texts,
+		  struct text_list *ret_parts);
+
+/* Of the options GPU_TRACKER_OPTIONS. */
+#define GPU_TRACKER_OPTIONS_OF(options, uuids) \
+	(struct rt_gpu_tracker_options) \
+	{ \
+		.size = sizeof(struct rt_gpu_tracker_options), .ram_unit = (options).ram_unit, \
+		.gpu_ram_unit = (options).gpu_ram_unit, .time_unit = (options).time_unit, \
+		.expected_cores = (options).expected_cores, .expected_gpus = (options).expected_gpus, \
+		.gpu_uuids = (uuids).texts, .gpu_uuid_count = (uuids).count, \
+	}

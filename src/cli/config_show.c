@@ -101,7 +101,7 @@ static void add_rows(struct config_request *request)
 
 			/* If an option that takes one value is repeated, the last one counts. */
 			if (item->row == row && given_counts(&request->given, item) &&
-			    (row->kind == KIND_LIST || item == given_for(&request->given, row)))
+			    (option_is_repeatable(row) || item == given_for(&request->given, row)))
 				add_row(request, row, item);
 		}
 	}

@@ -9,11 +9,6 @@ bool is_any(const struct option_row *row)
 	return row->name != NULL;
 }
 
-bool is_switch(const struct option_row *row)
-{
-	return row->kind == KIND_SWITCH;
-}
-
 bool is_choice(const struct option_row *row)
 {
 	return strchr(row->argument, '|') || row->kind == KIND_OPTIONAL;
@@ -21,7 +16,7 @@ bool is_choice(const struct option_row *row)
 
 bool takes_word(const struct option_row *row)
 {
-	return row->kind == KIND_VALUE || row->kind == KIND_LIST;
+	return row->kind >= KIND_VALUE;
 }
 
 /* The word by which the completions know what an argument is: "METRIC" for a list of names of metrics. */
@@ -141,20 +136,20 @@ static void print_zsh_action(const struct option_row *row)
 
 void print_zsh_option(const struct option_row *row)
 {
-	const char *equals = row->kind == KIND_OPTIONAL ? "=-" : is_switch(row) ? "" : "=";
+	const char *equals = row->kind == KIND_OPTIONAL ? "=-" : option_is_switch(row) ? "" : "=";
 
-	if (row->letter && row->kind != KIND_LIST)
+	if (row->letter && !option_is_repeatable(row))
 		printf("'(-%c --%s)'", row->letter, row->name);
-	if (row->kind == KIND_LIST)
+	if (option_is_repeatable(row))
 		printf("\\*");
 	if (row->letter)
-		printf("{-%c%s,--%s%s}'", row->letter, is_switch(row) ? "" : "+", row->name, equals);
+		printf("{-%c%s,--%s%s}'", row->letter, option_is_switch(row) ? "" : "+", row->name, equals);
 	else
 		printf("'--%s%s", row->name, equals);
 	putchar('[');
 	print_zsh_text(row->help, "[]:");
 	putchar(']');
-	if (!is_switch(row)) {
+	if (!option_is_switch(row)) {
 		if (row->kind == KIND_OPTIONAL)
 			putchar(':');
 		print_zsh_action(row);
@@ -179,7 +174,7 @@ void print_fish_option(const struct option_row *row)
 		printf(" -x -a '(__fish_complete_pids)'");
 	} else if (strcmp(kind_of(row), "METRIC") == 0) {
 		printf(" -x -a '(__fish_append , (__resource_tracker_metrics))'");
-	} else if (!is_switch(row)) {
+	} else if (!option_is_switch(row)) {
 		printf(" -x");
 	}
 	printf(" -d '");

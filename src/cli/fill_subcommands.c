@@ -109,7 +109,7 @@ void bash_subcommand_values(void)
 		for (size_t i = 0; i < options.count; i++) {
 			const struct option_row *row = &options.rows[i];
 
-			if (is_switch(row))
+			if (option_is_switch(row))
 				continue;
 			printf("\t'%s --%s'", subcommand->name, row->name);
 			if (row->letter)

@@ -73,7 +73,7 @@ static void bash_values(void)
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		const struct option_row *row = &OPTIONS[i];
 
-		if (!row->name || is_switch(row))
+		if (!row->name || option_is_switch(row))
 			continue;
 		printf("\t--%s", row->name);
 		if (row->letter)

@@ -69,7 +69,7 @@ int read_environment(struct given_list *list)
 		option_variable(row, name, sizeof(name));
 		value = getenv(name);
 		while (value && *value) {
-			size_t length = row->kind == KIND_LIST ? strcspn(value, "\n") : strlen(value);
+			size_t length = option_is_repeatable(row) ? strcspn(value, "\n") : strlen(value);
 			char *text = strndup(value, length);
 			int r = !text ? -ENOMEM : 0;
 

@@ -1,10 +1,23 @@
 /* Options as rows of tables (*.def): for the parser, the help, the man pages and the completions. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum option_owner { OWNER_SETTING, OWNER_FRONT, OWNER_SUBCOMMAND };
-enum option_kind { KIND_SWITCH, KIND_VALUE, KIND_LIST, KIND_OPTIONAL };
+/* In groups: without a value, with one that may be left out, with one, with several. */
+enum option_kind {
+	KIND_SWITCH,
+	KIND_WORD, /* a switch that stands for its own name as the value of another option */
+	KIND_OPTIONAL,
+	KIND_VALUE,
+	KIND_OPEN, /* the words of "a|b" are the usual ones, and the subcommand checks others */
+	KIND_NUMBER,
+	KIND_POSITIVE,
+	KIND_LIST,
+	KIND_PARTS, /* separated by commas */
+	KIND_STEP,  /* its order among the others of this kind counts */
+};
 enum option_mode { MODE_WRAP = 1, MODE_ATTACH = 2, MODE_HOST = 4, MODE_ANY = 7 };
 
 struct option_row {
@@ -19,7 +32,7 @@ struct option_row {
 	unsigned modes;           /* of enum option_mode */
 	const char *toml_key;     /* "table.key", or "" */
 	const char *help;
-	int id; /* of a subcommand's option: OPTION_SUBCOMMAND_KEY */
+	int id; /* of a subcommand's option: OPTION_SUBCOMMAND_KEY, or in the analysis the offset of its field */
 #ifdef WITH_MANUAL
 	const char *more; /* for the man page */
 #endif
@@ -38,6 +51,16 @@ struct subcommand {
 	const char *notes;
 	const char *example;
 };
+
+static inline bool option_is_switch(const struct option_row *row)
+{
+	return row->kind <= KIND_WORD;
+}
+
+static inline bool option_is_repeatable(const struct option_row *row)
+{
+	return row->kind >= KIND_LIST;
+}
 
 /* Exactly this option and no abbreviation; NULL if there is none. `length` bytes of the name count. */
 const struct option_row *find_option(struct option_list list, const char *name, size_t length);

@@ -68,12 +68,12 @@ static int check_value(struct parser *parser, const struct option_row *row, cons
 	struct scan scan = scan_trim(scan_bytes(text, strlen(text)));
 	bool flag;
 
-	if (row->kind == KIND_SWITCH) {
+	if (option_is_switch(row)) {
 		if (!scan_flag(&scan, &flag))
 			return wrong_value(parser, row, text, "is neither yes nor no; give 1 or 0");
 		return flag ? 0 : 1;
 	}
-	if (strchr(row->argument, '|') && !is_choice(row->argument, text))
+	if (row->kind != KIND_OPEN && strchr(row->argument, '|') && !is_choice(row->argument, text))
 		return wrong_choice(parser, row, text);
 	return 0;
 }
@@ -84,7 +84,7 @@ static int note_option(struct parser *parser, const struct option_row *row, cons
 	const char *why;
 	int r = parser->checks_values && text ? check_value(parser, row, text) : 0;
 
-	if (row->kind == KIND_VALUE && *seen)
+	if (row->kind >= KIND_VALUE && !option_is_repeatable(row) && *seen)
 		return fail_parse(parser, "--%s is given twice", row->name);
 	*seen = true;
 	if (r)
@@ -139,7 +139,7 @@ static int long_option(struct parser *parser, const char *argument, char ***at)
 	}
 	if (value)
 		return note_option(parser, row, value);
-	if (row->kind == KIND_SWITCH)
+	if (option_is_switch(row))
 		return note_option(parser, row, "1");
 	return row->kind == KIND_OPTIONAL ? note_option(parser, row, NULL) : take_next(parser, row, at);
 }
@@ -160,7 +160,7 @@ static int short_options(struct parser *parser, const char *argument, char ***at
 			return unknown_option(parser, argument, word);
 		if (row->kind == KIND_OPTIONAL && !letter[1])
 			return note_option(parser, row, NULL);
-		if (row->kind != KIND_SWITCH)
+		if (!option_is_switch(row))
 			return letter[1] ? note_option(parser, row, letter + 1) : take_next(parser, row, at);
 		if (note_option(parser, row, "1") < 0)
 			return -1;

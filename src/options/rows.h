@@ -10,6 +10,12 @@
 #define VALUE KIND_VALUE
 #define LIST KIND_LIST
 #define OPTIONAL KIND_OPTIONAL
+#define WORD KIND_WORD
+#define OPEN KIND_OPEN
+#define NUMBER KIND_NUMBER
+#define POSITIVE KIND_POSITIVE
+#define PARTS KIND_PARTS
+#define STEP KIND_STEP
 
 /* Programs print no manual: its texts stay out of them. */
 #ifdef WITH_MANUAL

@@ -82,6 +82,21 @@ def test_combined_names_prefixes_bytes_and_offset(run, eight):
     assert header.split(",")[1] == "processes" and header.split(",")[-1] == "p.gpu_utilized"
 
 
+def test_the_last_of_several_forms_counts(run, eight):
+    for options, first in ((("--csv=plain", "--json"), "["), (("--json", "--csv=plain"), "s"), (("--format", "json", "--csv"), '"'),
+                           (("--csv", "--json=no"), '"')):
+        assert run("show", "-c", "sample", "--head", "1", *options, eight).out.startswith(first), options
+
+
+def test_a_value_without_a_meaning_is_told_with_its_option(run, eight):
+    for words in (("stats", "--round", "16"), ("stats", "--by", "host"), ("show", "--slice", "1"), ("show", "--rename", "a"), ("show", "--head", "-1"),
+                  ("summary", "--unit", "x"), ("export", "-f", "csv", "--gpu-uuids", ","), ("export", "-f", "csv", "--expected-cores", "0"),
+                  ("history", "--since", "x"), ("history", "--by", "x"), ("recommend", "--server-filter", "x"), ("report", "--price", "0"),
+                  ("compare-runs", "--last-good", "0"), ("compare-runs", "--runs", ""), ("runs", "--runs", ""), ("live", "--pid", "0")):
+        result = run(*words[:-2], f"{words[-2]}={words[-1]}", eight)
+        assert result.returncode == 2 and f"{words[-2]}: '{words[-1]}' is not a valid value" in result.err, (words, result.err)
+
+
 def test_any_csv(run, tmp_path):
     path = tmp_path / "any.csv"
     path.write_text('name,x\n"a, b",1\nc,2.5\n')

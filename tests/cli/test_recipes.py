@@ -16,27 +16,19 @@ SUBCOMMAND_C = """/* length: how many samples a run has. */
 #include "analysis/command.h"
 #include "resource_tracker_analysis.h"
 
-static bool set_option(void *context, int option, const char *value)
-{
-	(void)value;
-	*(bool *)context = option == OPTION_length_json;
-	return true;
-}
-
 int run_length(const struct subcommand *command, char **argv)
 {
-	CLEANUP_TEXTS struct text_list files = {0};
+	CLEANUP_OPTIONS(length) options = {0};
 	struct rt_problem problem = {""};
 	rt_summary *summary = NULL;
-	bool json = false;
 	char text[64];
-	int length, status = command_read(command, argv, set_option, &json, &files);
+	int length, status = command_read(command, argv, &options);
 
 	if (status)
 		return status;
-	if (rt_summary_read(files.texts, files.count, &summary, &problem) < 0)
+	if (rt_summary_read(options.line.files.texts, options.line.files.count, &summary, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
-	length = snprintf(text, sizeof(text), json ? "[%.0f]\\n" : "%.0f\\n",
+	length = snprintf(text, sizeof(text), options.json ? "[%.0f]\\n" : "%.0f\\n",
 			  (double)rt_summary_get(summary, "run", "samples").count);
 	rt_summary_free(summary);
 	return command_write(command, NULL, text, (size_t)length);
