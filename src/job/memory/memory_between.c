@@ -4,18 +4,9 @@
 #include "base/min_max.h"
 #include "base/runs_once.h"
 #include "job/memory/memory_family.h"
+#include "job/memory/memory_tuning.h"
 #include "job/tree/process_member.h"
 #include "kernel/proc_pid_status.h"
-
-enum {
-	WORTH_KIB = 8 << 10, /* less beside the largest member is not worth reading its mark */
-	SLACK_KIB = 2 << 10, /* the kernel's marks are this exact */
-	/* A process that takes much memory has at least this many page faults, even with huge pages. */
-	FAULTS_LEAST = 256,
-	FEW_EXITS = 3,       /* of so many processes, one may have had all page faults */
-	MARK_READINGS = 128, /* about this many per pass: 6 us each */
-	MARK_READINGS_WRAPPED = 8,
-};
 
 /*
  * The kernel's high-water mark of a process shows its largest size between two samples. A mark that has not risen since
@@ -290,7 +281,7 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 		}
 	}
 	between->seen_kib = max_i64(between->seen_kib, memory_pages_to_kib(tree, largest_pages));
-	if (now_kib - memory_pages_to_kib(tree, largest_pages) < WORTH_KIB)
+	if (now_kib - memory_pages_to_kib(tree, largest_pages) < BESIDE_WORTH_KIB)
 		between->largest_pid = 0;
 }
 
@@ -309,7 +300,7 @@ int64_t memory_between_most_kib(const struct memory_between *between, int64_t la
 	int64_t once_kib = memory_between_once_kib(between, largest_kib);
 	int64_t most_kib = max_i64(between->most_kib, max_i64(exit_kib, once_kib));
 
-	if (largest_kib <= between->seen_kib + SLACK_KIB)
+	if (largest_kib <= between->seen_kib + MARK_SLACK_KIB)
 		return most_kib;
 	return max_i64(most_kib, once_kib + between->beside_kib);
 }

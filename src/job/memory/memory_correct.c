@@ -4,25 +4,11 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "job/memory/memory_member.h"
+#include "job/memory/memory_tuning.h"
 #include "job/tree/process_member.h"
 #include "kernel/proc_pid_pagemap.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 #include "kernel/proc_pid_statm.h"
-
-enum {
-	DOUBT_PART = 32,   /* less than this part of a family's memory does not matter */
-	SETTLED_PART = 64, /* less than this part of its pages were faulted in */
-	MOVED_PAGES = 64,
-};
-#define CORRECTED_NS (8 * NSEC_PER_SEC)
-/*
- * smaps_rollup holds a process's memory map for 11-14 ms per GiB. Members for which that would take longer than this are not read.
- * Corrections have an allowance of their own, because one takes as long as many other readings, which follow what changes.
- */
-#define HOLD_MOST_NS (3.5 * (double)NSEC_PER_MSEC)
-#define SHARE 0.001
-#define ALLOWANCE_MOST_NS (25.0 * (double)NSEC_PER_MSEC)
-#define TAKES_NS(kib) (20e3 + (double)(kib) / 1048576 * 13e6)
 
 static bool frames_are_hidden(struct process_memory *memory, const struct root *root)
 {
@@ -71,9 +57,9 @@ static bool is_affordable(const struct process_memory *memory, const struct proc
 
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = memory_family_member(&memory->families, family, tree, i);
-		double takes_ns = TAKES_NS(memory_pages_to_kib(tree, member->memory.resident_pages));
+		double takes_ns = ROLLUP_TAKES_NS(memory_pages_to_kib(tree, member->memory.resident_pages));
 
-		if (takes_ns > HOLD_MOST_NS)
+		if (takes_ns > CORRECTION_HOLD_MOST_NS)
 			return false;
 		total_ns += takes_ns;
 	}
@@ -82,10 +68,11 @@ static bool is_affordable(const struct process_memory *memory, const struct proc
 
 static void earn_allowance(struct process_memory *memory, int64_t now_ns)
 {
-	memory->correction_ns +=
-		memory->corrected_ns ? SHARE * (double)(now_ns - memory->corrected_ns) : ALLOWANCE_MOST_NS;
-	if (memory->correction_ns > ALLOWANCE_MOST_NS)
-		memory->correction_ns = ALLOWANCE_MOST_NS;
+	memory->correction_ns += memory->corrected_ns
+					 ? CORRECTIONS_PART * (double)(now_ns - memory->corrected_ns)
+					 : CORRECTIONS_MOST_NS;
+	if (memory->correction_ns > CORRECTIONS_MOST_NS)
+		memory->correction_ns = CORRECTIONS_MOST_NS;
 	memory->corrected_ns = now_ns;
 }
 

@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "base/min_max.h"
+#include "job/memory/memory_tuning.h"
 #include "job/memory/memory_union.h"
-
-/* Pages that a process replaced between its forks matter if they are at least this part of the family. */
-enum { LEFT_PART = 32 };
 
 /* ---- grouping ---------------------------------------------------------------------------------------------- */
 
@@ -307,8 +305,6 @@ static struct family_memory measure_alone(const struct process_tree *tree, const
 						    reading->statm_anon_kib);
 	return found;
 }
-
-enum { ORIGINS = 16 };
 
 /* An upper limit of a family's memory, from the page faults of its members. */
 struct family_limit {

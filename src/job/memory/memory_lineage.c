@@ -2,13 +2,11 @@
 #include "job/memory/memory_lineage.h"
 
 #include "base/min_max.h"
+#include "job/memory/memory_tuning.h"
 #include "job/tree/process_member.h"
 #include "kernel/proc_pid_status.h"
 
-enum {
-	PF_FORKNOEXEC = 0x40,
-	OWN_PART = 16, /* less than this part of a fork's memory is hardly any */
-};
+enum { PF_FORKNOEXEC = 0x40 };
 
 static uint64_t mix_hash(uint64_t a, uint64_t b)
 {

@@ -4,10 +4,7 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "job/memory/memory_family.h"
-
-enum { SMALL_PAGES = 64 }; /* how far apart two readings of a growing process may be */
-/* Older readings are dropped, even if there was no time to replace them. */
-#define READING_AGE_NS (10 * NSEC_PER_SEC)
+#include "job/memory/memory_tuning.h"
 
 /* A child that shares its parent's address space (vfork) is counted only after the parent has exited. */
 bool memory_is_counted(const struct process_tree *tree, const struct member *member)

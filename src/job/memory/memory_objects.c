@@ -13,22 +13,13 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "job/memory/memory_tuning.h"
 #include "kernel/proc_pid_mountinfo.h"
 #include "kernel/proc_sysvipc_shm.h"
 
-enum {
-	PATH_SIZE = 4096,
-	NAME_SIZE = 96,
-	OBJECTS_MOST = 8192,
-	REFRESHED_MOST = 512, /* so many sizes are asked for in a tick: 8 us each */
-	CUT_DOUBT_PART = 4,   /* this part of an estimate for objects beyond the table may be wrong */
-	MOUNTS_MOST = 256,
-	DESCRIPTORS_MOST = 4096, /* for each process */
-	STAT_BLOCK_BYTES = 512,
-};
+enum { PATH_SIZE = 4096, NAME_SIZE = 96, STAT_BLOCK_BYTES = 512 };
 /* As in linux/magic.h, which musl builds lack. */
 #define HUGETLBFS 0x958458f6
-#define MOUNTS_AGE_NS (60 * NSEC_PER_SEC)
 
 static void object_done(struct memory_object *object)
 {
@@ -69,7 +60,7 @@ static void add_mount(struct memory_objects *objects, const struct mount *mount,
 	struct tmpfs_mount *mounts, *added;
 	char point[PATH_SIZE];
 
-	if (objects->mount_count == MOUNTS_MOST)
+	if (objects->mount_count == TMPFS_MOST)
 		return;
 	mounts = realloc(objects->mounts, (objects->mount_count + 1) * sizeof *mounts);
 	if (!mounts)

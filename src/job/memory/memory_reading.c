@@ -8,24 +8,14 @@
 
 #include "base/cleanup.h"
 #include "base/min_max.h"
+#include "job/memory/memory_tuning.h"
 #include "kernel/proc_pid_maps.h"
 #include "kernel/proc_pid_pagemap.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 #include "kernel/proc_pid_status.h"
 
-enum {
-	ANON_SAMPLES = 512,   /* resident pages to sample, as far as can be predicted */
-	ANON_REFINEMENTS = 2, /* each samples twice as many */
-	FILE_SAMPLES = 128,
-	OBJECT_SAMPLES = 512,
-	FOUND_LEAST = 4,     /* a sample has to find one in so many resident pages */
-	ENTRIES_MOST = 4096, /* most places to look at in sparse areas */
-	ALONE_MOST = 192,    /* in the files of a job of one process */
-	WINDOW = 256,        /* entries per read where samples are close together */
-	CLOSE_LEVEL = 3,
-	CLUSTER = 8,        /* pages around a sampled one, read in the same system call */
-	AREAS_MOST = 65536, /* vm.max_map_count is 65530 by default */
-};
+/* vm.max_map_count is 65530 by default. */
+enum { AREAS_MOST = 65536 };
 
 enum area_kind { AREA_ANON, AREA_FILE, AREA_OBJECT, AREA_HUGE };
 

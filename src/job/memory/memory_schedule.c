@@ -7,53 +7,9 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "job/memory/memory_tuning.h"
 #include "job/tree/process_member.h"
 #include "kernel/proc_pid_status.h"
-
-enum {
-	SIBLINGS_READ =
-		16, /* forks without forks of their own to read per family: the others resemble them */
-	WORTH_READING_KIB = 32,
-	MANY_FILES_KIB = 4096,     /* that a member maps: more than a C library */
-	WORTH_LEARNING_KIB = 1024, /* less is within the sampling error */
-	LEAST_ERROR_KIB = 256,
-	LONE_TOLERANCE = 20, /* one part in so many of a process without relatives */
-	FEW_FILES = 40,      /* a part of the family's largest member */
-	MOVED_PART = 256,    /* less than this part of a member need not be read again */
-	GROWN_PART = 64, /* if it grew by less than this part while it was read, the sample is good enough */
-};
-/*
- * The part of the wall-clock time that readings may take: for one process, per member of a tree, and in total. In a tree of
- * more than a hundred members it falls again, because the tracker needs up to 1 % for the other files of 1,000 members.
- */
-#define SHARE_FOR_ONE 0.0005
-#define SHARE_FOR_EACH 0.001
-#define SHARE_FOR_ALL 0.005
-#define MANY_MEMBERS 100
-/*
- * The allowance at the start, per member, so that the second sample is right also where a page map is slow to read; no more than this
- * can accumulate. Later readings have the last limit: they do not spend the rest of it.
- */
-#define ALLOWANCE_FOR_ONE_NS (4.0 * (double)NSEC_PER_MSEC)
-#define ALLOWANCE_FOR_EACH_NS (7.0 * (double)NSEC_PER_MSEC)
-#define ALLOWANCE_MOST_NS (60.0 * (double)NSEC_PER_MSEC)
-#define ALLOWANCE_SAVED_NS (10.0 * (double)NSEC_PER_MSEC)
-/* The standard deviation of a family's sampling error, in parts of its memory. */
-#define TOLERABLE_ERROR 0.012
-/* With less than this for each member that is due, all are read, but none again for a smaller error. */
-#define EXACT_READING_NS (0.7 * (double)NSEC_PER_MSEC)
-/* A reading that would hold a process for longer is not started. */
-#define HOLD_MOST_NS ((double)NSEC_PER_MSEC)
-/*
- * The limit once the time was measured. Opening and formatting take a part of it, and the kernel releases the map
- * between areas if another thread waits for it.
- */
-#define MEASURED_MOST_NS (1.5 * (double)NSEC_PER_MSEC)
-/* Estimate for smaps_rollup before the first reading: 11-14 ms per GiB, measured on pages of 4 KiB. */
-#define FIRST_ROLLUP_NS(kib) (20e3 + (double)(kib) / 1048576 * 13e6)
-/* Repeat a reading at this age. Its turn may come later, but the oldest stays below ten seconds. */
-#define REFRESH_NS (8 * NSEC_PER_SEC)
-#define RETRY_NS (10 * NSEC_PER_SEC)
 
 struct reading_candidate {
 	uint32_t member;
@@ -63,8 +19,9 @@ struct reading_candidate {
 
 static double share_of_time(size_t members)
 {
-	double share = members > 1 ? SHARE_FOR_EACH * (double)members : SHARE_FOR_ONE;
-	double most = members > MANY_MEMBERS ? SHARE_FOR_ALL * MANY_MEMBERS / (double)members : SHARE_FOR_ALL;
+	double share = members > 1 ? READINGS_FOR_EACH * (double)members : READINGS_FOR_ONE;
+	double most =
+		members > MANY_MEMBERS ? READINGS_FOR_ALL * MANY_MEMBERS / (double)members : READINGS_FOR_ALL;
 
 	return share < most ? share : most;
 }
@@ -99,15 +56,15 @@ static double rollup_ns(const struct process_tree *tree, const struct member *me
 	int64_t resident_kib = member->memory.resident_pages * tree->root->page_bytes / 1024;
 
 	if (member->memory.rollup_ns < 0 || member->memory.rollup_pages <= 0)
-		return FIRST_ROLLUP_NS(resident_kib);
+		return ROLLUP_TAKES_NS(resident_kib);
 	return (double)member->memory.rollup_ns * (double)member->memory.resident_pages /
 	       (double)member->memory.rollup_pages;
 }
 
-/* An interrupted reading, or one on a shared core, seems longer than it was: count at most 1.25 times the expected time. */
+/* An interrupted reading, or one on a shared core, seems longer than it was: see SLOWER_MOST. */
 static void note_rollup_ns(const struct process_tree *tree, struct member *member, int64_t took_ns)
 {
-	double expected_ns = rollup_ns(tree, member) * 1.25;
+	double expected_ns = rollup_ns(tree, member) * SLOWER_MOST;
 
 	member->memory.rollup_ns = (double)took_ns < expected_ns ? took_ns : (int64_t)expected_ns;
 	member->memory.rollup_pages = member->memory.resident_pages;
@@ -134,8 +91,7 @@ static void choose_ways(struct process_memory *memory, struct process_tree *tree
 	for (size_t i = 0; i < memory->families.count; i++) {
 		struct memory_family *family = &memory->families.at[i];
 
-		/* Hysteresis, so that the noise of a measurement does not switch the way to and fro. */
-		double factor = family->sampled ? 0.6 : 1;
+		double factor = family->sampled ? BACK_TO_ROLLUP : 1;
 		bool too_long = false;
 
 		for (size_t j = 0; j < family->count && mode == PSS_MODE_AUTO; j++) {

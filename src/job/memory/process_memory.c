@@ -9,24 +9,9 @@
 #include "base/runs_once.h"
 #include "job/memory/memory_correct.h"
 #include "job/memory/memory_schedule.h"
+#include "job/memory/memory_tuning.h"
 #include "kernel/cgroup_v2.h"
 #include "metric/absent.h"
-
-enum {
-	SHMEM_STEP_KIB =
-		64, /* least change of the machine's shared memory before descriptors are searched, and */
-	/* Libraries that programs outside the job map as well: which part of their pages is the job's is unknown. */
-	FILES_IN_DOUBT_KIB = 4096,
-	GROWN_LEAST_KIB = 1024, /* less growth of shared memory may be that of files */
-	MAPPED_STEP_KIB = 4096, /* least rise before mappings are, and before a search is not put off */
-};
-/* A search takes a millisecond of a tick and 0.1 % of the time; some hundred processes at once if it is urgent. */
-#define SCAN_TICK_NS NSEC_PER_MSEC
-#define EARNED_BY_SCANS 1000 /* 1 ns for so many ns */
-#define SCANS_MOST_NS (16 * NSEC_PER_MSEC)
-#define SCAN_AGE_NS (10 * NSEC_PER_SEC)
-/* If more than this part of an estimate rests on the bound alone, it is reported as a bound. */
-#define BOUND_SHARE 0.02
 
 static int64_t or_zero(int64_t value)
 {

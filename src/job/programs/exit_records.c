@@ -8,14 +8,11 @@
 #include <unistd.h>
 
 #include "base/min_max.h"
+#include "job/programs/program_tuning.h"
 #include "kernel/netlink.h"
 
-enum {
-	BUFFER_BYTES = 4 << 20,
-	RECORDS_MOST = 1 << 14,
-	RECORD_BATCH = 16,
-	RECORD_BYTES = 2048, /* 596 on Linux 6.18, and 1,172 of the last thread of several */
-};
+/* A record has 596 bytes on Linux 6.18, and 1,172 if it is that of the last thread of several. */
+enum { RECORD_BATCH = 16, RECORD_BYTES = 2048 };
 
 int exit_records_open(struct exit_records *records)
 {
@@ -23,7 +20,7 @@ int exit_records_open(struct exit_records *records)
 
 	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0)
 		records->tick_ns = tick.tv_nsec;
-	records->fd = taskstats_open(BUFFER_BYTES, &records->family);
+	records->fd = taskstats_open(RECORDS_ROOM_BYTES, &records->family);
 	return records->fd < 0 ? records->fd : 0;
 }
 
@@ -127,7 +124,6 @@ static void name_process(struct known_process *process, const struct taskstats *
 static int64_t time_since_tick(const struct taskstats *record, int64_t tick_ns, bool has_children,
 			       bool *ret_known)
 {
-	enum { AFTER_SLEEP_NS = 60000 };
 	int64_t rest_ns = record->elapsed_ns - record->delay_ns - record->cpu_ns,
 		turn_ns = record->cpu_ns / (record->sleeps + 1), likely_ns = min_i64(turn_ns, tick_ns) / 2;
 
@@ -140,7 +136,6 @@ static int64_t time_since_tick(const struct taskstats *record, int64_t tick_ns, 
 
 void exit_record_add(struct known_process *process, const struct taskstats *record, int64_t tick_ns)
 {
-	enum { END_NS = 40000, FREE_KIB_NS = 50 };
 	bool is_known;
 	int64_t since_ns = time_since_tick(record, tick_ns, process->has_children, &is_known);
 
@@ -149,7 +144,7 @@ void exit_record_add(struct known_process *process, const struct taskstats *reco
 	/* After the record, the last thread of a process closes its files and frees the memory. */
 	if (record->is_last || !record->pid)
 		process->unrecorded_ns +=
-			END_NS + min_i64(record->peak_resident_kib, INT32_MAX) * FREE_KIB_NS;
+			RECORD_END_NS + min_i64(record->peak_resident_kib, INT32_MAX) * RECORD_FREE_KIB_NS;
 	for (int i = 0; i < TASKSTATS_IO; i++)
 		process->record_io[i] += record->io[i];
 }

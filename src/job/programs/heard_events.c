@@ -8,8 +8,6 @@
 #include "base/min_max.h"
 #include "base/runs_once.h"
 
-enum { EVENTS_MOST = 1 << 15 };
-
 static struct known_process *find_known(const struct heard_events *heard, pid_t pid)
 {
 	return known_processes_find(&heard->known, pid);

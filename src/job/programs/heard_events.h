@@ -15,9 +15,8 @@
 #include "job/programs/known_processes.h"
 #include "job/programs/program_listener.h"
 #include "job/programs/program_names.h"
+#include "job/programs/program_tuning.h"
 #include "kernel/proc_events.h"
-
-enum { EXECS_MOST = 64 };
 
 struct heard_events {
 	struct known_processes known;

@@ -5,10 +5,6 @@
 #include "base/min_max.h"
 #include "base/runs_once.h"
 
-/* A process with children mostly waits for them. */
-#define PART_WITH_CHILDREN 0.1
-#define LEAST_NS 1e3
-
 void program_note_known(struct programs *programs, struct program *program, int64_t cpu_ns, int64_t life_ns,
 			bool had_children)
 {
@@ -25,11 +21,11 @@ double program_likely_ns(const struct programs *programs, const struct program *
 {
 	const struct known_use *known =
 		program->known.life_ns > 0 ? &program->known : &programs->known[had_children];
-	double part = had_children ? PART_WITH_CHILDREN : 1;
+	double part = had_children ? LIKELY_PART_WITH_CHILDREN : 1;
 
 	if (known->life_ns > 0)
 		part = (double)known->cpu_ns / (double)known->life_ns;
-	return LEAST_NS + part * (double)max_i64(0, lifetime_ns);
+	return LIKELY_LEAST_NS + part * (double)max_i64(0, lifetime_ns);
 }
 
 SELDOM void program_note_named(struct program *program, size_t parent, int64_t life_ns)
@@ -46,11 +42,11 @@ SELDOM void program_note_named(struct program *program, size_t parent, int64_t l
 
 static SELDOM int64_t count_alike(const struct program *program, size_t parent, int64_t life_ns)
 {
-	enum { TIMES_MOST = 4 };
 	const struct named_ends *named = &program->named;
 	int64_t mean_ns = named->count ? named->life_ns / named->count : 0;
 
-	return named->parent == parent && mean_ns / TIMES_MOST <= life_ns && life_ns / TIMES_MOST <= mean_ns
+	return named->parent == parent && mean_ns / ALIKE_TIMES_MOST <= life_ns &&
+			       life_ns / ALIKE_TIMES_MOST <= mean_ns
 		       ? named->count
 		       : 0;
 }

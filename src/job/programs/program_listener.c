@@ -20,47 +20,10 @@
 #include "base/runs_once.h"
 #include "job/programs/exit_records.h"
 #include "job/programs/heard_events.h"
+#include "job/programs/program_tuning.h"
 #include "kernel/netlink.h"
 #include "kernel/proc_events.h"
-
-enum {
-	SOCKET_BYTES = 1 << 20,
-	STACK_BYTES = 128 << 10,
-	ROUNDS_MOST = 8,   /* of the caller, before a thread with a filter takes over */
-	BATCHES_MOST = 64, /* in a row */
-	EVENT_BYTES = 256,
-	LOOK_MSEC = 20,
-	LOOKS_MOST = 128,
-	WHOLE_TAKES = 2,
-	EXECS_LEAST = 4,        /* names that are read after a long nap */
-	RECORDS_NAP_MSEC = 100, /* at least, where exit records have the time of all */
-};
-
-/*
- * The listener may use some time at once, and a part of the time. Above a limit it naps before it reads what has come: it then
- * sees fewer processes alive, but still when they started and ended. After a long nap it reads few names. Exit records
- * cost less than the events, so these stop first.
- */
-struct pace {
-	int64_t free_ns;
-	int part;
-	int nap_msec;
-};
-enum { LONGEST_NAP_MSEC = 320, STOP = -1 };
-static const struct pace PACES[] = {
-	{3 * NSEC_PER_MSEC, 2000, 0},
-	{7 * NSEC_PER_MSEC / 2, 1600, 20},
-	{4 * NSEC_PER_MSEC, 1300, 50},
-	{5 * NSEC_PER_MSEC, 1100, 150},
-	{6 * NSEC_PER_MSEC, 500, LONGEST_NAP_MSEC},
-};
-static const struct pace RECORDS_ALONE = {10 * NSEC_PER_MSEC, 400, 500};
-enum { RECORDS_NAP_WITHOUT_FORKS_MSEC = 1000 };
-/* Below the limit by the amount that may be used at once. */
-static const struct pace AGAIN = {0, 1100, 0};
-
-/* The scheduler lets a thread that asks for short slices run soon after it wakes. */
-#define SLICE_NS (100 * NSEC_PER_USEC)
+enum { STACK_BYTES = 128 << 10, EVENT_BYTES = 256, STOP = -1 };
 
 struct program_listener {
 	/* Guards all that follows once the thread runs. Events are read under it, because their order counts. */
@@ -122,19 +85,18 @@ static RUNS_ONCE void ask_for_short_slices(void)
 
 	if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) < 0 || attributes.policy != 0)
 		return;
-	attributes.runtime_ns = SLICE_NS;
+	attributes.runtime_ns = LISTENER_SLICE_NS;
 	(void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 #endif
 }
 
-/* The first fork of a job that has not forked would be its only news: such a job gets a quarter of the time, at once and later. */
-static bool is_within(const struct program_listener *listener, const struct pace *pace)
+static bool is_within(const struct program_listener *listener, const struct listener_pace *pace)
 {
 	int64_t elapsed_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) - listener->started_ns;
 	int64_t free_ns = pace->free_ns, part = pace->part;
 
 	if (!listener->heard.has_forks)
-		free_ns /= 4, part *= 4;
+		free_ns /= WITHOUT_FORKS, part *= WITHOUT_FORKS;
 	return listener->spent_ns + listener->thread_spent_ns <= free_ns + elapsed_ns / part;
 }
 
@@ -146,9 +108,9 @@ static int nap_of(const struct program_listener *listener)
 	if (listener->fd < 0)
 		return STOP;
 	/* Where records have the time of all, the events are not worth the last pace. */
-	for (size_t i = 0; i < ARRAY_SIZE(PACES) - listener->heard.with_records; i++)
-		if (is_within(listener, &PACES[i]))
-			return (int)max_i64(PACES[i].nap_msec,
+	for (size_t i = 0; i < ARRAY_SIZE(LISTENER_PACES) - listener->heard.with_records; i++)
+		if (is_within(listener, &LISTENER_PACES[i]))
+			return (int)max_i64(LISTENER_PACES[i].nap_msec,
 					    listener->heard.with_records ? RECORDS_NAP_MSEC : 0);
 	return STOP;
 }
@@ -156,7 +118,7 @@ static int nap_of(const struct program_listener *listener)
 /* On a busy machine the thread may wait long for a CPU. Another process may then have the pid of an old event. */
 static bool is_of_now(const struct proc_event *event)
 {
-	return SYSTEM_CLOCKS.monotonic_ns(NULL) - event->monotonic_ns < NSEC_PER_SEC;
+	return SYSTEM_CLOCKS.monotonic_ns(NULL) - event->monotonic_ns < OF_NOW_NS;
 }
 
 static void take_message(struct program_listener *listener, struct scan messages)
@@ -240,7 +202,7 @@ static RUNS_ONCE void stop_events(struct program_listener *listener)
 static RUNS_ONCE int open_sockets(struct program_listener *listener)
 {
 	if (listener->fd < 0)
-		listener->fd = proc_events_open(SOCKET_BYTES);
+		listener->fd = proc_events_open(EVENTS_ROOM_BYTES);
 	if (!listener->heard.with_records)
 		listener->heard.with_records = exit_records_open(&listener->records) == 0;
 	return listener->fd < 0 ? listener->fd : proc_events_choose(listener->fd);
@@ -264,7 +226,7 @@ static int listen_once(struct program_listener *listener)
 
 	if (listener->stopping)
 		return STOP;
-	if (listener->fd < 0 && is_within(listener, &AGAIN)) {
+	if (listener->fd < 0 && is_within(listener, &LISTENS_AGAIN)) {
 		/* Forks since then are unknown; the records have the exits. */
 		listener->heard.lost |= !listener->heard.with_records;
 		listener->missed_forks = true;
@@ -376,8 +338,8 @@ int program_listener_hear(struct program_listener *listener, bool with_thread)
 		return 0;
 	count = drain_events(listener);
 	listener->rounds_of_caller += count > 0;
-	if (!with_thread && !listener->heard.has_forks && listener->rounds_of_caller < ROUNDS_MOST &&
-	    count < NETLINK_BATCH)
+	if (!with_thread && !listener->heard.has_forks &&
+	    listener->rounds_of_caller < ROUNDS_OF_CALLER_MOST && count < NETLINK_BATCH)
 		return 0;
 	(void)proc_events_signal(listener->fd, 0);
 	return start_listening(listener);
@@ -400,7 +362,7 @@ RUNS_ONCE int program_listener_open(struct program_listener **ret_listener)
 
 	if (!listener)
 		return -ENOMEM;
-	fd = proc_events_open(SOCKET_BYTES);
+	fd = proc_events_open(EVENTS_ROOM_BYTES);
 	if (fd < 0) {
 		free(listener);
 		return fd;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { PROGRAM_NAMES_MOST = 1024 };
+#include "job/programs/program_tuning.h"
 
 struct program_names {
 	char *at[PROGRAM_NAMES_MOST];

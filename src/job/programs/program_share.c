@@ -9,13 +9,6 @@
 #include "base/min_max.h"
 #include "base/runs_once.h"
 
-/* Clocks and totals are read one after the other: so much of the rest is the time of running processes. */
-#define RACE_NS (10 * NSEC_PER_MSEC)
-#define RACE_OF_PROCESS_NS (1 * NSEC_PER_MSEC)
-
-/* How long the time of an ended process may take to show up in the tree's total. */
-#define MISSED_KEPT_SECS 2
-
 void program_begin_pass(struct program *program)
 {
 	program->grown_ns = 0;

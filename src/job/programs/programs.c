@@ -15,14 +15,7 @@
 #include "job/tree/process_tree.h"
 #include "kernel/proc_pid_stat.h"
 
-enum {
-	PATH_SIZE = 48,
-	STRAYS_MOST = 4096,
-	STRAYS_READ = 256, /* in a pass, besides the members */
-	FIRST_PROGRAMS = 16,
-	PASSES_KEPT = 2, /* how long an ended process waits for its exit event */
-};
-
+enum { PATH_SIZE = 48, FIRST_PROGRAMS = 16 };
 #define MORE_PROGRAMS "more programs"
 
 RUNS_ONCE int programs_new(bool listens, struct programs **ret_programs)
@@ -386,9 +379,8 @@ static void take_io(struct program *program, const struct program_event *event,
 		    const struct program_process *process)
 {
 	for (int i = 0; event->has_io && !(process && process->has_reaped) && i < PROGRAM_IO_COUNT; i++) {
-		/* On average, the kernel has rounded a sum of calls down by half a KiB. */
 		bool is_rounded = i >= USAGE_READ_CHARS - USAGE_READ_BYTES && event->io[i];
-		int64_t bytes = event->io[i] + (is_rounded ? 512 : 0);
+		int64_t bytes = event->io[i] + (is_rounded ? ROUNDED_DOWN_BYTES : 0);
 
 		program->io_grown[i] += max_i64(0, bytes - (process ? process->own_io[i] : 0));
 	}

@@ -25,6 +25,7 @@
 #include "job/cpu/process_account.h"
 #include "job/programs/program_listener.h"
 #include "job/programs/program_name.h"
+#include "job/programs/program_tuning.h"
 
 struct proc_pid_stat;
 struct process_tree;
@@ -33,7 +34,7 @@ struct member;
 /* CPU time is published in these units, so that rounded values add up to the rounded total. */
 #define PROGRAM_CPU_UNIT_NS INT64_C(100000)
 
-enum { PROGRAM_IO_COUNT = USAGE_COUNT - USAGE_READ_BYTES, PROGRAMS_MOST = 1024 };
+enum { PROGRAM_IO_COUNT = USAGE_COUNT - USAGE_READ_BYTES };
 _Static_assert((int)PROGRAM_IO_COUNT == (int)TASKSTATS_IO, "records have the same amounts");
 
 /* The CPU time of ended processes whose time is known, and how long they lived. */
