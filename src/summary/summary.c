@@ -43,8 +43,10 @@ static void want_host(struct metric_set *wanted)
 
 void figure_add(struct figure *figure, const struct moment *moment, double value)
 {
-	if (isnan(value))
+	if (isnan(value)) {
+		figure->has_gap |= !isnan(figure->most);
 		return;
+	}
 	if (moment->length_secs > 0) {
 		figure->weighted += value * moment->length_secs;
 		figure->weights += moment->length_secs;

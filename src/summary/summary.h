@@ -29,6 +29,7 @@ struct figure {
 	double weighted, weights; /* sum of value x seconds, and of seconds */
 	double most;              /* NaN: no sample has it */
 	double most_elapsed_secs;
+	bool has_gap; /* a sample without a value came after one with it */
 };
 
 static inline double figure_mean(const struct figure *figure)

@@ -312,6 +312,12 @@ static void add_network(const struct page *page)
 	buffer_add_text(page->out, " (all processes; loopback not counted)");
 }
 
+/* Zero in some samples says nothing about those without a value. */
+static bool has_unknown(const struct figure *figure)
+{
+	return isnan(figure->most) || figure->has_gap;
+}
+
 static void add_gpu(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
@@ -345,7 +351,7 @@ static void add_gpu(const struct page *page)
 	if (!job)
 		buffer_add_text(page->out,
 				!summary->tracked ? " (whole machine)"
-				: isnan(summary->gpu_usage.most) || isnan(summary->gpu_vram_mib.most)
+				: has_unknown(&summary->gpu_usage) || has_unknown(&summary->gpu_vram_mib)
 					? " (whole machine; the job's part is unknown)"
 					: " (whole machine; none by the job)");
 	if (!isnan(joules)) {

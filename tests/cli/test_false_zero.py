@@ -387,13 +387,15 @@ READINGS = ("utilization_pct memory_utilization_pct encoder_utilization_pct deco
             " nvlink_tx_bytes_per_sec ecc_corrected_errors ecc_uncorrected_errors core_count").split()
 
 
-PROCESSES = '"processes":[{'
+DEVICE, PROCESSES = '"gpu":[{', '"processes":[{'
 
 
 @pytest.mark.parametrize("bits", [32, 64])
 def test_numbers_with_all_bits_set_are_null_readings_of_nvml(run, nvml, tmp_path, bits):
     nvml.say("gpus 1", f"all_bits {bits}")
-    job = ["sh", "-c", f"printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path}; {stay_until(tmp_path / 'g.jsonl', PROCESSES)}"]
+    # The driver first says that no process uses the device: a zero that is true then, and not for the rest of the run.
+    job = ["sh", "-c", f"{stay_until(tmp_path / 'g.jsonl', DEVICE)}; printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path};"
+                       f" {stay_until(tmp_path / 'g.jsonl', PROCESSES)}"]
     done = run("-i", 0.3, "-q", "--why", "-o", tmp_path / "g.jsonl", "--", *job, env=nvml.env())
     samples = json_lines(tmp_path / "g.jsonl")
     gpu = samples[-1]["gpu"][0]
@@ -405,6 +407,7 @@ def test_numbers_with_all_bits_set_are_null_readings_of_nvml(run, nvml, tmp_path
     assert done.err.count("gpu.temperature_celsius (GPU-00000000-0000-0000-0000-000000000000): this kernel or device does not count it") == 1
     text = run("summary", tmp_path / "g.jsonl").out + run("recommend", tmp_path / "g.jsonl").out
     assert "nearly all memory" not in text and "4294967" not in text and "none by the job" not in text
+    assert "the job's part is unknown" in text
 
 
 def test_memory_above_that_of_the_device_is_null(run, nvml, tmp_path):
