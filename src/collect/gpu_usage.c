@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/runs_once.h"
@@ -106,6 +107,10 @@ static int start_gpu_helper(struct gpu_usage *state, const struct collect_contex
 		return -ENOMEM;
 	snprintf(setup->vendor, sizeof setup->vendor, "%s", context->gpu_vendor ? context->gpu_vendor : "");
 	setup->interval_ns = (int64_t)(context->facts->interval_seconds * 1e9);
+	if (context->tree)
+		setup->job = context->tree->root_pid;
+	else if (context->facts->mode && strcmp(context->facts->mode, "wrap") == 0)
+		setup->job = getpid();
 	error = set_gpu_root(setup, context->root_dir);
 	if (!error)
 		error = helper_start(&order, &state->helper);

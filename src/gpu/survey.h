@@ -148,6 +148,10 @@ struct gpu_setup {
 	char root_dir[4096];        /* "" is "/" */
 	char vendor[GPU_WORD_SIZE]; /* only this vendor; "" is any */
 	int64_t interval_ns;        /* between samples */
+	/*
+	 * The job before the first request names it, or the recorder, with whose environment a wrapped job starts. 0: no job
+	 */
+	pid_t job;
 };
 
 /* The recorder's message to the surveyor at every sample. */

@@ -310,7 +310,7 @@ static void mark_refused_files(struct surveyor *surveyor)
 
 static void mark_visible(struct surveyor *surveyor, const struct gpu_request *request)
 {
-	pid_t root_pid = request && request->member_count ? request->members[0] : 0;
+	pid_t root_pid = request && request->member_count ? request->members[0] : surveyor->setup.job;
 	ssize_t length = -ENOENT;
 
 	if (root_pid == surveyor->marked_for && surveyor->remark_in-- > 0)

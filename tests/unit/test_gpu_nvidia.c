@@ -4,10 +4,13 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lay_tree.h"
@@ -219,6 +222,28 @@ static void a_missing_library_is_a_fault_to_be_told(void **state)
 	pass();
 	assert_int_equal(survey->error, ENOENT);
 	assert_non_null(strstr(survey->problem, "libnvidia-ml"));
+}
+
+static void devices_are_hidden_before_a_request_names_the_job(void **state)
+{
+	char *const words[] = {"sleep", "1000", NULL}, *const environment[] = {"CUDA_VISIBLE_DEVICES=1",
+									       NULL};
+	struct gpu_setup setup = {.interval_ns = 1};
+	pid_t job;
+
+	(void)state;
+	assert_int_equal(posix_spawnp(&job, "sleep", NULL, NULL, words, environment), 0);
+	begin("gpus 2\n");
+	for (int64_t has_job = 0; has_job < 2; has_job++) {
+		surveyor_free(surveyor);
+		setup.job = has_job ? job : 0;
+		assert_int_equal(surveyor_new(&root, &setup, &surveyor), 0);
+		assert_int_equal(surveyor_pass(surveyor, NULL, &survey), 0);
+		assert_int_equal(survey->devices[0].visible, !has_job);
+		assert_int_equal(survey->devices[1].visible, 1);
+	}
+	kill(job, SIGKILL);
+	assert_int_equal(waitpid(job, NULL, 0), job);
 }
 
 /* ---- processes ------------------------------------------------------------------------------------- */
@@ -512,6 +537,7 @@ UNIT_TESTS
 		cmocka_unit_test_teardown(a_lost_device_is_null_and_the_others_live, end),
 		cmocka_unit_test_teardown(a_driver_that_does_not_fit_is_tried_again, end),
 		cmocka_unit_test_teardown(a_missing_library_is_a_fault_to_be_told, end),
+		cmocka_unit_test_teardown(devices_are_hidden_before_a_request_names_the_job, end),
 		cmocka_unit_test_teardown(a_process_in_two_lists_holds_its_memory_once, end),
 		cmocka_unit_test_teardown(records_are_walked_by_the_size_that_was_written, end),
 		cmocka_unit_test_teardown(a_list_that_fails_is_not_an_empty_one, end),
