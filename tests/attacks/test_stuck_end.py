@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from processes import children_of, command_line_of
+
 JOB = ("--", "sh", "-c", "exit 3")
 # One second for stderr, five seconds without progress of the analysis, and a margin for a busy machine.
 LIMIT_SECS = 12
@@ -106,8 +108,7 @@ def test_a_page_that_is_a_fifo_gives_way_to_signals(spawn, tmp_path, signo):
 def wait_for_analysis(pid):
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        children = open(f"/proc/{pid}/task/{pid}/children").read().split()
-        if any(open(f"/proc/{child}/cmdline").read().startswith("resource-tracker-analysis") for child in children):
+        if any(command_line_of(child).startswith(b"resource-tracker-analysis") for child in children_of(pid)):
             return
         time.sleep(0.01)
     raise AssertionError("no analysis was started")

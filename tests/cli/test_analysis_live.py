@@ -15,6 +15,7 @@ import pytest
 
 import recordings
 from conftest import clean_environment
+from processes import children_of
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 PATIENCE_SECS = 50
@@ -366,14 +367,6 @@ def sleeper(no_leak_check):
     yield process
     process.kill()
     process.wait()
-
-
-def children_of(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
-            return [int(word) for word in children.read().split()]
-    except FileNotFoundError:
-        return []
 
 
 def wait_until_gone(pid):

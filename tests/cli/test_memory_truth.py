@@ -16,6 +16,7 @@ import pytest
 import exact
 import memory_jobs
 import memory_truth
+from processes import children_of, command_line_of
 
 ORDINARY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 USERS = ["root", "ordinary"] if exact.is_root() and exact.installed("setpriv") else ["root"] if exact.is_root() else ["ordinary"]
@@ -48,9 +49,9 @@ def job_of(tracker, program):
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         assert tracker.poll() is None, "the tracker has ended"
-        for pid in pathlib.Path(f"/proc/{tracker.pid}/task/{tracker.pid}/children").read_text().split():
-            if pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().startswith(os.fsencode(program)):
-                return int(pid)
+        for pid in children_of(tracker.pid):
+            if command_line_of(pid).startswith(os.fsencode(program)):
+                return pid
         time.sleep(0.002)
     raise AssertionError("the job was not started")
 

@@ -1,7 +1,6 @@
 """Every way to get a memory figure gives the same one: 8 children that only read 200 MiB of their parent."""
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
@@ -10,14 +9,11 @@ import pytest
 
 import memory_truth
 from conftest import end_process, wait_until
+from processes import children_of
 
 SHARED_MIB, CHILDREN = 200, 8
 TEST_MSECS = 120_000
 pytestmark = pytest.mark.slow
-
-
-def children_of(pid):
-    return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Every process that becomes our child is reaped; the job's descendants count, others do not."""
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 from conftest import wait_until
 from memory_truth import Members
 from namespaces import OWN_PROC
+from processes import children_of
 from wrap_driver import DRIVER, Log, has_gone, log, needs_root, state_of, wrap  # noqa: F401
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -31,10 +31,6 @@ def stay_until_told():
     while not os.path.exists("told"):
         time.sleep(0.01)
 """
-
-
-def children_of(pid):
-    return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def test_each_is_looked_at_as_a_zombie_first(wrap, log, tmp_path):
