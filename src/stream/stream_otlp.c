@@ -13,6 +13,7 @@
 #include "format/otlp_encode.h"
 #include "format/otlp_wire.h"
 #include "net/redacted_message.h"
+#include "stream/end_figures.h"
 #include "stream/stream_steps.h"
 
 enum {
@@ -79,8 +80,13 @@ struct requests {
 
 static void end_run(struct stream *stream, struct requests *requests, const struct frame *last)
 {
+	CLEANUP_BUFFER struct buffer figures = BUFFER(MOST_TEXT_BYTES);
+
 	otlp_run_end(&stream->run, &requests->points);
-	otlp_encode_end(&requests->log, &stream->resource, &stream->run, last);
+	if (last && stream->settings->otlp->logs.on)
+		read_end_figures(&figures, stream->recording.fd);
+	otlp_encode_end(&requests->log, &stream->resource, &stream->run, last,
+			scan_bytes(figures.data, figures.length));
 }
 
 /* Returns 1 if there may be more, 0 if that was all for now, or a negative errno. */
