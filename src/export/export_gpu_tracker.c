@@ -208,7 +208,7 @@ static void writer_done(struct tracking_writer *writer)
 
 static int writer_open(struct tracking_writer *writer, const struct export_job *job)
 {
-	writer->sqlite = has_extension(job->output, "sqlite") || has_extension(job->output, "db");
+	writer->sqlite = has_extension(job->output, "sqlite db");
 	if (writer->sqlite)
 		return sqlite_file_open(&writer->file, job->output, job->problem);
 	return output_open(&writer->output, job->output, is_gzip_name(job->output), job->problem);

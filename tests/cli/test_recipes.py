@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, followed in a copy of the sources: how many lines a setting, a metric and a subcommand take."""
+"""The recipes of CONTRIBUTING.md, followed in a copy of the sources: how many lines each takes, and that it works."""
 import json
 import pathlib
 import shutil
@@ -35,6 +35,35 @@ int run_length(const struct subcommand *command, char **argv)
 }
 """
 
+EXPORT_C = """/* Writes how many samples a recording has. */
+#include "base/buffer.h"
+#include "export/export.h"
+#include "export/output.h"
+
+int export_length(const struct export_job *job)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(100);
+	CLEANUP_RECORD struct record *record = NULL;
+	struct output output = {.fd = -1};
+	struct record_options options = {0};
+	const struct frame *frame;
+	long long count = 0;
+	int result = record_open(job->paths, job->path_count, &options, &record, job->problem);
+
+	while (result == 0 && record_next(record, &frame) > 0)
+		count++;
+	buffer_printf(&text, "%lld\\n", count);
+	if (result == 0)
+		result = output_open(&output, job->output, false, job->problem);
+	if (result < 0)
+		return result;
+	output_write(&output, &text);
+	result = output_finish(&output, job->problem);
+	output_close(&output);
+	return result;
+}
+"""
+
 
 class Copy:
     """A copy of the sources, and how many lines were added to which file."""
@@ -67,7 +96,7 @@ class Copy:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_setting_a_metric_and_a_subcommand_take_a_few_lines(tmp_path, binary):
+def test_each_recipe_takes_a_few_lines(tmp_path, binary):
     meson = shutil.which("meson")
     if not meson or not (pathlib.Path(binary).parent / "resource-tracker-analysis").exists():
         pytest.skip("needs meson and the analysis")
@@ -95,6 +124,11 @@ def test_a_setting_a_metric_and_a_subcommand_take_a_few_lines(tmp_path, binary):
     # Its options are rows of their own.
     copy.add("src/options/analysis_subcommands.def", "SUBCOMMAND(combine",
              'OPTION(length, json, "json", 0, SWITCH, "", "", "print a list")')
+    assert copy.take_count() == {"src/options/analysis_subcommands.def": 1}
+    # An export format: one file and its row.
+    (copy.folder / "src/export/export_length.c").write_text(EXPORT_C)
+    copy.add("src/options/export_formats.h", "\tFORMAT(jobstats", '\tFORMAT(length, "length", "len", "the number of samples") \\')
+    assert copy.take_count() == {"src/options/export_formats.h": 1}
 
     built = copy.run(meson, "setup", "build", "-Dtests=disabled", "-Dnetwork=disabled", "-Doptimization=0", "-Dwerror=true")
     assert built.returncode == 0, built.stdout[-2000:]
@@ -122,6 +156,14 @@ def test_a_setting_a_metric_and_a_subcommand_take_a_few_lines(tmp_path, binary):
     assert json.loads(copy.run(program, "length", "--json", "x.jsonl").stdout) == [samples]
     assert copy.run(program, "length", "--jsn").stderr.startswith(
         "resource-tracker length: unknown option '--jsn'; the nearest is --json")
+    assert copy.run(program, "export", "x.jsonl", "-o", "x.len").stderr == ""
+    assert (copy.folder / "x.len").read_text() == copy.run(program, "export", "-f", "length", "x.jsonl").stdout == f"{samples}\n"
+    assert "length: the number of samples." in copy.run(program, "export", "--help").stdout
+    assert "or .len" in copy.run(program, "export", "x.jsonl", "-o", "x.odd").stderr
+    for completion in ("_resource-tracker", "resource-tracker.bash", "resource-tracker.fish"):
+        assert " length jobstats" in (copy.folder / "build/src/cli" / completion).read_text(), completion
+    fuzzed = copy.run("python3", "-c", "import runpy; print(runpy.run_path('tools/fuzz-commands')['COMMANDS'])")
+    assert "'export', '-f', 'length'" in fuzzed.stdout, fuzzed.stderr
     # Help, man pages and completions follow: the check compares them with the tables.
     checked = copy.run("python3", "tools/check-docs", program, copy.folder / "build")
     assert checked.returncode == 0, checked.stdout
