@@ -198,6 +198,22 @@ static void test_a_look_at_a_clock_that_stands_still_counts(void **state)
 	assert_int_equal(process.seen_ns, 800000);
 }
 
+/* A pass may have read a process before its end was heard, and would have the listener follow it again. */
+static void test_the_queue_says_which_processes_have_ended(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	fork_process(&heard, 101);
+	exec_process(&heard, 101);
+	fork_process(&heard, 102);
+	end_thread(&heard, 102, true);
+	assert_false(heard_events_tell_end(&heard, 101));
+	assert_true(heard_events_tell_end(&heard, 102));
+	end(&heard);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +225,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_a_fork_renews_a_pid),
 		cmocka_unit_test(test_a_late_fork_leaves_what_is_known),
 		cmocka_unit_test(test_only_the_first_exec_after_a_fork_is_told_as_the_first),
+		cmocka_unit_test(test_the_queue_says_which_processes_have_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,30 @@ static void test_the_last_take_tells_exits_that_no_event_has_told(void **state)
 	program_listener_close(listener);
 }
 
+/* A pass read the child while it lived, and its end was heard before that pass came to the listener. */
+static void test_a_process_whose_end_was_heard_is_not_followed_again(void **state)
+{
+	struct program_listener *listener;
+	pid_t job = getpid(), child;
+
+	(void)state;
+	listener = open_listener(job);
+	child = fork();
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	/* The event of an exit comes after its parent may wait for it. */
+	for (int i = 0; i < 1000 && program_listener_exits(listener) == 0; i++) {
+		program_listener_catch_up(listener);
+		usleep(1000);
+	}
+	program_listener_add(listener, child, NULL);
+	program_listener_finish(listener);
+	(void)take_exits(listener);
+	assert_int_equal(program_listener_exits(listener), 1);
+	program_listener_close(listener);
+}
+
 static void test_the_caller_can_ask_for_the_thread(void **state)
 {
 	struct program_listener *listener;
@@ -227,6 +251,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_last_take_tells_exits_that_no_event_has_told),
 		cmocka_unit_test(test_forks_are_complete_after_two_takes_without_a_loss),
 		cmocka_unit_test(test_the_caller_can_ask_for_the_thread),
+		cmocka_unit_test(test_a_process_whose_end_was_heard_is_not_followed_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

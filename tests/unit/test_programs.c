@@ -57,11 +57,14 @@ void program_listener_catch_up(struct program_listener *listener)
 	(void)listener;
 }
 
+static size_t said_added;
+
 void program_listener_add(struct program_listener *listener, pid_t pid, const char *program)
 {
 	(void)listener;
 	(void)pid;
 	(void)program;
+	said_added++;
 }
 
 bool program_listener_remove(struct program_listener *listener, pid_t pid)
@@ -432,6 +435,22 @@ static void a_process_counts_as_ended_when_its_pid_is_reused(void **state)
 	assert_int_equal(exits(world), 2);
 }
 
+/* The pass read it after an exec, and it ended before the events were taken. */
+static void a_process_whose_end_was_told_is_not_followed_again(void **state)
+{
+	struct world *world = *state;
+
+	said_added = 0;
+	world->member.program.identity = 2;
+	programs_update(world->programs, &world->tree);
+	assert_int_equal(said_added, 1);
+	world->member.program.identity = 3;
+	tell_the_exit();
+	programs_update(world->programs, &world->tree);
+	assert_int_equal(said_added, 1);
+	assert_int_equal(exits(world), 1);
+}
+
 /* Passes and looks have seen all of its 1 ms, and it slept on. Others of the job were busy. */
 static void a_process_that_slept_gets_nothing_of_what_others_used(void **state)
 {
@@ -502,6 +521,8 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(bytes_of_a_record_are_those_that_no_pass_has_seen, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_last_pass_counts_it_at_once, begin, end),
+		cmocka_unit_test_setup_teardown(a_process_whose_end_was_told_is_not_followed_again, begin,
+						end),
 		cmocka_unit_test_setup_teardown(exits_are_unknown_once_events_were_lost, begin, end),
 	};
 

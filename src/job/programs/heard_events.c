@@ -20,6 +20,14 @@ SELDOM void heard_events_forget(struct heard_events *heard)
 	heard->lost = heard->lost_ever = true;
 }
 
+bool heard_events_tell_end(const struct heard_events *heard, pid_t pid)
+{
+	for (size_t i = 0; i < heard->event_count; i++)
+		if (heard->events[i].kind == PROGRAM_EXITED && heard->events[i].pid == pid)
+			return true;
+	return false;
+}
+
 void heard_events_add(struct heard_events *heard, pid_t pid, const char *program, const char *parent,
 		      int64_t since_ns)
 {

@@ -41,6 +41,8 @@ void heard_events_add(struct heard_events *heard, pid_t pid, const char *program
 /* The time of a process that ran before it was added is not that of its life since then. */
 void heard_events_begin(struct heard_events *heard, pid_t pid, int64_t clock_ns, int64_t now_ns);
 void heard_events_forget(struct heard_events *heard);
+/* Whether the queue has the end of a process: a pass that read it before may not know. */
+bool heard_events_tell_end(const struct heard_events *heard, pid_t pid);
 
 /*
  * The clock of a living process. If its exit event comes too late for another reading, only the time since then is unknown.

@@ -410,7 +410,7 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	/* Without events that are read at once, a pass alone tells that it has called exec or has a new name. */
 	if (process && name && (!process->program || listener->fd < 0 || !listener->heard.is_prompt))
 		process->program = name;
-	else if (!process) {
+	else if (!process && !heard_events_tell_end(&listener->heard, pid)) {
 		int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
 
 		/* A pass may find a fork that no event has told. */

@@ -258,8 +258,12 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 		begin_process(process, member);
 	}
 	process->start_ticks = member->start_ticks;
-	/* Without an event, the time before an exec since the last pass counts for the new program. */
-	if (is_new || (process->identity != member->program.identity && !member->is_zombie)) {
+	/*
+	 * Without an event, the time before an exec since the last pass counts for the new program. An exit that was told has named it,
+	 * and the listener would take it for a living process again.
+	 */
+	if (is_new ||
+	    (process->identity != member->program.identity && !member->is_zombie && !process->is_exited)) {
 		bool has_arguments;
 
 		process->program = read_program(programs, tree, member, &has_arguments);
