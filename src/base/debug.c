@@ -14,9 +14,10 @@
 #include "base/write_in_time.h"
 
 #define PREFIX "resource-tracker: debug "
-enum { LINE_BYTES = 1200, UNKNOWN = 0, OFF, ON };
+enum { LINE_BYTES = 1200 };
+enum { UNKNOWN, OFF, PARTS, MEMBERS };
 
-bool debug_is_on(void)
+static int wanted_lines(void)
 {
 	static atomic_int known = UNKNOWN;
 	int state = atomic_load_explicit(&known, memory_order_relaxed);
@@ -24,31 +25,40 @@ bool debug_is_on(void)
 	if (state == UNKNOWN) {
 		const char *value = has_more_rights_than_caller() ? NULL : getenv("TRACKER_DEBUG");
 
-		state = value && strcmp(value, "1") == 0 ? ON : OFF;
+		state = !value                          ? OFF
+			: strcmp(value, "1") == 0       ? PARTS
+			: strcmp(value, "members") == 0 ? MEMBERS
+							: OFF;
 		atomic_store_explicit(&known, state, memory_order_relaxed);
 	}
-	return state == ON;
+	return state;
+}
+
+bool debug_is_on(void)
+{
+	return wanted_lines() != OFF;
+}
+
+bool debug_has_members(void)
+{
+	return wanted_lines() == MEMBERS;
 }
 
 int64_t debug_now_ns(void)
 {
-	return debug_is_on() ? SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context) : 0;
+	return wanted_lines() == PARTS ? SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context) : 0;
 }
 
-void debug_say(const char *part, int64_t since_ns, const char *format, ...)
+static void say_line(const char *part, int64_t now_ns, int64_t since_ns, const char *format,
+		     va_list arguments)
 {
 	static _Atomic int64_t first_ns;
-	int64_t now_ns = debug_now_ns(), none = 0, shown_ns;
+	int64_t none = 0, shown_ns;
 	char text[LINE_BYTES / 2], took[48] = "", line[LINE_BYTES];
-	va_list arguments;
 	int length;
 
-	if (!now_ns)
-		return;
 	shown_ns = atomic_compare_exchange_strong(&first_ns, &none, now_ns) ? 0 : now_ns - none;
-	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
 	if (since_ns)
 		snprintf(took, sizeof(took), ", %lld us", (long long)((now_ns - since_ns) / 1000));
 	length = snprintf(line, sizeof(line) - 1, PREFIX "%lld.%06lld %s: %s%s",
@@ -57,6 +67,29 @@ void debug_say(const char *part, int64_t since_ns, const char *format, ...)
 	make_printable(line, (size_t)length);
 	line[length++] = '\n';
 	(void)write_in_time(STDERR_FILENO, line, (size_t)length, 0);
+}
+
+void debug_say(const char *part, int64_t since_ns, const char *format, ...)
+{
+	int64_t now_ns = debug_now_ns();
+	va_list arguments;
+
+	if (!now_ns)
+		return;
+	va_start(arguments, format);
+	say_line(part, now_ns, since_ns, format, arguments);
+	va_end(arguments);
+}
+
+void debug_say_member(const char *format, ...)
+{
+	va_list arguments;
+
+	if (!debug_has_members())
+		return;
+	va_start(arguments, format);
+	say_line("member", SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context), 0, format, arguments);
+	va_end(arguments);
 }
 
 bool debug_pass_on(const char *text)

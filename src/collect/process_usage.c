@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/debug.h"
 #include "collect/collector.h"
 #include "collect/process_usage.h"
+#include "job/member_lines.h"
 #include "job/memory/memory_divide.h"
 #include "job/memory/process_memory.h"
 #include "job/programs/programs.h"
@@ -129,11 +131,14 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 	struct tree_memory memory;
 	int pss_reason;
 
+	debug_say_member("sample %lld", (long long)context->progress.number);
 	process_memory_measure(&state->memory, context->tree, context->pss, &memory);
 	context->meminfo = memory.machine;
-	if (context->tree->programs && !memory.reason)
+	if ((context->tree->programs || debug_has_members()) && !memory.reason)
 		process_memory_divide(&state->memory, context->tree,
 				      (double)((memory.best_bytes + 512) / 1024));
+	if (debug_has_members())
+		member_lines_say(context->tree, &state->memory);
 	pss_reason = memory.reason ? memory.reason : memory.pss_reason;
 	if (memory.reason) {
 		row->process_rss_mib = row->process_memory_mib = no_real(memory.reason);

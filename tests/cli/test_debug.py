@@ -1,5 +1,8 @@
-"""TRACKER_DEBUG=1: a line for each thing that a part of the recorder does."""
+"""TRACKER_DEBUG=1: a line for each thing that a part of the recorder does; members: a line for each member of the job."""
+import json
+import pathlib
 import re
+import shlex
 
 import pytest
 
@@ -72,3 +75,72 @@ def test_the_helper_and_its_worker_speak_themselves(run, nvml):
 def test_nothing_is_said_without_it(run):
     for value in ("", "0", "yes"):
         assert run("-o", "run.jsonl", "--append", "--", "true", env={"TRACKER_DEBUG": value}).err == ""
+
+
+MEMBER = re.compile(r"(\d+) (.+): cpu ([\d.]+) s = ([\d.]+) own \+ ([\d.]+) waited for \+ ([\d.]+) carried \+ ([\d.]+) settled - ([\d.]+) before "
+                    r"\((.+)\); memory ([\d.]+) MiB of ([\d.]+) resident, by (.+) \((.*)\); family of (\d+), "
+                    r"smaps_rollup takes ([\d.]+) ms of ([\d.]+) at most")
+
+
+def member_samples(text):
+    """{sample: (the job's line, [the match of each member])}; only lines of members are there."""
+    samples = {}
+    for _, part, line, took in debug_lines(text):
+        assert part == "member" and took is None
+        if line.startswith("sample "):
+            job, members = [], []
+            samples[int(line.split()[1])] = job, members
+        elif line.startswith("job: "):
+            job.append(line)
+        else:
+            members.append(MEMBER.fullmatch(line))
+            assert members[-1], line
+    return {number: (job[0] if job else "", members) for number, (job, members) in samples.items()}
+
+
+def test_lines_of_members_add_up_to_the_sample(run, tmp_path):
+    job = (BUILD / "tests/fakes/memory-job", *"private 120 fork 3 { read overwrite 10 sleep 1400 }".split())
+    result = run("-o", "run.jsonl", "-i", "0.4", "--", *job, env={"TRACKER_DEBUG": "members"})
+    told = member_samples(result.err)
+    samples = [json.loads(line) for line in (tmp_path / "run.jsonl").open()]
+    recorded = {number: sample["cpu"]["process_memory_mib"] for number, sample in enumerate(samples)}
+    checked = 0
+    for number, (whole, members) in told.items():
+        for member in members:
+            total, own, waited, carried, settled, before = (float(member[i]) for i in range(3, 9))
+            assert abs(own + waited + carried + settled - before - total) < 0.004
+        if len(members) == 4 and recorded.get(number):
+            assert abs(sum(float(member[10]) for member in members) - recorded[number]) < 0.4, whole
+            assert abs(float(whole.split()[1]) - recorded[number]) < 0.1
+            assert {member[14] for member in members} == {"4"}
+            checked += 1
+    assert checked >= 2, result.err
+
+
+def test_the_source_of_each_member_has_its_reason(run):
+    job = (BUILD / "tests/fakes/memory-job", *"private 120 fork 3 { sleep 900 }".split())
+    members = [member for _, found in member_samples(
+        run("-o", "run.jsonl", "-i", "0.4", "--", *job, env={"TRACKER_DEBUG": "members"}).err).values() for member in found]
+    sampled = [member for member in members if member[12] == "sampled pages"]
+    # The others of the family are read in the same way.
+    assert any(float(member[15]) > float(member[16]) for member in sampled)
+    assert any(member[13].startswith("read now") for member in sampled)
+    assert any("still right" in member[13] for member in sampled)
+    off = run("-o", "run.jsonl", "--append", "--pss", "off", "-i", "0.4", "--", *job, env={"TRACKER_DEBUG": "members"}).err
+    assert {(member[12], member[13]) for _, found in member_samples(off).values() for member in found if member[14] == "4"} >= {
+        ("page faults alone", "readings are off")}
+
+
+def shape_of(line):
+    return re.sub(r"\d+(\.\d+)?", "N", line)
+
+
+def test_the_recipe_shows_lines_that_its_command_writes(run):
+    recipe = (pathlib.Path(__file__).resolve().parents[2] / "CONTRIBUTING.md").read_text()
+    lines = re.search(r"\*\*Find out why a figure is what it is\.\*\*.*?```console\n(.*?)```", recipe, re.S)[1].splitlines()
+    command = next(line for line in lines if line.startswith("$ build/"))
+    arguments = shlex.split(command[2:].replace(" build/tests", f" {BUILD}/tests"))[1:]
+    result = run(*arguments, env={"TRACKER_DEBUG": lines[0].rpartition("=")[2]})
+    shown = [line for line in lines if not line.startswith("$")]
+    assert len(shown) == 4
+    assert {shape_of(line) for line in shown} <= {shape_of(line) for line in result.err.splitlines()}, result.err

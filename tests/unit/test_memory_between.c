@@ -282,7 +282,7 @@ static void test_a_member_that_takes_and_frees_memory_until_its_end_does_not_gro
 	assert_true(most_mib(150) >= 170 && most_mib(150) <= 176);
 }
 
-static void test_of_many_processes_that_exited_none_had_all_faults(void **unused)
+static void test_many_exited_processes_share_the_faults(void **unused)
 {
 	(void)unused;
 	add(150, 150);
@@ -396,7 +396,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup(test_a_member_that_grew_before_it_exited_counts_by_its_faults, begin),
 		cmocka_unit_test_setup(test_a_member_that_takes_and_frees_memory_until_its_end_does_not_grow,
 				       begin),
-		cmocka_unit_test_setup(test_of_many_processes_that_exited_none_had_all_faults, begin),
+		cmocka_unit_test_setup(test_many_exited_processes_share_the_faults, begin),
 		cmocka_unit_test_setup(test_a_process_alone_is_not_larger_than_its_mark, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_of_the_last_process_counts_alone, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_at_the_end_counts_beside_an_object, begin),

@@ -160,7 +160,7 @@ static void test_the_last_take_tells_exits_that_no_event_has_told(void **state)
 }
 
 /* A pass read the child while it lived, and its end was heard before that pass came to the listener. */
-static void test_a_process_whose_end_was_heard_is_not_followed_again(void **state)
+static void test_the_listener_leaves_out_an_ended_process(void **state)
 {
 	struct program_listener *listener;
 	pid_t job = getpid(), child;
@@ -251,7 +251,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_last_take_tells_exits_that_no_event_has_told),
 		cmocka_unit_test(test_forks_are_complete_after_two_takes_without_a_loss),
 		cmocka_unit_test(test_the_caller_can_ask_for_the_thread),
-		cmocka_unit_test(test_a_process_whose_end_was_heard_is_not_followed_again),
+		cmocka_unit_test(test_the_listener_leaves_out_an_ended_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -436,7 +436,7 @@ static void a_process_counts_as_ended_when_its_pid_is_reused(void **state)
 }
 
 /* The pass read it after an exec, and it ended before the events were taken. */
-static void a_process_whose_end_was_told_is_not_followed_again(void **state)
+static void a_pass_leaves_out_an_ended_process(void **state)
 {
 	struct world *world = *state;
 
@@ -452,7 +452,7 @@ static void a_process_whose_end_was_told_is_not_followed_again(void **state)
 }
 
 /* Passes and looks have seen all of its 1 ms, and it slept on. Others of the job were busy. */
-static void a_process_that_slept_gets_nothing_of_what_others_used(void **state)
+static void a_sleeper_gets_nothing_of_what_others_used(void **state)
 {
 	struct world *world = *state;
 
@@ -510,8 +510,7 @@ UNIT_TESTS
 			the_time_between_a_fork_and_its_first_exec_is_the_new_programs, begin, end),
 		cmocka_unit_test_setup_teardown(the_time_before_a_later_exec_stays_with_the_earlier_program,
 						begin, end),
-		cmocka_unit_test_setup_teardown(a_process_that_slept_gets_nothing_of_what_others_used, begin,
-						end),
+		cmocka_unit_test_setup_teardown(a_sleeper_gets_nothing_of_what_others_used, begin, end),
 		cmocka_unit_test_setup_teardown(a_whole_life_tells_how_busy_it_was, begin, end),
 		cmocka_unit_test_setup_teardown(a_nameless_process_counts_for_those_alike, begin, end),
 		cmocka_unit_test_setup_teardown(a_late_exec_keeps_the_name_of_a_pass, begin, end),
@@ -521,8 +520,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(bytes_of_a_record_are_those_that_no_pass_has_seen, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_last_pass_counts_it_at_once, begin, end),
-		cmocka_unit_test_setup_teardown(a_process_whose_end_was_told_is_not_followed_again, begin,
-						end),
+		cmocka_unit_test_setup_teardown(a_pass_leaves_out_an_ended_process, begin, end),
 		cmocka_unit_test_setup_teardown(exits_are_unknown_once_events_were_lost, begin, end),
 	};
 

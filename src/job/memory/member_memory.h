@@ -26,6 +26,17 @@ struct fork_window {
 	size_t pass; /* that of the last reading */
 };
 
+/* Whether a member's memory was read in this tick, and why not. */
+enum reading_choice {
+	READING_OFF, /* --pss off, or its memory does not count */
+	READING_STILL_RIGHT,
+	READING_LIKE_SIBLINGS, /* enough of them were read */
+	READING_REFUSED,       /* by the kernel, some seconds ago */
+	READING_LATE,          /* there was no time left */
+	READING_GIVES_BACK,    /* the process frees memory at this moment: the last reading is better */
+	READING_TAKEN,
+};
+
 struct member_memory {
 	double share; /* its part of the tree's memory, in KiB; see memory_divide.h */
 
@@ -68,9 +79,11 @@ struct member_memory {
 	int64_t mark_before_kib;        /* mark_kib at that time */
 	struct fork_window forks;       /* when it forked members of its family */
 	struct memory_reading *reading; /* NULL: never read */
-	int64_t reading_failed_ns;      /* 0: no failure */
-	int64_t rollup_ns;              /* how long smaps_rollup would take now; -1: never read */
-	int64_t rollup_pages;           /* its resident pages at that time */
+	enum reading_choice choice;
+	int64_t uncertain_kib;     /* may have changed since the last reading */
+	int64_t reading_failed_ns; /* 0: no failure */
+	int64_t rollup_ns;         /* how long smaps_rollup would take now; -1: never read */
+	int64_t rollup_pages;      /* its resident pages at that time */
 };
 
 struct job_memory {

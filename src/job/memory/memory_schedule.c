@@ -51,7 +51,7 @@ static void earn_allowance(struct process_memory *memory, const struct process_t
 
 /* ---- how a member would be read ------------------------------------------------------------------------------ */
 
-static double rollup_ns(const struct process_tree *tree, const struct member *member)
+double member_rollup_ns(const struct process_tree *tree, const struct member *member)
 {
 	int64_t resident_kib = member->memory.resident_pages * tree->root->page_bytes / 1024;
 
@@ -64,7 +64,7 @@ static double rollup_ns(const struct process_tree *tree, const struct member *me
 /* An interrupted reading, or one on a shared core, seems longer than it was: see SLOWER_MOST. */
 static void note_rollup_ns(const struct process_tree *tree, struct member *member, int64_t took_ns)
 {
-	double expected_ns = rollup_ns(tree, member) * SLOWER_MOST;
+	double expected_ns = member_rollup_ns(tree, member) * SLOWER_MOST;
 
 	member->memory.rollup_ns = (double)took_ns < expected_ns ? took_ns : (int64_t)expected_ns;
 	member->memory.rollup_pages = member->memory.resident_pages;
@@ -99,7 +99,7 @@ static void choose_ways(struct process_memory *memory, struct process_tree *tree
 				memory_family_member(&memory->families, family, tree, j);
 			double most_ns = member->memory.rollup_ns < 0 ? HOLD_MOST_NS : MEASURED_MOST_NS;
 
-			too_long |= rollup_ns(tree, member) > most_ns * factor;
+			too_long |= member_rollup_ns(tree, member) > most_ns * factor;
 		}
 		family->sampled = too_long;
 		any_sampled |= too_long;
@@ -265,12 +265,16 @@ static size_t add_family(struct process_memory *memory, const struct process_tre
 	bound_kib = siblings_read ? bound_kib / (int64_t)siblings_read : -1;
 	for (size_t i = 0; i < family->count; i++) {
 		uint32_t at = memory->families.order[family->first + i];
-		const struct member *member = &tree->members[at];
+		struct member *member = &tree->members[at];
 		struct reading_candidate *candidate = &memory->candidates[count];
 		bool old = member->memory.reading && now_ns - member->memory.reading->taken_ns >= REFRESH_NS;
 
-		if (is_refused(member, now_ns) ||
-		    is_told_by_siblings(tree, family, member, siblings_read, bound_kib, now_ns))
+		member->memory.choice = READING_STILL_RIGHT;
+		if (is_refused(member, now_ns))
+			member->memory.choice = READING_REFUSED;
+		else if (is_told_by_siblings(tree, family, member, siblings_read, bound_kib, now_ns))
+			member->memory.choice = READING_LIKE_SIBLINGS;
+		if (member->memory.choice != READING_STILL_RIGHT)
 			continue;
 		*candidate = (struct reading_candidate){at, (uint32_t)index,
 							uncertain_kib(memory, tree, family, member, now_ns)};
@@ -278,6 +282,8 @@ static size_t add_family(struct process_memory *memory, const struct process_tre
 			candidate->uncertain_kib = 1;
 		if (!candidate->uncertain_kib)
 			continue;
+		member->memory.choice = READING_LATE;
+		member->memory.uncertain_kib = candidate->uncertain_kib;
 		if (member->memory.is_forked && !member->memory.fork_count &&
 		    !member_is_read(family, member, now_ns))
 			siblings_read++;
@@ -417,6 +423,9 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	took_ns = root_thread_cpu_ns(tree->root) - cpu_ns;
 	member_read_memory(tree, member);
 	memory->allowance_ns -= (double)took_ns;
+	member->memory.choice = error == -EAGAIN ? READING_GIVES_BACK
+				: error < 0      ? READING_REFUSED
+						 : READING_TAKEN;
 	/* Its last reading stays for now. */
 	if (error == -EAGAIN)
 		return;

@@ -5,3 +5,6 @@
 
 /* Takes the readings that are due and affordable. */
 void memory_schedule(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode);
+
+/* How long smaps_rollup would hold a member: as measured, or by its size. */
+double member_rollup_ns(const struct process_tree *tree, const struct member *member);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/debug.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
 #include "job/memory/memory_correct.h"
@@ -489,6 +490,11 @@ static int64_t two_deviations(double variance)
 	return (int64_t)(2 * root + 0.5);
 }
 
+static double kib_to_mib(int64_t kib)
+{
+	return (double)kib / 1024;
+}
+
 static void tell_tree_memory(struct process_memory *memory, struct process_tree *tree, int64_t now_ns,
 			     const struct sums *sums, struct tree_memory *ret_memory)
 {
@@ -506,6 +512,12 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 					? two_deviations(sums->variance) + sums->doubt_kib +
 						  min_i64(memory->late_kib, max_i64(best_kib, rss_kib))
 					: -1;
+	debug_say_member("job: %.1f MiB = %.1f anonymous + %.1f of files + %.1f shared by name + %.1f huge; "
+			 "resident %.1f, "
+			 "limit %.1f, bound alone %.1f, unread %.1f",
+			 kib_to_mib(best_kib), kib_to_mib(sums->anon_kib), kib_to_mib(sums->file_kib),
+			 kib_to_mib(sums->objects_kib), kib_to_mib(sums->huge_kib), kib_to_mib(rss_kib),
+			 kib_to_mib(limit_kib), kib_to_mib(sums->unread_kib), kib_to_mib(memory->late_kib));
 	if (ret_memory->best_source > MEMORY_SAMPLED) {
 		ret_memory->pss_reason = memory->ruled_out ? -memory->ruled_out : ABSENT_PSS_TOO_COSTLY;
 		return;
@@ -534,6 +546,7 @@ static void estimate_by_cgroup(const struct process_tree *tree, struct tree_memo
 	if (cgroup_v2_kernel_bytes(&stat) > 0)
 		memory->best_bytes += cgroup_v2_kernel_bytes(&stat);
 	memory->best_source = MEMORY_CGROUP;
+	debug_say_member("job: %.1f MiB by its control group instead", kib_to_mib(memory->best_bytes / 1024));
 }
 
 static int why_no_memory(const struct process_tree *tree)
