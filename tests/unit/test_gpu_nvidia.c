@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -232,8 +233,11 @@ static void devices_are_hidden_before_a_request_names_the_job(void **state)
 	pid_t job;
 
 	(void)state;
-	assert_int_equal(posix_spawnp(&job, "sleep", NULL, NULL, words, environment), 0);
 	begin("gpus 2\n");
+	assert_int_equal(posix_spawnp(&job, "sleep", NULL, NULL, words, environment), 0);
+	/* The new program has its environment a moment after the old one is gone. */
+	while (root_read_pid(&root, job, "environ") == 0)
+		sched_yield();
 	for (int64_t has_job = 0; has_job < 2; has_job++) {
 		surveyor_free(surveyor);
 		setup.job = has_job ? job : 0;
