@@ -306,18 +306,8 @@ RT_API int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_
 struct rt_export_options {
 	size_t size; /* sizeof(struct rt_export_options), set by the caller */
 	/*
-	 * Name of the format:
-	 *   "json"         a list of all samples, one a line
-	 *   "jsonl"        one sample a line
-	 *   "csv"          a CSV layout
-	 *   "sqlite"       tables samples, run_start, run_end, disk, network, gpu, ...
-	 *   "snapshot"     of the Python package: written by its dump(), read by its load() (gzip; plain to standard output)
-	 *   "snapshot-0.4" the same for its version 0.4
-	 *   "gpu_tracker"  its tracking file: SQLite if the output's name ends so, else CSV
-	 *   "otlp", "openmetrics", "influx"   time series of all runs, for databases of metrics: docs/OTLP.md
-	 *   "jobstats"   the record of one Slurm job in its AdminComment, from the recordings of its tasks
-	 * NULL: by the extension of the output (.json, .jsonl, .csv, .sqlite, .db; before .gz, which
-	 * compresses).
+	 * Name of the format: resource-tracker export --help explains each. NULL: by the extension of the output (.json, .jsonl,
+	 * .csv, .sqlite, .db; before .gz, which compresses).
 	 */
 	const char *format;
 	const char *layout; /* for CSV: "combined" (NULL), "system", "process", "system-0.4", ... */

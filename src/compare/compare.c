@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "regions/regions.h"
-#include "summary/summary.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/scan.h"
@@ -105,20 +104,20 @@ static void cleanup_regions(rt_regions **regions)
 }
 
 /* Only these two figures can count in several ways; the name of any other tells its measure. */
-static unsigned measures_of(const rt_summary *summary, enum run_figure_id figure)
+static unsigned measures_of(const struct run_facts *facts, enum run_figure_id figure)
 {
 	if (figure == FIGURE_memory_peak_mib)
-		return 1u << memory_measure(summary_memory_peak(summary).source);
+		return 1u << memory_measure(summary_memory_peak(facts).source);
 	if (figure == FIGURE_memory_mean_mib)
-		return summary->tracked ? summary->memory_measures : 1u << MEASURE_MACHINE;
+		return facts->tracked ? facts->measured.measures : 1u << MEASURE_MACHINE;
 	return 0;
 }
 
-static void add_outcome(char *outcome, const rt_summary *summary)
+static void add_outcome(char *outcome, const struct run_facts *facts)
 {
 	CLEANUP_BUFFER struct buffer end = BUFFER(1 << 10);
 
-	summary_add_end(&end, summary);
+	summary_add_end(&end, facts);
 	if (!*outcome)
 		snprintf(outcome, OUTCOME_BYTES, "%.*s", (int)end.length, end.data ? end.data : "");
 	else if (strlen(outcome) != end.length || strncmp(outcome, end.data, end.length) != 0)
@@ -131,15 +130,15 @@ static double value_of_missing(const char *name)
 	return strncmp(name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0 ? 0 : (double)NAN;
 }
 
-static int add_programs(struct findings *findings, const rt_summary *summary, size_t side)
+static int add_programs(struct findings *findings, const struct run_facts *facts, size_t side)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < summary->programs.count && result == 0; i++) {
-		char name[sizeof PROGRAM_PREFIX + sizeof summary->programs.list->name];
+	for (size_t i = 0; i < facts->programs.count && result == 0; i++) {
+		char name[sizeof PROGRAM_PREFIX + sizeof facts->programs.list->name];
 
-		snprintf(name, sizeof name, PROGRAM_PREFIX "%s]", summary->programs.list[i].name);
-		result = add_finding(findings, name, "s", false, side, summary->programs.list[i].cpu_secs);
+		snprintf(name, sizeof name, PROGRAM_PREFIX "%s]", facts->programs.list[i].name);
+		result = add_finding(findings, name, "s", false, side, facts->programs.list[i].cpu_secs);
 	}
 	return result;
 }
@@ -156,7 +155,7 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 					    &regions, problem);
 	if (result < 0)
 		return result;
-	summary_values(summary, values);
+	summary_values(&summary->facts, values);
 	for (size_t i = 0; i < RUN_FIGURE_COUNT && result == 0; i++) {
 		const char *name = RUN_FIGURES[i].compared;
 
@@ -169,7 +168,7 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 				measures_of(summary, (enum run_figure_id)i);
 	}
 	if (result == 0)
-		result = add_programs(findings, summary, side);
+		result = add_programs(findings, &summary->facts, side);
 	for (size_t i = 0; regions && i < regions->count && result == 0; i++)
 		result = add_phase(findings, &regions->list[i], side);
 	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
@@ -185,8 +184,8 @@ static int add_run(rt_comparison *comparison, struct findings *findings, const c
 
 	if (result < 0)
 		return result;
-	comparison->of_jobs |= summary->tracked;
-	add_outcome(comparison->outcomes[side], summary);
+	comparison->of_jobs |= summary->facts.tracked;
+	add_outcome(comparison->outcomes[side], &summary->facts);
 	return add_summary(findings, path, summary, side, problem);
 }
 
@@ -448,8 +447,8 @@ static int compare_runs(const struct rt_compared_run *runs, size_t run_count, rt
 			return problem_set(ret_problem, -ENOMEM, "out of memory");
 		comparison->runs[side]++;
 		if (summaries) {
-			comparison->of_jobs |= summaries[i]->tracked;
-			add_outcome(comparison->outcomes[side], summaries[i]);
+			comparison->of_jobs |= summaries[i]->facts.tracked;
+			add_outcome(comparison->outcomes[side], &summaries[i]->facts);
 		}
 		result = summaries ? add_summary(&findings, runs[i].path, summaries[i], (size_t)side,
 						 ret_problem)

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "record/problem.h"
 
 struct side_figure {

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "compat/gpu_tracker_units.h"
@@ -92,23 +92,23 @@ static void add_rss(struct tree *tree, const char *key, const char *label, doubl
 	close_group(tree);
 }
 
-static void add_ram(struct tree *tree, const struct rt_summary *summary, const struct gpu_tracker_unit *unit)
+static void add_ram(struct tree *tree, const struct run_facts *facts, const struct gpu_tracker_unit *unit)
 {
-	const struct parts *rss = &summary->rss, *private_mib = &summary->private_mib,
-			   *shared_mib = &summary->shared_mib;
+	const struct parts *rss = &facts->rss, *private_mib = &facts->private_mib,
+			   *shared_mib = &facts->shared_mib;
 	double factor = unit->factor;
 
 	open_group(tree, "max_ram", "Max RAM");
 	add_text(tree, "unit", "Unit", unit->name);
-	add_real(tree, "system_capacity", "System capacity", summary->total_memory_mib * MIB * factor);
-	add_real(tree, "system", "System", summary->host_memory.most * MIB * factor);
-	if (summary->had_descendants) {
+	add_real(tree, "system_capacity", "System capacity", facts->total_memory_mib * MIB * factor);
+	add_real(tree, "system", "System", facts->host_memory.most * MIB * factor);
+	if (facts->had_descendants) {
 		add_rss(tree, "main", "Main", rss->main.most, private_mib->main.most, shared_mib->main.most,
 			factor);
 		/* If their memory is unknown, the sum of their resident sets is the only figure left. */
 		add_rss(tree, "descendants", "Descendants",
-			isnan(summary->descendants_mib.most) ? rss->descendants.most
-							     : summary->descendants_mib.most,
+			isnan(facts->descendants_mib.most) ? rss->descendants.most
+							   : facts->descendants_mib.most,
 			private_mib->descendants.most, shared_mib->descendants.most, factor);
 	} else {
 		/*
@@ -121,23 +121,22 @@ static void add_ram(struct tree *tree, const struct rt_summary *summary, const s
 			factor);
 		add_rss(tree, "descendants", "Descendants", 0, 0, 0, factor);
 	}
-	add_rss(tree, "combined", "Combined", summary->memory.most, private_mib->combined.most,
+	add_rss(tree, "combined", "Combined", facts->memory.most, private_mib->combined.most,
 		shared_mib->combined.most, factor);
 	close_group(tree);
 }
 
-static void add_gpu_ram(struct tree *tree, const struct rt_summary *summary,
-			const struct gpu_tracker_unit *unit)
+static void add_gpu_ram(struct tree *tree, const struct run_facts *facts, const struct gpu_tracker_unit *unit)
 {
 	double factor = MIB * unit->factor;
 
 	open_group(tree, "max_gpu_ram", "Max GPU RAM");
 	add_text(tree, "unit", "Unit", unit->name);
-	add_real(tree, "system_capacity", "System capacity", summary->gpu_memory_mib * factor);
-	add_real(tree, "system", "System", summary->host_gpu_vram_mib.most * factor);
-	add_real(tree, "main", "Main", summary->vram.main.most * factor);
-	add_real(tree, "descendants", "Descendants", summary->vram.descendants.most * factor);
-	add_real(tree, "combined", "Combined", summary->vram.combined.most * factor);
+	add_real(tree, "system_capacity", "System capacity", facts->gpu_memory_mib * factor);
+	add_real(tree, "system", "System", facts->host_gpu_vram_mib.most * factor);
+	add_real(tree, "main", "Main", facts->vram.main.most * factor);
+	add_real(tree, "descendants", "Descendants", facts->vram.descendants.most * factor);
+	add_real(tree, "combined", "Combined", facts->vram.combined.most * factor);
 	close_group(tree);
 }
 
@@ -155,38 +154,38 @@ static void add_percents(struct tree *tree, const char *key, const char *label, 
 	close_group(tree);
 }
 
-static void add_cpu(struct tree *tree, const struct rt_summary *summary, double expected)
+static void add_cpu(struct tree *tree, const struct run_facts *facts, double expected)
 {
-	double cores = count_absent(summary->core_count) ? NAN : (double)summary->core_count;
+	double cores = count_absent(facts->core_count) ? NAN : (double)facts->core_count;
 
 	if (!(expected > 0))
 		expected = cores;
 	open_group(tree, "cpu_utilization", "CPU utilization");
 	add_count(tree, "system_core_count", "System core count", cores);
 	add_count(tree, "n_expected_cores", "Number of expected cores", expected);
-	add_percents(tree, "system", "System", &summary->host_cores, cores);
-	add_percents(tree, "main", "Main", &summary->cpu_cores.main, expected);
-	add_percents(tree, "descendants", "Descendants", &summary->cpu_cores.descendants, expected);
-	add_percents(tree, "combined", "Combined", &summary->cpu_cores.combined, expected);
-	add_count(tree, "main_n_threads", "Main number of threads", summary->thread_count.main.most);
+	add_percents(tree, "system", "System", &facts->host_cores, cores);
+	add_percents(tree, "main", "Main", &facts->cpu_cores.main, expected);
+	add_percents(tree, "descendants", "Descendants", &facts->cpu_cores.descendants, expected);
+	add_percents(tree, "combined", "Combined", &facts->cpu_cores.combined, expected);
+	add_count(tree, "main_n_threads", "Main number of threads", facts->thread_count.main.most);
 	add_count(tree, "descendants_n_threads", "Descendants number of threads",
-		  summary->thread_count.descendants.most);
+		  facts->thread_count.descendants.most);
 	add_count(tree, "combined_n_threads", "Combined number of threads",
-		  summary->thread_count.combined.most);
+		  facts->thread_count.combined.most);
 	close_group(tree);
 }
 
-static void add_gpu(struct tree *tree, const struct rt_summary *summary, double expected)
+static void add_gpu(struct tree *tree, const struct run_facts *facts, double expected)
 {
 	static const struct figure NOTHING = {.weights = 1};
-	double count = (double)summary->gpu_count;
+	double count = (double)facts->gpu_count;
 
 	if (!(expected > 0))
-		expected = summary->gpu_uuid_count ? (double)summary->gpu_uuid_count : count;
+		expected = facts->gpu_uuid_count ? (double)facts->gpu_uuid_count : count;
 	open_group(tree, "gpu_utilization", "GPU utilization");
 	add_count(tree, "system_gpu_count", "System GPU count", count);
 	add_count(tree, "n_expected_gpus", "Number of expected GPUs", expected);
-	add_percents(tree, "gpu_percentages", "GPU percentages", count > 0 ? &summary->gpu_cores : &NOTHING,
+	add_percents(tree, "gpu_percentages", "GPU percentages", count > 0 ? &facts->gpu_cores : &NOTHING,
 		     expected);
 	close_group(tree);
 }
@@ -194,6 +193,7 @@ static void add_gpu(struct tree *tree, const struct rt_summary *summary, double 
 int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tracker_options *options,
 			      bool json, char **ret_text, struct rt_problem *ret_problem)
 {
+	const struct run_facts *facts = &summary->facts;
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
 	struct tree tree = {.out = &out, .json = json, .depth = 1};
 	struct rt_gpu_tracker_options own;
@@ -206,13 +206,13 @@ int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tra
 		return result;
 	if (json)
 		buffer_add_char(&out, '{');
-	add_ram(&tree, summary, &units.ram);
-	add_gpu_ram(&tree, summary, &units.gpu_ram);
-	add_cpu(&tree, summary, own.expected_cores);
-	add_gpu(&tree, summary, own.expected_gpus);
+	add_ram(&tree, facts, &units.ram);
+	add_gpu_ram(&tree, facts, &units.gpu_ram);
+	add_cpu(&tree, facts, own.expected_cores);
+	add_gpu(&tree, facts, own.expected_gpus);
 	open_group(&tree, "compute_time", "Compute time");
 	add_text(&tree, "unit", "Unit", units.time.name);
-	add_real(&tree, "time", "Time", summary->wall_secs * units.time.factor);
+	add_real(&tree, "time", "Time", facts->wall_secs * units.time.factor);
 	close_group(&tree);
 	if (json)
 		buffer_add_text(&out, "\n}");

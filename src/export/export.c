@@ -1,4 +1,4 @@
-/* Writes recordings as JSON and CSV; see export.h. */
+/* Finds the writer of an export, and has the parts that writers share; see export.h. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -6,10 +6,11 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "export/json_check.h"
 #include "export/output.h"
 #include "format/csv_layout.h"
-#include "format/sample_format.h"
+#include "options/export_formats.h"
+
+enum { LIST_BYTES = 1000 };
 
 static size_t length_without_gz(const char *path)
 {
@@ -25,88 +26,19 @@ bool is_gzip_name(const char *path)
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-bool has_extension(const char *path, const char *extension)
+bool has_extension(const char *path, const char *extensions)
 {
-	size_t length = length_without_gz(path), wanted = strlen(extension);
+	size_t length = length_without_gz(path);
 
-	return length > wanted && path[length - wanted - 1] == '.' &&
-	       memcmp(path + length - wanted, extension, wanted) == 0;
-}
+	for (const char *word = extensions; *word; word += strspn(word, " ")) {
+		size_t wanted = strcspn(word, " ");
 
-static void cleanup_record(struct record **record)
-{
-	record_close(*record);
-}
-#define CLEANUP_RECORD __attribute__((cleanup(cleanup_record)))
-
-static int open_all(const struct export_job *job, struct record **ret_record)
-{
-	struct record_options options = {0};
-
-	metric_set_add_all(&options.wanted);
-	return record_open(job->paths, job->path_count, &options, ret_record, job->problem);
-}
-
-/* Writes samples one by one. */
-struct writer {
-	struct output output;
-	struct buffer sample;
-	const struct sample_format *format; /* for CSV */
-	struct format_options options;
-	struct format_state state;
-	bool list; /* JSON: a list instead of lines */
-	int64_t count;
-	int64_t repaired; /* lines that we could read but that are not strict JSON */
-};
-
-static void writer_done(struct writer *writer)
-{
-	output_close(&writer->output);
-	buffer_done(&writer->sample);
-	buffer_done(&writer->state.kept);
-}
-
-static void write_json(struct writer *writer, const struct record *record, const struct frame *frame)
-{
-	struct scan line = record_line(record);
-
-	if (writer->list)
-		buffer_add_text(&writer->sample, writer->count ? ",\n" : "[\n");
-	/* A line of valid JSON keeps all its keys, also those of other versions. */
-	if (scan_left(&line) && json_is_valid(line)) {
-		buffer_add(&writer->sample, line.at, scan_left(&line));
-	} else {
-		writer->repaired += scan_left(&line) > 0;
-		write_frame_json(&writer->sample, frame, false);
+		if (length > wanted && path[length - wanted - 1] == '.' &&
+		    memcmp(path + length - wanted, word, wanted) == 0)
+			return true;
+		word += wanted;
 	}
-	if (!writer->list)
-		buffer_add_char(&writer->sample, '\n');
-}
-
-static int write_samples(struct writer *writer, struct record *record, const char *path,
-			 struct rt_problem *problem)
-{
-	const struct frame *frame;
-	int result;
-
-	if (writer->format)
-		writer->format->begin(&writer->sample, &writer->options);
-	while ((result = record_next(record, &frame)) > 0 && !writer->output.error) {
-		if (writer->format)
-			writer->format->sample(&writer->sample, frame, &writer->options, &writer->state);
-		else
-			write_json(writer, record, frame);
-		output_write(&writer->output, &writer->sample);
-		writer->count++;
-	}
-	if (result < 0)
-		return problem_set(problem, result, "%s", record_problem(record)->text);
-	if (!writer->count)
-		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
-	if (writer->list)
-		buffer_add_text(&writer->sample, "\n]\n");
-	output_write(&writer->output, &writer->sample);
-	return 0;
+	return false;
 }
 
 int export_tell_damage(const struct export_job *job, int64_t repaired, int64_t left_out)
@@ -119,26 +51,18 @@ int export_tell_damage(const struct export_job *job, int64_t repaired, int64_t l
 	return 1;
 }
 
-static int export_text(const struct export_job *job, const char *format)
+int export_lacks_samples(const struct export_job *job)
 {
-	__attribute__((cleanup(writer_done))) struct writer writer = {
-		.output = {.fd = -1},
-		.sample = BUFFER(64 << 20),
-		.format = strcmp(format, "csv") == 0 ? sample_format_find("csv") : NULL,
-		.options = {.header = !job->options->no_header, .layout = job->options->layout},
-		.list = strcmp(format, "json") == 0,
-	};
-	CLEANUP_RECORD struct record *record = NULL;
-	int result = open_all(job, &record);
+	return problem_set(job->problem, -ENODATA, "%s: no whole sample has been written yet", job->paths[0]);
+}
 
-	if (result == 0)
-		result = output_open(&writer.output, job->output, is_gzip_name(job->output), job->problem);
-	if (result == 0)
-		result = write_samples(&writer, record, job->paths[0], job->problem);
-	if (result == 0)
-		result = output_finish(&writer.output, job->problem);
-	return result == 0 ? export_tell_damage(job, writer.repaired, record_damage(record).bad_lines)
-			   : result;
+int export_check_rereadable(const struct export_job *job)
+{
+	for (size_t i = 0; i < job->path_count; i++)
+		if (strcmp(job->paths[i], "-") == 0)
+			return problem_set(job->problem, -ESPIPE,
+					   "standard input cannot be read twice; name a file instead");
+	return 0;
 }
 
 int export_open_last_run(const struct export_job *job, const struct metric_set *wanted,
@@ -150,11 +74,9 @@ int export_open_last_run(const struct export_job *job, const struct metric_set *
 	const struct frame *frame;
 	int result;
 
-	for (size_t i = 0; i < job->path_count; i++)
-		if (strcmp(job->paths[i], "-") == 0)
-			return problem_set(job->problem, -ESPIPE,
-					   "standard input cannot be read twice; name a file instead");
-	result = record_open(job->paths, job->path_count, &none, &record, job->problem);
+	result = export_check_rereadable(job);
+	if (result == 0)
+		result = record_open(job->paths, job->path_count, &none, &record, job->problem);
 	if (result < 0)
 		return result;
 	while ((result = record_next(record, &frame)) > 0) {
@@ -166,23 +88,75 @@ int export_open_last_run(const struct export_job *job, const struct metric_set *
 	if (result < 0)
 		return problem_set(job->problem, result, "%s", record_problem(record)->text);
 	if (!all)
-		return problem_set(job->problem, -ENODATA, "%s: no whole sample has been written yet",
-				   job->paths[0]);
+		return export_lacks_samples(job);
 	*ret_skip = first;
 	*ret_count = all - first;
 	return record_open(job->paths, job->path_count, &options, ret_record, job->problem);
 }
 
-static const char *format_of(const char *output)
-{
-	static const char *const EXTENSIONS[][2] = {{"json", "json"},     {"jsonl", "jsonl"},
-						    {"ndjson", "jsonl"},  {"csv", "csv"},
-						    {"sqlite", "sqlite"}, {"db", "sqlite"}};
+/* ---- formats ----------------------------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < ARRAY_SIZE(EXTENSIONS); i++)
-		if (has_extension(output, EXTENSIONS[i][0]))
-			return EXTENSIONS[i][1];
+static const struct export_format {
+	const char *name;
+	const char *extensions;
+	int (*write)(const struct export_job *job);
+} FORMATS[] = {
+#define FORMAT(writer, name, extensions, help) {name, extensions, export_##writer},
+	EXPORT_FORMATS(FORMAT)};
+
+static const struct export_format *format_of_output(const char *output)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(FORMATS); i++)
+		if (has_extension(output, FORMATS[i].extensions))
+			return &FORMATS[i];
 	return NULL;
+}
+
+/* gpu-tracker is gpu_tracker. */
+static bool is_name(const char *name, const char *text)
+{
+	for (; *name && (*name == *text || (*name == '_' && *text == '-')); name++)
+		text++;
+	return *name == *text;
+}
+
+static const struct export_format *format_by_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(FORMATS); i++)
+		if (is_name(FORMATS[i].name, name))
+			return &FORMATS[i];
+	return NULL;
+}
+
+/* "x.odd: name a format, or end it in .json, .csv or .sqlite" */
+static int lacks_format(const struct export_job *job)
+{
+	CLEANUP_BUFFER struct buffer list = BUFFER(LIST_BYTES);
+	size_t left = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(FORMATS); i++)
+		left += *FORMATS[i].extensions != '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(FORMATS); i++) {
+		const char *words = FORMATS[i].extensions;
+
+		if (*words)
+			buffer_printf(&list, ".%.*s%s", (int)strcspn(words, " "), words,
+				      left == 1   ? ""
+				      : left == 2 ? " or "
+						  : ", ");
+		left -= *words != '\0';
+	}
+	return problem_set(job->problem, -EINVAL, "%s: name a format, or end it in %s", job->output,
+			   list.data ? list.data : "");
+}
+
+static int unknown_format(const struct export_job *job, const char *name)
+{
+#define COMMA_NAME(writer, name, extensions, help) ", " name
+	static const char NAMES[] = EXPORT_FORMATS(COMMA_NAME);
+
+	return problem_set(job->problem, -EINVAL, "'%.100s' is not a format; use %s", name,
+			   NAMES + strlen(", "));
 }
 
 int rt_export(const char *const *paths, size_t path_count, const char *output,
@@ -190,40 +164,22 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 {
 	struct rt_export_options own;
 	struct rt_gpu_tracker_options gpu_tracker;
-	const struct export_job job = {paths, path_count, output, &own, &gpu_tracker, ret_problem};
+	struct export_job job = {paths, path_count, output, NULL, &own, &gpu_tracker, ret_problem};
 	int result = TAKE_OPTIONS(ret_problem, &own, rt_export_options, gpu_tracker, options);
-	const char *format;
+	const struct export_format *format;
 
 	if (result == 0)
 		result = TAKE_OPTIONS(ret_problem, &gpu_tracker, rt_gpu_tracker_options, gpu_uuid_count,
 				      own.gpu_tracker);
 	if (result < 0)
 		return result;
-	format = own.format ? own.format : format_of(output);
 	if (own.layout && !csv_layout_find(own.layout))
 		return problem_set(ret_problem, -EINVAL, "'%.100s' is not a CSV layout", own.layout);
 	if (output_check_inputs(output, paths, path_count, ret_problem) < 0)
 		return -EINVAL;
+	format = own.format ? format_by_name(own.format) : format_of_output(output);
 	if (!format)
-		return problem_set(ret_problem, -EINVAL,
-				   "%s: name a format, or end it in .json, .jsonl, .csv or .sqlite", output);
-	if (strcmp(format, "json") == 0 || strcmp(format, "jsonl") == 0 || strcmp(format, "csv") == 0)
-		return export_text(&job, format);
-	if (strcmp(format, "sqlite") == 0)
-		return export_sqlite(&job);
-	if (strcmp(format, "snapshot") == 0)
-		return export_snapshot(&job, false, NULL);
-	if (strcmp(format, "snapshot-0.4") == 0)
-		return export_snapshot(&job, true, NULL);
-	if (strcmp(format, "gpu_tracker") == 0 || strcmp(format, "gpu-tracker") == 0)
-		return export_gpu_tracker(&job);
-	if (strcmp(format, "otlp") == 0 || strcmp(format, "openmetrics") == 0 ||
-	    strcmp(format, "influx") == 0)
-		return export_series(&job, format);
-	if (strcmp(format, "jobstats") == 0)
-		return export_jobstats(&job);
-	return problem_set(ret_problem, -EINVAL,
-			   "'%.100s' is not a format; use json, jsonl, csv, sqlite, snapshot, "
-			   "snapshot-0.4, gpu_tracker, otlp, openmetrics, influx, jobstats",
-			   format);
+		return own.format ? unknown_format(&job, own.format) : lacks_format(&job);
+	job.format = format->name;
+	return format->write(&job);
 }

@@ -3,28 +3,33 @@
  */
 #pragma once
 
+#include "options/export_formats.h"
 #include "record/reader.h"
 
 struct export_job {
 	const char *const *paths;
 	size_t path_count;
 	const char *output;
+	const char *format; /* the name in its row */
 	const struct rt_export_options *options;
 	const struct rt_gpu_tracker_options *gpu_tracker;
 	struct rt_problem *problem;
 };
 
-int export_sqlite(const struct export_job *job);
-/*
- * With `older`, writes the form of version 0.4 of the package. Stores the text in ret_text if the job has no
- * output.
- */
-int export_snapshot(const struct export_job *job, bool older, char **ret_text);
-int export_gpu_tracker(const struct export_job *job);
-/* "otlp", "openmetrics" or "influx". */
-int export_series(const struct export_job *job, const char *format);
-/* The record of one Slurm job that jobstats and reportseff read, from the recordings of its tasks. */
-int export_jobstats(const struct export_job *job);
+/* Each writes what its rows of options/export_formats.h say. */
+#define FORMAT(writer, name, extensions, help) int export_##writer(const struct export_job *job);
+EXPORT_FORMATS(FORMAT)
+#undef FORMAT
+
+static inline void cleanup_record(struct record **record)
+{
+	record_close(*record);
+}
+#define CLEANUP_RECORD __attribute__((cleanup(cleanup_record)))
+
+/* Say that the first file has no sample yet (-ENODATA), or that standard input cannot be read twice (-ESPIPE, or 0). */
+int export_lacks_samples(const struct export_job *job);
+int export_check_rereadable(const struct export_job *job);
 
 /*
  * Opens the files of a job for reading the last run only. It reads all files once to find that run;
@@ -39,6 +44,6 @@ int export_open_last_run(const struct export_job *job, const struct metric_set *
  */
 int export_tell_damage(const struct export_job *job, int64_t repaired, int64_t left_out);
 
-/* "-" has no extension, and ".gz" does not count as one. */
-bool has_extension(const char *path, const char *extension);
+/* Whether the path has one of the extensions, which blanks separate. "-" has none, and ".gz" does not count as one. */
+bool has_extension(const char *path, const char *extensions);
 bool is_gzip_name(const char *path);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "base/cleanup.h"
 #include "compat/gpu_tracker_units.h"
 #include "export/export.h"
@@ -208,7 +208,7 @@ static void writer_done(struct tracking_writer *writer)
 
 static int writer_open(struct tracking_writer *writer, const struct export_job *job)
 {
-	writer->sqlite = has_extension(job->output, "sqlite") || has_extension(job->output, "db");
+	writer->sqlite = has_extension(job->output, "sqlite db");
 	if (writer->sqlite)
 		return sqlite_file_open(&writer->file, job->output, job->problem);
 	return output_open(&writer->output, job->output, is_gzip_name(job->output), job->problem);
@@ -314,16 +314,17 @@ static int describe_tracking(const struct export_job *job, struct tracking *ret_
 					      options->gpu_uuid_count, &summary, job->problem);
 	if (result < 0)
 		return result;
-	ret_tracking->cores = real_of_count(summary->core_count);
+	ret_tracking->cores = real_of_count(summary->facts.core_count);
 	ret_tracking->expected_cores =
 		options->expected_cores > 0 ? options->expected_cores : ret_tracking->cores;
-	ret_tracking->gpus = (double)summary->gpu_count;
+	ret_tracking->gpus = (double)summary->facts.gpu_count;
 	ret_tracking->expected_gpus = options->expected_gpus > 0 ? options->expected_gpus
 				      : options->gpu_uuid_count  ? (double)options->gpu_uuid_count
 								 : ret_tracking->gpus;
 	ret_tracking->options = options;
-	ret_tracking->ram_capacity = summary->total_memory_mib * MIB * ret_tracking->units.ram.factor;
-	ret_tracking->gpu_ram_capacity = summary->gpu_memory_mib * MIB * ret_tracking->units.gpu_ram.factor;
+	ret_tracking->ram_capacity = summary->facts.total_memory_mib * MIB * ret_tracking->units.ram.factor;
+	ret_tracking->gpu_ram_capacity =
+		summary->facts.gpu_memory_mib * MIB * ret_tracking->units.gpu_ram.factor;
 	rt_summary_free(summary);
 	return 0;
 }

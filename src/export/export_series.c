@@ -52,12 +52,6 @@ static void writer_done(struct series_writer *writer)
 	otlp_resource_done(&writer->resource);
 }
 
-static void cleanup_record(struct record **record)
-{
-	record_close(*record);
-}
-#define CLEANUP_RECORD __attribute__((cleanup(cleanup_record)))
-
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
 /* As Prometheus makes them of OTLP: dots are underscores, and the unit follows. */
@@ -313,18 +307,13 @@ static int write_form(struct series_writer *writer)
 {
 	int result;
 
-	for (size_t i = 0; writer->form == FORM_OPENMETRICS && i < writer->job->path_count; i++)
-		if (strcmp(writer->job->paths[i], "-") == 0)
-			return problem_set(writer->job->problem, -ESPIPE,
-					   "standard input cannot be read twice; name a file instead");
+	if (writer->form == FORM_OPENMETRICS && export_check_rereadable(writer->job) < 0)
+		return -ESPIPE;
 	result = writer->form == FORM_OPENMETRICS ? write_families(writer) : read_all(writer);
-	if (result == 0 && !writer->samples)
-		result = problem_set(writer->job->problem, -ENODATA,
-				     "%s: no whole sample has been written yet", writer->job->paths[0]);
-	return result;
+	return result == 0 && !writer->samples ? export_lacks_samples(writer->job) : result;
 }
 
-int export_series(const struct export_job *job, const char *format)
+int export_series(const struct export_job *job)
 {
 	struct series_writer *writer = calloc(1, sizeof(*writer));
 	int result;
@@ -333,9 +322,9 @@ int export_series(const struct export_job *job, const char *format)
 		return problem_set(job->problem, -ENOMEM, "out of memory");
 	*writer = (struct series_writer){
 		.job = job,
-		.form = strcmp(format, "otlp") == 0     ? FORM_OTLP
-			: strcmp(format, "influx") == 0 ? FORM_INFLUX
-							: FORM_OPENMETRICS,
+		.form = strcmp(job->format, "otlp") == 0     ? FORM_OTLP
+			: strcmp(job->format, "influx") == 0 ? FORM_INFLUX
+							     : FORM_OPENMETRICS,
 		.only = UINT64_MAX,
 		.output = {.fd = -1},
 		.text = BUFFER(TEXT_CEILING),

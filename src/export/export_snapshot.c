@@ -37,12 +37,6 @@ static void writer_done(struct snapshot_writer *writer)
 	buffer_done(&writer->text);
 }
 
-static void cleanup_record(struct record **record)
-{
-	record_close(*record);
-}
-#define CLEANUP_RECORD __attribute__((cleanup(cleanup_record)))
-
 static struct rt_cell cell_of(const struct frame *frame, const struct csv_column *column)
 {
 	const struct row *row = frame->first[column->kind];
@@ -257,22 +251,21 @@ static int write_head(struct snapshot_writer *writer)
 	return result;
 }
 
-int export_snapshot(const struct export_job *job, bool older, char **ret_text)
+/* Stores the text in ret_text if the job has no output. */
+static int write_snapshot(const struct export_job *job, char **ret_text)
 {
+	bool older = strcmp(job->format, "snapshot-0.4") == 0;
 	__attribute__((cleanup(writer_done))) struct snapshot_writer writer = {
 		.job = job,
 		.older = older,
 		.output = {.fd = -1},
 		.text = BUFFER(64 << 20),
 	};
-	int result;
+	int result = export_check_rereadable(job);
 
-	for (size_t i = 0; i < job->path_count; i++)
-		if (strcmp(job->paths[i], "-") == 0)
-			return problem_set(job->problem, -ESPIPE,
-					   "standard input cannot be read twice; name a file instead");
-	result = output_open(&writer.output, job->output, job->output && strcmp(job->output, "-") != 0,
-			     job->problem);
+	if (result == 0)
+		result = output_open(&writer.output, job->output,
+				     job->output && strcmp(job->output, "-") != 0, job->problem);
 	if (result == 0)
 		result = write_head(&writer);
 	if (result == 0) {
@@ -293,6 +286,11 @@ int export_snapshot(const struct export_job *job, bool older, char **ret_text)
 	return result == 0 ? export_tell_damage(job, 0, writer.bad_lines) : result;
 }
 
+int export_snapshot(const struct export_job *job)
+{
+	return write_snapshot(job, NULL);
+}
+
 int rt_snapshot_dump(const char *const *paths, size_t path_count, const char *output,
 		     struct rt_problem *ret_problem)
 {
@@ -304,8 +302,8 @@ int rt_snapshot_dump(const char *const *paths, size_t path_count, const char *ou
 int rt_snapshot_dumps(const char *const *paths, size_t path_count, char **ret_text,
 		      struct rt_problem *ret_problem)
 {
-	const struct rt_export_options options = {.format = "snapshot"};
-	const struct export_job job = {paths, path_count, NULL, &options, NULL, ret_problem};
+	const struct export_job job = {
+		.paths = paths, .path_count = path_count, .format = "snapshot", .problem = ret_problem};
 
-	return export_snapshot(&job, false, ret_text);
+	return write_snapshot(&job, ret_text);
 }

@@ -235,20 +235,14 @@ static int insert_samples(struct database *database, struct record *record, cons
 		return problem_set(job->problem, result, "%s", record_problem(record)->text);
 	/* An error of the database comes from sqlite_file_finish(). */
 	if (!count && !database->file.error)
-		return problem_set(job->problem, -ENODATA, "%s: no whole sample has been written yet",
-				   job->paths[0]);
+		return export_lacks_samples(job);
 	return 0;
-}
-
-static void cleanup_record(struct record **record)
-{
-	record_close(*record);
 }
 
 int export_sqlite(const struct export_job *job)
 {
 	__attribute__((cleanup(database_done))) struct database database = {0};
-	__attribute__((cleanup(cleanup_record))) struct record *record = NULL;
+	CLEANUP_RECORD struct record *record = NULL;
 	struct record_options options = {0};
 	int result;
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "figures/run_figures.h"
+#include "format/json_scan.h"
 #include "format/otlp_wire.h"
 
 enum { REQUEST_RESOURCES = 1, RESOURCE = 1, SCOPES = 2, SCOPE = 1, SCOPE_ITEMS = 2 };
@@ -24,7 +26,14 @@ enum {
 	LOG_OBSERVED = 11,
 	LOG_EVENT = 12
 };
-enum { SEVERITY_INFO = 9, SEVERITY_WARN = 13, SEVERITY_ERROR = 17, TEXT_VALUE = 1, NAME_SIZE = 128 };
+enum {
+	SEVERITY_INFO = 9,
+	SEVERITY_WARN = 13,
+	SEVERITY_ERROR = 17,
+	TEXT_VALUE = 1,
+	NAME_SIZE = 128,
+	FIGURE_TEXT_BYTES = 16 << 10
+};
 
 /* Opens everything around the metrics or log records of one run. The three are closed in reverse. */
 struct envelope {
@@ -197,6 +206,56 @@ static void add_attributes(struct buffer *out, const struct row *row)
 			add_attribute(out, row, &description->metrics[i], metric_offset(i));
 }
 
+/* Whether the end itself says this. */
+static bool end_has(const struct row *row, const char *name)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
+
+	for (size_t i = 0; i < description->metric_count; i++)
+		if (strcmp(description->metrics[i].name, name) == 0)
+			return !field_absent(row, description->metrics[i].type, metric_offset(i));
+	return false;
+}
+
+static void add_figure(struct buffer *out, const struct run_figure *figure, enum json_kind kind,
+		       struct scan raw)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(FIGURE_TEXT_BYTES);
+	char name[NAME_SIZE];
+	double number;
+
+	snprintf(name, sizeof name, "resource_tracker.run.%s", figure->key);
+	if (kind == VALUE_STRING && figure->kind == KIND_TEXT) {
+		json_unescape(&text, &raw);
+		otlp_add_text_attribute(out, LOG_ATTRIBUTES, name, text.data ? text.data : "");
+	} else if (kind == VALUE_NUMBER && scan_real(&raw, &number)) {
+		if (figure->kind == KIND_REAL)
+			otlp_add_real_attribute(out, LOG_ATTRIBUTES, name, number);
+		else
+			otlp_add_count_attribute(out, LOG_ATTRIBUTES, name, count_of_real(number));
+	}
+}
+
+/* A file that another run was appended to has the line of that one: then there is no figure of this run. */
+static void add_figures(struct buffer *out, const struct row *end, const char *run_id, struct scan line)
+{
+	struct scan name, raw;
+	enum json_kind kind;
+
+	if (!json_take(&line, '{'))
+		return;
+	do {
+		enum run_figure_id figure;
+
+		if (!json_quoted(&line, &name) || !json_take(&line, ':') || !json_value(&line, &kind, &raw) ||
+		    (scan_is(&name, "id") && !scan_is(&raw, run_id ? run_id : "")))
+			return;
+		figure = run_figure_of_key(name);
+		if (figure < RUN_FIGURE_COUNT && !end_has(end, RUN_FIGURES[figure].key))
+			add_figure(out, &RUN_FIGURES[figure], kind, raw);
+	} while (json_take(&line, ','));
+}
+
 static bool has_failed(const struct run_end_row *end)
 {
 	return (!count_absent(end->exit_code) && end->exit_code != 0) || !count_absent(end->signal);
@@ -242,7 +301,7 @@ static void add_trace(struct buffer *out, const char *traceparent)
 }
 
 void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, const struct otlp_run *run,
-		     const struct frame *last)
+		     const struct frame *last, struct scan figures)
 {
 	const struct run_end_row *end = last ? (const void *)last->first[ROW_run_end] : NULL;
 	CLEANUP_BUFFER struct buffer body = BUFFER(16 << 10);
@@ -259,8 +318,10 @@ void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, c
 	text = otlp_open(out, LOG_BODY);
 	otlp_add_text(out, TEXT_VALUE, body.data ? body.data : "");
 	otlp_close(out, text);
-	if (end)
+	if (end) {
 		add_attributes(out, &end->row);
+		add_figures(out, &end->row, otlp_resource_get(resource, "service.instance.id"), figures);
+	}
 	add_trace(out, otlp_resource_get(resource, "traceparent"));
 	otlp_add_fixed64(out, LOG_OBSERVED, (uint64_t)run->last_ns);
 	otlp_add_text(out, LOG_EVENT, "job.run.end");

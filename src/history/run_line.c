@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "recommend/recommend.h"
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/read_file.h"
@@ -85,10 +85,10 @@ static void add_cell(struct json_writer *json, const char *key, struct rt_cell c
 /* A job that failed after a process of it was killed for lack of memory did not simply fail: Slurm calls it OUT_OF_MEMORY. */
 static const char *run_outcome(const struct advice_run *run, bool live)
 {
-	const rt_summary *summary = run->summary;
+	const struct run_facts *facts = &run->summary->facts;
 	bool lacked_memory = run->evidence.oom != OOM_NONE;
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-	struct oom_finding oom = summary_oom(summary);
+	const struct run_end_row *end = FIRST(record_identity(facts->record), run_end);
+	struct oom_finding oom = summary_oom(facts);
 
 	if (live && !end)
 		return "running";
@@ -252,14 +252,14 @@ static void add_machine(struct json_writer *json, const struct run_start_row *st
 	json_close(json, ']');
 }
 
-static void add_identity(struct json_writer *json, const rt_summary *summary, const char *recording,
+static void add_identity(struct json_writer *json, const struct run_facts *facts, const char *recording,
 			 const struct run_start_row *start, const struct frame *identity)
 {
-	add_text(json, "name", summary->run_name);
-	add_text(json, "task", summary_task(summary) ? summary_task(summary) : no_text(ABSENT_NOT_GIVEN));
-	add_text(json, "job_name", *summary->job_name ? summary->job_name : no_text(ABSENT_NOT_GIVEN));
-	add_text(json, "host", *summary->host ? summary->host : no_text(ABSENT_NOT_GIVEN));
-	add_count(json, "rank", summary->rank);
+	add_text(json, "name", facts->run_name);
+	add_text(json, "task", summary_task(facts) ? summary_task(facts) : no_text(ABSENT_NOT_GIVEN));
+	add_text(json, "job_name", *facts->job_name ? facts->job_name : no_text(ABSENT_NOT_GIVEN));
+	add_text(json, "host", *facts->host ? facts->host : no_text(ABSENT_NOT_GIVEN));
+	add_count(json, "rank", facts->rank);
 	add_user(json, recording);
 	add_pairs(json, "tags", identity->first[ROW_run_start_tag]);
 	add_pairs(json, "scheduler", identity->first[ROW_run_start_scheduler]);
@@ -323,7 +323,7 @@ static void add_figures(struct json_writer *json, const struct advice_run *run)
 	const struct run_figure *figure;
 	enum gpus_told told;
 
-	summary_values(run->summary, values);
+	summary_values(&run->summary->facts, values);
 	told = find_gpus_told(values);
 	for (int place = 1; (figure = run_figure_at(place)); place++) {
 		size_t i = (size_t)(figure - RUN_FIGURES);
@@ -364,7 +364,7 @@ int run_line_add(struct buffer *out, const char *recording, const struct run_pla
 	if (result < 0)
 		return result;
 	summary = run->summary;
-	identity = record_identity(summary->record);
+	identity = record_identity(summary->facts.record);
 	start = FIRST(identity, run_start);
 	json_open(&json, '{');
 	add_count(&json, "schema", RUN_LINE_SCHEMA);
@@ -372,7 +372,7 @@ int run_line_add(struct buffer *out, const char *recording, const struct run_pla
 	if (place->number)
 		add_count(&json, "number", place->number);
 	add_text(&json, "outcome", run_outcome(run, place->live));
-	add_identity(&json, summary, recording, start, identity);
+	add_identity(&json, &summary->facts, recording, start, identity);
 	add_figures(&json, run);
 	add_evidence(&json, run);
 	(void)rt_summary_bottleneck(summary, 0, &rule, &title, &text);

@@ -265,9 +265,9 @@ static void add_means(struct rt_advice *advice, const struct runs *runs, const s
 		if (!counts_fully(advice, run))
 			continue;
 		if (run->summary)
-			shape_merge(&advice->shape, &run->summary->core_shape);
-		if (run->summary && !run->summary->tracked)
-			mean = figure_mean(&run->summary->host_gpu_usage);
+			shape_merge(&advice->shape, &run->summary->facts.core_shape);
+		if (run->summary && !run->summary->facts.tracked)
+			mean = figure_mean(&run->summary->facts.host_gpu_usage);
 		if (isnan(mean))
 			continue;
 		gpus += mean;
@@ -377,11 +377,11 @@ static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 					      ? figure_of(runs->list[0].stats, "timestamp", "duration")
 					      : runs->list[0].evidence.secs;
 	if (runs->list[0].summary)
-		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary);
+		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary->facts.gpus);
 	if (!refused)
 		result = combine_runs(advice, runs);
-	if (result == 0 && runs->list[0].summary && (!refused || runs->list[0].summary->tracked))
-		advice_judge(advice, runs->list[0].summary);
+	if (result == 0 && runs->list[0].summary && (!refused || runs->list[0].summary->facts.tracked))
+		advice_judge(advice, &runs->list[0].summary->facts);
 	else if (result == 0 && !runs->list[0].stats && advice->usage.oom_floor_mib > 0)
 		advice_judge_kills(advice);
 	if (result == 0 && !refused)

@@ -20,7 +20,7 @@
 #pragma once
 
 #include "recommend/recommend_policy.h"
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "record/problem.h"
 #include "record/run_lines.h"
 
@@ -170,7 +170,7 @@ static inline double peak_of(const struct evidence *one)
 }
 
 /* Tells whether the job waited for a CPU for a fifth of its time, while none was free and it had not all of them itself. */
-bool summary_is_starved(const struct rt_summary *summary);
+bool summary_is_starved(const struct run_facts *facts);
 /* Returns how many times as long the work takes with that many cores on its host; NaN: unknown. */
 double advice_stretch(const struct rt_advice *advice, int64_t cores);
 
@@ -208,7 +208,7 @@ int recommend_of_summary(const char *path, rt_summary *summary, const char *cons
 			 rt_advice **ret_advice, struct rt_problem *ret_problem);
 
 /* Adds notes about one run: unused resources, and its bottleneck. */
-void advice_judge(struct rt_advice *advice, const struct rt_summary *summary);
+void advice_judge(struct rt_advice *advice, const struct run_facts *facts);
 /* Adds the note about runs that were killed for lack of memory. */
 void advice_judge_kills(struct rt_advice *advice);
 /* Adds notes about the advice: its certainty, and the cost of a wrong value. */

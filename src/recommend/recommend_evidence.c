@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "summary/launcher.h"
+#include "verdict/bottleneck.h"
 #include "base/cleanup.h"
 #include "base/plain_print.h"
 #include "table/stats.h"
@@ -23,9 +23,9 @@ static double figure_of(const rt_stats *stats, const char *column, const char *n
 	return cell_real(rt_stats_get(stats, column, name), NAN);
 }
 
-static const struct run_end_row *end_of(const struct rt_summary *summary)
+static const struct run_end_row *end_of(const struct run_facts *facts)
 {
-	return FIRST(record_identity(summary->record), run_end);
+	return FIRST(record_identity(facts->record), run_end);
 }
 
 static bool is_source(const char *source, const char *name)
@@ -38,10 +38,10 @@ static bool is_source(const char *source, const char *name)
  * tenth of a MiB for each process, a fortieth for each thread, and 8 bytes of page table for each mapped page
  * of 4 KiB. Measured: 25 MiB for 200 processes of 20 MiB each, 10 MiB for 400 threads.
  */
-static double kernel_memory_mib(const struct rt_summary *summary)
+static double kernel_memory_mib(const struct run_facts *facts)
 {
-	double processes = summary->processes.most, threads = summary->threads.most;
-	double mapped = larger_known(summary->memory_rss.most, summary->memory.most);
+	double processes = facts->processes.most, threads = facts->threads.most;
+	double mapped = larger_known(facts->memory_rss.most, facts->memory.most);
 
 	return 0.1 * (isnan(processes) ? 1 : processes) + 0.025 * (isnan(threads) ? 1 : threads) +
 	       (isnan(mapped) ? 0 : mapped) / 512;
@@ -51,28 +51,28 @@ static double kernel_memory_mib(const struct rt_summary *summary)
  * A control group of the job's own charges kernel memory, and memory that came and went between two samples. Its peak contains page cache
  * as well, which the kernel takes back: at most as much as the sample with the most page cache had.
  */
-static double charged_mib(const struct rt_summary *summary, const struct run_end_row *end)
+static double charged_mib(const struct run_facts *facts, const struct run_end_row *end)
 {
-	double charged = summary->group_memory.most;
+	double charged = facts->group_memory.most;
 
 	if (!end || real_absent(end->cgroup_memory_peak_mib))
 		return NAN;
-	return larger_known(charged, end->cgroup_memory_peak_mib - summary->group_cache.most);
+	return larger_known(charged, end->cgroup_memory_peak_mib - facts->group_cache.most);
 }
 
 /* Takes the largest sum at one moment. Swapped memory is needed as well. */
-static void find_peaks(struct evidence *evidence, const struct rt_summary *summary)
+static void find_peaks(struct evidence *evidence, const struct run_facts *facts)
 {
-	const struct run_end_row *end = end_of(summary);
-	struct memory_peak most = summary_memory_peak(summary);
-	double peak = summary->memory.most;
+	const struct run_end_row *end = end_of(facts);
+	struct memory_peak most = summary_memory_peak(facts);
+	double peak = facts->memory.most;
 
 	if (end && !real_absent(end->memory_peak_mib) && !is_source(most.source, "cgroup") &&
 	    !is_source(most.source, "largest_process"))
 		peak = most.mib;
-	evidence->swapped = summary->swap.most >= MIB_SWAPPED;
+	evidence->swapped = facts->swap.most >= MIB_SWAPPED;
 	if (evidence->swapped)
-		peak = larger_known(peak, summary->memory_and_swap.most);
+		peak = larger_known(peak, facts->memory_and_swap.most);
 	evidence->sampled_peak_mib = peak;
 	evidence->process_peak_mib = end && !real_absent(end->largest_process_peak_mib)
 					     ? end->largest_process_peak_mib
@@ -84,48 +84,48 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 	evidence->between_peak_mib = end && !real_absent(end->memory_peak_between_mib)
 					     ? end->memory_peak_between_mib
 					     : (double)NAN;
-	if (evidence->between_peak_mib > allowances_highest_limit_mib(&summary->allowances))
-		evidence->between_peak_mib = allowances_highest_limit_mib(&summary->allowances);
+	if (evidence->between_peak_mib > allowances_highest_limit_mib(&facts->allowances))
+		evidence->between_peak_mib = allowances_highest_limit_mib(&facts->allowances);
 	evidence->kernel_mib =
-		larger_known(kernel_memory_mib(summary), charged_mib(summary, end) - peak_of(evidence));
+		larger_known(kernel_memory_mib(facts), charged_mib(facts, end) - peak_of(evidence));
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
 
 /* Returns the largest amount of memory that the job is known to have held. */
-static double held_mib(const struct evidence *evidence, const struct rt_summary *summary)
+static double held_mib(const struct evidence *evidence, const struct run_facts *facts)
 {
 	return larger_known(larger_known(evidence->sampled_peak_mib, evidence->process_peak_mib),
-			    summary->group_memory.most);
+			    facts->group_memory.most);
 }
 
 /* The group may have other members. The killed process was the job's if the job used enough of the limit. */
 static bool may_be_another_s(const struct oom_finding *oom, const struct evidence *evidence,
-			     const struct rt_summary *summary)
+			     const struct run_facts *facts)
 {
 	return oom->kind == OOM_STEP && oom->shared &&
-	       !(held_mib(evidence, summary) >= NEAR_LIMIT * evidence->limit_mib);
+	       !(held_mib(evidence, facts) >= NEAR_LIMIT * evidence->limit_mib);
 }
 
 /* The machine ran out of memory, and the killed process had little of it: other jobs had the rest. */
-static bool was_a_bystander(double had_mib, const struct rt_summary *summary)
+static bool was_a_bystander(double had_mib, const struct run_facts *facts)
 {
-	return had_mib < NEAR_LIMIT * summary->total_memory_mib;
+	return had_mib < NEAR_LIMIT * facts->total_memory_mib;
 }
 
-static void find_oom(struct evidence *evidence, const struct rt_summary *summary)
+static void find_oom(struct evidence *evidence, const struct run_facts *facts)
 {
-	struct oom_finding oom = summary_oom(summary);
-	double had = held_mib(evidence, summary), growth = GROWTH;
+	struct oom_finding oom = summary_oom(facts);
+	double had = held_mib(evidence, facts), growth = GROWTH;
 
 	if (!isnan(oom.limit_mib))
 		evidence->limit_mib = oom.limit_mib;
-	if (oom.kind == OOM_NONE || may_be_another_s(&oom, evidence, summary))
+	if (oom.kind == OOM_NONE || may_be_another_s(&oom, evidence, facts))
 		return;
 	evidence->oom = oom.kind;
 	if ((oom.kills > 0 || oom.kind != OOM_SUSPECTED) && !isnan(evidence->limit_mib))
 		had = larger_known(had, evidence->limit_mib);
-	else if (was_a_bystander(had, summary))
+	else if (was_a_bystander(had, facts))
 		growth = 1;
 	if (isnan(had))
 		return;
@@ -139,41 +139,41 @@ static void find_oom(struct evidence *evidence, const struct rt_summary *summary
 
 static void find_thin(struct advice_run *run)
 {
-	const struct rt_summary *summary = run->summary;
-	const struct run_end_row *end = end_of(summary);
+	const struct run_facts *facts = &run->summary->facts;
+	const struct run_end_row *end = end_of(facts);
 	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
-	const struct launcher *launcher = idle_launcher(summary);
+	const struct launcher *launcher = idle_launcher(facts);
 
 	if (strcmp(reason, "exec_failed") == 0)
 		snprintf(run->thin, sizeof(run->thin), "the command could not be started");
-	else if (!summary->tracked)
+	else if (!facts->tracked)
 		snprintf(run->thin, sizeof(run->thin), "no process was tracked");
 	else if (run->evidence.oom != OOM_NONE && run->evidence.oom_had_mib > 0)
 		return; /* Even a very short run proves that its memory was not enough. */
 	else if (launcher)
 		snprintf(run->thin, sizeof(run->thin), "%s had its work done by other processes. Record: %s",
 			 launcher->name, launcher->instead);
-	else if (!end && strcmp(summary->layout, "json") == 0)
+	else if (!end && strcmp(facts->layout, "json") == 0)
 		snprintf(run->thin, sizeof(run->thin),
 			 "it has no end: it still runs, or its tracker was killed");
-	else if (summary->samples < SAMPLES_LEAST)
+	else if (facts->samples < SAMPLES_LEAST)
 		snprintf(run->thin, sizeof(run->thin), "it has one sample only");
-	else if (summary->recorded_secs < SHORTEST_SECS)
-		plain_print(run->thin, sizeof(run->thin), "it is only %.2f s long", summary->recorded_secs);
+	else if (facts->recorded_secs < SHORTEST_SECS)
+		plain_print(run->thin, sizeof(run->thin), "it is only %.2f s long", facts->recorded_secs);
 }
 
 /*
  * ---- identity --------------------------------------------------------------------------------------------
  */
 
-static const char *scheduler_value(const struct rt_summary *summary, const char *name)
+static const char *scheduler_value(const struct run_facts *facts, const char *name)
 {
-	return record_scheduler_value(record_identity(summary->record), name);
+	return record_scheduler_value(record_identity(facts->record), name);
 }
 
-static int64_t scheduler_count(const struct rt_summary *summary, const char *name, int64_t otherwise)
+static int64_t scheduler_count(const struct run_facts *facts, const char *name, int64_t otherwise)
 {
-	const char *value = scheduler_value(summary, name);
+	const char *value = scheduler_value(facts, name);
 	struct scan scan = scan_bytes(value ? value : "", value ? strlen(value) : 0);
 	uint64_t number;
 
@@ -185,63 +185,63 @@ void set_job(struct evidence *evidence, const char *job, const char *step)
 	snprintf(evidence->job, sizeof(evidence->job), "%.60s.%.60s", job, step ? step : "");
 }
 
-static void find_part(struct evidence *evidence, const struct rt_summary *summary)
+static void find_part(struct evidence *evidence, const struct run_facts *facts)
 {
 	static const char *const JOBS[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
-	const char *step = scheduler_value(summary, "SLURM_STEP_ID");
-	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
+	const char *step = scheduler_value(facts, "SLURM_STEP_ID");
+	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
 
 	for (size_t i = 0; i < ARRAY_SIZE(JOBS) && !*evidence->job; i++) {
-		const char *job = scheduler_value(summary, JOBS[i]);
+		const char *job = scheduler_value(facts, JOBS[i]);
 
 		if (job)
 			set_job(evidence, job, step);
 	}
-	snprintf(evidence->host, sizeof(evidence->host), "%.60s", summary->host);
+	snprintf(evidence->host, sizeof(evidence->host), "%.60s", facts->host);
 	if (start && !text_absent(start->run_id))
 		snprintf(evidence->run_id, sizeof(evidence->run_id), "%.47s", start->run_id);
-	evidence->rank = count_absent(summary->rank) ? -1 : summary->rank;
-	evidence->tasks = scheduler_count(summary, "SLURM_NTASKS", 0);
-	evidence->nodes = scheduler_count(summary, "SLURM_JOB_NUM_NODES", 0);
+	evidence->rank = count_absent(facts->rank) ? -1 : facts->rank;
+	evidence->tasks = scheduler_count(facts, "SLURM_NTASKS", 0);
+	evidence->nodes = scheduler_count(facts, "SLURM_JOB_NUM_NODES", 0);
 	/* A batch script starts the tasks itself. It has no step, or a step number beyond those of srun. */
-	evidence->is_one_task = step && scheduler_count(summary, "SLURM_STEP_ID", -1) >= 0 &&
-				scheduler_value(summary, "SLURM_PROCID");
+	evidence->is_one_task = step && scheduler_count(facts, "SLURM_STEP_ID", -1) >= 0 &&
+				scheduler_value(facts, "SLURM_PROCID");
 }
 
 /*
  * ---- cores -----------------------------------------------------------------------------------------------
  */
 
-bool summary_is_starved(const struct rt_summary *summary)
+bool summary_is_starved(const struct run_facts *facts)
 {
 	/* While a core was free, more cores would not have helped. */
-	return summary->tracked && summary->cpu_course.has_pressure &&
-	       summary->cpu_course.short_secs >= STARVED_SHARE * summary->recorded_secs &&
-	       summary_mean_cores(summary) < BUSY_SHARE * summary_core_limit(summary).value;
+	return facts->tracked && facts->cpu_course.has_pressure &&
+	       facts->cpu_course.short_secs >= STARVED_SHARE * facts->recorded_secs &&
+	       summary_mean_cores(facts) < BUSY_SHARE * summary_core_limit(facts).value;
 }
 
 /* While others kept the CPUs busy, a job used fewer cores than it was ready to use. */
-static double cores_wanted(const struct rt_summary *summary)
+static double cores_wanted(const struct run_facts *facts)
 {
-	double wanted = shape_quantile(&summary->cpu_course.wanted, P95) - WAIT_NOISE;
+	double wanted = shape_quantile(&facts->cpu_course.wanted, P95) - WAIT_NOISE;
 
-	return summary_is_starved(summary) ? fmin(wanted, summary_core_limit(summary).value) : NAN;
+	return summary_is_starved(facts) ? fmin(wanted, summary_core_limit(facts).value) : NAN;
 }
 
 static void find_cores(struct evidence *evidence, const struct advice_run *run)
 {
-	const struct rt_summary *summary = run->summary;
-	const struct shape *shape = &summary->core_shape;
+	const struct run_facts *facts = &run->summary->facts;
+	const struct shape *shape = &facts->core_shape;
 
-	evidence->mean_cores = summary->tracked ? figure_of(run->stats, "process_cpu_usage", "mean")
-						: figure_mean(&summary->host_cores);
-	evidence->max_cores = summary->tracked ? figure_of(run->stats, "process_cpu_usage", "max")
-					       : summary->host_cores.most;
+	evidence->mean_cores = facts->tracked ? figure_of(run->stats, "process_cpu_usage", "mean")
+					      : figure_mean(&facts->host_cores);
+	evidence->max_cores =
+		facts->tracked ? figure_of(run->stats, "process_cpu_usage", "max") : facts->host_cores.most;
 	evidence->busy_cores = larger_known(shape_quantile(shape, P99), shape->busiest);
 	/* With time stamps alone, the length of the samples is unknown. */
 	if (isnan(evidence->busy_cores))
 		evidence->busy_cores = evidence->max_cores;
-	evidence->busy_cores = larger_known(evidence->busy_cores, cores_wanted(summary));
+	evidence->busy_cores = larger_known(evidence->busy_cores, cores_wanted(facts));
 	evidence->p95_cores = shape->total_secs > 0 ? shape_quantile(shape, P95) : evidence->max_cores;
 }
 
@@ -265,25 +265,25 @@ const struct evidence UNKNOWN_EVIDENCE = {
 
 void find_evidence(struct advice_run *run)
 {
-	const struct rt_summary *summary = run->summary;
+	const struct run_facts *facts = &run->summary->facts;
 	struct evidence *evidence = &run->evidence;
 
 	*evidence = UNKNOWN_EVIDENCE;
-	evidence->started = summary->started;
-	evidence->secs = summary->wall_secs;
-	evidence->limit_mib = allowances_highest_limit_mib(&summary->allowances);
-	find_peaks(evidence, summary);
+	evidence->started = facts->started;
+	evidence->secs = facts->wall_secs;
+	evidence->limit_mib = allowances_highest_limit_mib(&facts->allowances);
+	find_peaks(evidence, facts);
 	find_cores(evidence, run);
-	find_part(evidence, summary);
-	evidence->max_gpus = summary->gpu_usage.most;
-	evidence->vram_peak_mib = summary->gpu_vram_mib.most;
-	if (summary->tracked) {
-		find_oom(evidence, summary);
+	find_part(evidence, facts);
+	evidence->max_gpus = facts->gpu_usage.most;
+	evidence->vram_peak_mib = facts->gpu_vram_mib.most;
+	if (facts->tracked) {
+		find_oom(evidence, facts);
 	} else {
 		/* The user has forced advice for a recording of the machine alone. */
-		evidence->sampled_peak_mib = summary->host_memory.most;
-		evidence->max_gpus = summary->host_gpu_usage.most;
-		evidence->vram_peak_mib = summary->host_gpu_vram_mib.most;
+		evidence->sampled_peak_mib = facts->host_memory.most;
+		evidence->max_gpus = facts->host_gpu_usage.most;
+		evidence->vram_peak_mib = facts->host_gpu_vram_mib.most;
 	}
 	find_thin(run);
 	evidence->good = !*run->thin && evidence->oom == OOM_NONE;

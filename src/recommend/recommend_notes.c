@@ -94,18 +94,18 @@ struct amount backtest_runs(const struct backtest *backtest)
 	return amount;
 }
 
-static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary)
+static void judge_cpu(struct rt_advice *advice, const struct run_facts *facts)
 {
-	struct binding limit = summary_core_limit(summary);
-	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
-	bool throttled = total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->recorded_secs;
-	bool starved = summary_is_starved(summary);
+	struct binding limit = summary_core_limit(facts);
+	double mean = summary_mean_cores(facts), idle = summary_idle_cores(facts);
+	bool throttled = total_of(&facts->throttled_secs) >= HELD_UP_SHARE * facts->recorded_secs;
+	bool starved = summary_is_starved(facts);
 
 	if (starved)
 		advice_note(advice, "cpu_starved", "it was short of CPU for %s of %s: %s",
-			    amount_of(summary->cpu_course.short_secs, add_duration).text,
-			    amount_of(summary->recorded_secs, add_duration).text,
-			    why_starved(advice, &summary->cpu_course));
+			    amount_of(facts->cpu_course.short_secs, add_duration).text,
+			    amount_of(facts->recorded_secs, add_duration).text,
+			    why_starved(advice, &facts->cpu_course));
 	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
 		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average", idle,
 			    limit.value, limit.source);
@@ -115,13 +115,13 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 			    limit.value, limit.source);
 	advice->cpu_bound_by = mean >= BUSY_SHARE * limit.value ? "it had no more cores"
 			       : throttled                      ? "its CPU limit held it back"
-			       : starved                        ? starved_by(advice, &summary->cpu_course)
+			       : starved                        ? starved_by(advice, &facts->cpu_course)
 								: NULL;
 	if (throttled)
 		advice_note(advice, "throttled",
 			    "the CPU limit held it back for %s, summed over its CPUs, in %s",
-			    amount_of(total_of(&summary->throttled_secs), add_duration).text,
-			    amount_of(summary->recorded_secs, add_duration).text);
+			    amount_of(total_of(&facts->throttled_secs), add_duration).text,
+			    amount_of(facts->recorded_secs, add_duration).text);
 }
 
 void advice_judge_kills(struct rt_advice *advice)
@@ -148,11 +148,11 @@ void advice_judge_kills(struct rt_advice *advice)
 			    WHAT[advice->usage.oom], had);
 }
 
-static void judge_memory(struct rt_advice *advice, const struct rt_summary *summary)
+static void judge_memory(struct rt_advice *advice, const struct run_facts *facts)
 {
-	struct memory_peak moment = summary_memory_peak(summary);
+	struct memory_peak moment = summary_memory_peak(facts);
 	double peak = seen_peak(&advice->usage),
-	       limit = allowances_limit_mib(&summary->allowances, moment.elapsed_secs, moment.mib);
+	       limit = allowances_limit_mib(&facts->allowances, moment.elapsed_secs, moment.mib);
 
 	if (advice->usage.oom_floor_mib > 0)
 		advice_judge_kills(advice);
@@ -160,19 +160,19 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 		advice_note(advice, "memory_near_limit", "its peak was %.0f %% of the limit of %.0f MiB",
 			    100 * peak / limit, limit);
 	if (!(advice->usage.oom_floor_mib > 0) && peak >= FULL_SHARE * limit &&
-	    figure_mean(&summary->memory) >= FLAT_SHARE * summary->memory.most)
+	    figure_mean(&facts->memory) >= FLAT_SHARE * facts->memory.most)
 		advice_note(advice, "memory_flat",
 			    "its memory stayed the same from beginning to end: it may have reserved all that "
 			    "it found (as Java does) and need less");
-	if (summary->swap.most >= MIB_SWAPPED)
+	if (facts->swap.most >= MIB_SWAPPED)
 		advice_note(advice, "swapped",
 			    "%.0f MiB of its memory were swapped out: the advice includes them",
-			    summary->swap.most);
-	if (summary_reread_bytes(summary) > 0)
+			    facts->swap.most);
+	if (summary_reread_bytes(facts) > 0)
 		advice_note(advice, "cache_too_small",
 			    "it read %s again, because its page cache had no room for them: the advice does "
 			    "not include the page cache, and more memory would make it faster",
-			    amount_of_mib(summary_reread_bytes(summary) / 1048576).text);
+			    amount_of_mib(summary_reread_bytes(facts) / 1048576).text);
 	if (advice->memory_mib > 0 && (double)advice->memory_mib < IDLE_SHARE * limit)
 		advice_note(advice, "memory_unused", "%.0f MiB were reserved, of which %.0f MiB were used",
 			    limit, peak);
@@ -195,25 +195,25 @@ static void note_failure(struct rt_advice *advice, const struct run_end_row *end
 }
 
 /* Notes if the recording may not show all that the job needs. */
-static void judge_end(struct rt_advice *advice, const struct rt_summary *summary)
+static void judge_end(struct rt_advice *advice, const struct run_facts *facts)
 {
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	const struct run_end_row *end = FIRST(record_identity(facts->record), run_end);
 	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
 	bool exited_with_error = end && !count_absent(end->exit_code) && end->exit_code != 0;
 	bool was_killed = end && !count_absent(end->signal) && advice->usage.oom_floor_mib <= 0;
 
 	if (exited_with_error || was_killed)
 		note_failure(advice, end);
-	else if (summary->tracked &&
+	else if (facts->tracked &&
 		 (strcmp(reason, "duration") == 0 || strcmp(reason, "tracker_stopped") == 0))
 		advice_note(advice, "cut_short",
 			    "the recording ended before the process did: later needs are not recorded");
 }
 
 /* Finds GPUs that the job never used, which a sum over all GPUs hides. */
-static void judge_idle_gpus(struct rt_advice *advice, const struct rt_summary *summary)
+static void judge_idle_gpus(struct rt_advice *advice, const struct run_facts *facts)
 {
-	struct idle_gpus idle = summary_gpus_idle(summary);
+	struct idle_gpus idle = summary_gpus_idle(facts->gpus, facts->tracked);
 
 	if (idle.count > 0 && idle.count < idle.of && !buffer_error(&idle.names))
 		advice_note(advice, "idle_gpus", "it did not use %lld of %lld GPUs: %s",
@@ -221,61 +221,60 @@ static void judge_idle_gpus(struct rt_advice *advice, const struct rt_summary *s
 	buffer_done(&idle.names);
 }
 
-static void judge_gpu(struct rt_advice *advice, const struct rt_summary *summary)
+static void judge_gpu(struct rt_advice *advice, const struct run_facts *facts)
 {
-	double mean = figure_mean(&summary->gpu_usage);
+	double mean = figure_mean(&facts->gpu_usage);
 
-	if (!summary->gpu_count)
+	if (!facts->gpu_count)
 		return;
-	judge_idle_gpus(advice, summary);
-	if (advice->gpu > 0 && summary->gpu_memory_mib > 0 &&
-	    summary->gpu_vram_mib.most >=
-		    FULL_SHARE * summary->gpu_memory_mib * (double)advice->gpu / (double)summary->gpu_count)
+	judge_idle_gpus(advice, facts);
+	if (advice->gpu > 0 && facts->gpu_memory_mib > 0 &&
+	    facts->gpu_vram_mib.most >=
+		    FULL_SHARE * facts->gpu_memory_mib * (double)advice->gpu / (double)facts->gpu_count)
 		advice_note(advice, "gpu_memory_full",
 			    "it took nearly all memory of its GPUs: it may have reserved all that it found "
 			    "(as TensorFlow and JAX do) and need less");
-	if (summary->gpu_usage.most <= 0 && summary->gpu_vram_mib.most <= 0)
-		advice_note(advice, "idle_gpu", "it used none of the %lld GPUs",
-			    (long long)summary->gpu_count);
+	if (facts->gpu_usage.most <= 0 && facts->gpu_vram_mib.most <= 0)
+		advice_note(advice, "idle_gpu", "it used none of the %lld GPUs", (long long)facts->gpu_count);
 	else if (advice->gpu > 0 && mean < GPU_IDLE_SHARE * (double)advice->gpu)
 		advice_note(advice, "gpu_underused", "its GPUs were busy for %.0f %% of the time",
 			    100 * mean / (double)advice->gpu);
 }
 
-static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
+static void judge_io(struct rt_advice *advice, const struct run_facts *facts)
 {
-	double secs = total_of(&summary->io_pressure_secs);
+	double secs = total_of(&facts->io_pressure_secs);
 
 	/* cache_too_small already explains the I/O. */
-	if (strcmp(summary->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * summary->recorded_secs &&
-	    !(summary_reread_bytes(summary) > 0))
+	if (strcmp(facts->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * facts->recorded_secs &&
+	    !(summary_reread_bytes(facts) > 0))
 		advice_note(advice, "io_bound", "it waited for I/O for %s of %s",
 			    amount_of(secs, add_duration).text,
-			    amount_of(summary->recorded_secs, add_duration).text);
+			    amount_of(facts->recorded_secs, add_duration).text);
 }
 
 /*
  * Notes whether other programs used the machine, too. An idle system uses some memory and CPU time itself, so
  * less than a quarter of the memory, a tenth of the cores, or a quarter of a core is not reported.
  */
-static void judge_allocation(struct rt_advice *advice, const struct rt_summary *summary)
+static void judge_allocation(struct rt_advice *advice, const struct run_facts *facts)
 {
 	const struct part_of_machine *siblings = &advice->siblings;
 	const struct {
 		const char *unit;
 		double job, machine, least;
 	} CHECKS[] = {
-		{"cores", figure_mean(&summary->cores) + siblings->cores, figure_mean(&summary->host_cores),
-		 fmax(0.25, 0.1 * (double)summary->core_count)},
-		{"MiB of memory", figure_mean(&summary->memory) + siblings->memory_mib,
-		 figure_mean(&summary->host_memory), fmax(512, 0.25 * summary->total_memory_mib)},
-		{"GPUs", figure_mean(&summary->gpu_usage) + siblings->gpus,
-		 figure_mean(&summary->host_gpu_usage), 0.2},
-		{"MiB of GPU memory", figure_mean(&summary->gpu_vram_mib) + siblings->vram_mib,
-		 figure_mean(&summary->host_gpu_vram_mib), 512},
+		{"cores", figure_mean(&facts->cores) + siblings->cores, figure_mean(&facts->host_cores),
+		 fmax(0.25, 0.1 * (double)facts->core_count)},
+		{"MiB of memory", figure_mean(&facts->memory) + siblings->memory_mib,
+		 figure_mean(&facts->host_memory), fmax(512, 0.25 * facts->total_memory_mib)},
+		{"GPUs", figure_mean(&facts->gpu_usage) + siblings->gpus, figure_mean(&facts->host_gpu_usage),
+		 0.2},
+		{"MiB of GPU memory", figure_mean(&facts->gpu_vram_mib) + siblings->vram_mib,
+		 figure_mean(&facts->host_gpu_vram_mib), 512},
 	};
 
-	if (!summary->tracked || !knows_others(advice) || isnan(CHECKS[0].job) || isnan(CHECKS[0].machine))
+	if (!facts->tracked || !knows_others(advice) || isnan(CHECKS[0].job) || isnan(CHECKS[0].machine))
 		return;
 	advice->allocation = "dedicated";
 	for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
@@ -290,14 +289,14 @@ static void judge_allocation(struct rt_advice *advice, const struct rt_summary *
 	}
 }
 
-void advice_judge(struct rt_advice *advice, const struct rt_summary *summary)
+void advice_judge(struct rt_advice *advice, const struct run_facts *facts)
 {
-	judge_cpu(advice, summary);
-	judge_memory(advice, summary);
-	judge_end(advice, summary);
-	judge_gpu(advice, summary);
-	judge_io(advice, summary);
-	judge_allocation(advice, summary);
+	judge_cpu(advice, facts);
+	judge_memory(advice, facts);
+	judge_end(advice, facts);
+	judge_gpu(advice, facts);
+	judge_io(advice, facts);
+	judge_allocation(advice, facts);
 }
 
 /*

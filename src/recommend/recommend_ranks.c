@@ -200,10 +200,10 @@ struct part_of_machine siblings_of_first(const struct runs *runs, const size_t *
 		if (group[i] != group[0] || !run->summary ||
 		    strcmp(run->evidence.host, runs->list[0].evidence.host) != 0)
 			continue;
-		sum.cores += zero_if_unknown(figure_mean(&run->summary->cores));
-		sum.memory_mib += zero_if_unknown(figure_mean(&run->summary->memory));
-		sum.gpus += zero_if_unknown(figure_mean(&run->summary->gpu_usage));
-		sum.vram_mib += zero_if_unknown(figure_mean(&run->summary->gpu_vram_mib));
+		sum.cores += zero_if_unknown(figure_mean(&run->summary->facts.cores));
+		sum.memory_mib += zero_if_unknown(figure_mean(&run->summary->facts.memory));
+		sum.gpus += zero_if_unknown(figure_mean(&run->summary->facts.gpu_usage));
+		sum.vram_mib += zero_if_unknown(figure_mean(&run->summary->facts.gpu_vram_mib));
 	}
 	return sum;
 }

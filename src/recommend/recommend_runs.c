@@ -322,7 +322,7 @@ static const char *job_of(const struct rt_recommend_options *options, const stru
 {
 	const rt_summary *first = runs->count ? runs->list[0].summary : NULL;
 
-	return options->job ? options->job : first && *first->job_name ? first->job_name : NULL;
+	return options->job ? options->job : first && *first->facts.job_name ? first->facts.job_name : NULL;
 }
 
 int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool has_others,

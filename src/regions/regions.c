@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "regions/sample_shares.h"
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "format/csv_cells.h"
@@ -169,7 +169,7 @@ static int read_facts(rt_regions *regions, const rt_summary *summary)
 	const struct {
 		const char *name;
 		size_t value;
-	} FACTS[] = {{"samples", (size_t)summary->samples},
+	} FACTS[] = {{"samples", (size_t)summary->facts.samples},
 		     {"open_calls", phases->open_calls},
 		     {"unmatched_stops", phases->unmatched_stops},
 		     {"bad_marks", phases->bad_lines}};
@@ -259,8 +259,8 @@ static int read_phases(rt_regions *regions, const char *recording, const char *m
 	/* Another user may have put a file of marks beside the recording; it is ignored. */
 	if (!marks && !marks_can_be_read(beside.data))
 		return 0;
-	result = phases_read_marks(marks ? marks : beside.data, &summary->clock, summary->earliest,
-				   summary->latest, &regions->phases, &found);
+	result = phases_read_marks(marks ? marks : beside.data, &summary->facts.clock,
+				   summary->facts.earliest, summary->facts.latest, &regions->phases, &found);
 	if (result == -ENOENT && !marks)
 		return 0;
 	return result < 0 ? problem_set(problem, result, "%s", found.text) : 0;
@@ -281,18 +281,19 @@ int regions_of_summary(const char *const *paths, size_t path_count, const rt_sum
 	if (!regions)
 		return problem_set(problem, -ENOMEM, "out of memory");
 	regions->recorded = true;
-	regions->peak_mib = summary_memory_peak(summary).mib;
-	regions->sampled_mib = summary->tracked ? summary->memory.most : summary->host_memory.most;
-	regions->earliest = summary->earliest;
-	regions->latest = summary->latest;
+	regions->peak_mib = summary_memory_peak(&summary->facts).mib;
+	regions->sampled_mib =
+		summary->facts.tracked ? summary->facts.memory.most : summary->facts.host_memory.most;
+	regions->earliest = summary->facts.earliest;
+	regions->latest = summary->facts.latest;
 	if (!column_count) {
 		columns = MEASURES;
 		column_count = ARRAY_SIZE(MEASURES);
 	}
 	result = read_phases(regions, paths[0], marks, summary, problem);
 	if (result == 0)
-		result = read_samples(regions, paths, path_count, columns, column_count, &summary->clock,
-				      problem);
+		result = read_samples(regions, paths, path_count, columns, column_count,
+				      &summary->facts.clock, problem);
 	if (result == 0)
 		result = read_facts(regions, summary);
 	if (result == -ENOMEM)

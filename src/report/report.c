@@ -13,7 +13,7 @@
 #include "compare/compare.h"
 #include "recommend/recommend.h"
 #include "regions/regions.h"
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "base/cleanup.h"
 #include "export/output.h"
 #include "format/sample_format.h"
@@ -203,7 +203,7 @@ static int add_phases(struct report *report, const char *path, const rt_summary 
 		json_text(json, region->name);
 		json_shortest_member(json, "secs", region->seconds[REGION_TOTAL]);
 		write_use(json, regions, region);
-		write_calls(json, &regions->phases.list[i], summary->started);
+		write_calls(json, &regions->phases.list[i], summary->facts.started);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -294,7 +294,7 @@ static int read_run(struct report *report, const char *path, rt_summary **ret_su
 
 static int add_summary(struct report *report, const rt_summary *summary)
 {
-	const struct frame *identity = record_identity(summary->record);
+	const struct frame *identity = record_identity(summary->facts.record);
 	char *text;
 	int result = rt_summary_to_json(summary, &text);
 

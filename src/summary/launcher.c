@@ -5,9 +5,6 @@
 
 #include "base/cleanup.h"
 
-/* A client that worked itself, but was kept from the CPU, wanted more than the second. */
-static const double IDLE_CORES = 0.3, IDLE_CORES_WANTED = 0.5, LEAST_SHARE = 0.5;
-
 static const struct launcher LAUNCHERS[] = {
 	{"srun", "srun resource-tracker -- COMMAND"},
 	{"jsrun", "jsrun resource-tracker -- COMMAND"},
@@ -40,20 +37,4 @@ const struct launcher *find_launcher(const char *executable)
 		if (strcmp(LAUNCHERS[i].name, name) == 0)
 			return &LAUNCHERS[i];
 	return NULL;
-}
-
-const struct launcher *idle_launcher(const struct rt_summary *summary)
-{
-	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
-	double cores = summary_mean_cores(summary);
-	double short_cores = summary_cpu_short_secs(summary) / summary->wall_secs;
-	const struct launcher *launcher;
-
-	if (!start || text_absent(start->executable) || !(cores < IDLE_CORES) ||
-	    cores + short_cores >= IDLE_CORES_WANTED)
-		return NULL;
-	launcher = find_launcher(start->executable);
-	if (launcher || !(summary->programs.launcher_secs >= LEAST_SHARE * summary->wall_secs))
-		return launcher;
-	return summary->programs.launcher;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include "summary/summary.h"
 #include "base/cleanup.h"
 #include "base/file_lock.h"
 
@@ -98,17 +97,15 @@ static double first_known(double value, double otherwise)
 	return real_absent(value) ? otherwise : value;
 }
 
-static bool stopped_at_limit(const struct rt_summary *summary)
+static bool stopped_at_limit(const struct oom_course *course, double limit_mib)
 {
-	const struct oom_course *course = &summary->oom;
-	double limit = summary->memory_limit_mib, growth = fmax(0, course->growth_mib);
+	double growth = fmax(0, course->growth_mib);
 
-	if (course->live || strcmp(summary->layout, "json") != 0)
-		return false;
-	return course->charged_mib >= HALF * limit && course->charged_mib + growth >= AT_LIMIT_SHARE * limit;
+	return !course->live && course->charged_mib >= HALF * limit_mib &&
+	       course->charged_mib + growth >= AT_LIMIT_SHARE * limit_mib;
 }
 
-static enum oom_kind kind_of(const struct rt_summary *summary, const struct run_end_row *end, int64_t kills)
+static enum oom_kind kind_of_end(const struct run_end_row *end, int64_t kills)
 {
 	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
 
@@ -116,8 +113,6 @@ static enum oom_kind kind_of(const struct rt_summary *summary, const struct run_
 		return OOM_CONFIRMED;
 	if (strncmp(reason, "oom_kill", 8) == 0)
 		return OOM_SUSPECTED;
-	if (!end && stopped_at_limit(summary))
-		return OOM_STOPPED_AT_LIMIT;
 	return kills > 0 ? OOM_STEP : OOM_NONE;
 }
 
@@ -131,10 +126,9 @@ static int64_t kills_of(const struct oom_course *course, const struct run_end_ro
 	return count_absent(course->kills_last) ? 0 : course->kills_last - course->kills_first;
 }
 
-struct oom_finding summary_oom(const struct rt_summary *summary)
+struct oom_finding oom_find(const struct oom_course *course, const struct run_end_row *end, double limit_mib,
+			    bool has_ends)
 {
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-	const struct oom_course *course = &summary->oom;
 	struct oom_finding found = {
 		.kills = kills_of(course, end),
 		.elapsed_secs = course->kill_elapsed_secs,
@@ -142,7 +136,8 @@ struct oom_finding summary_oom(const struct rt_summary *summary)
 		.peak_mib = course->kill_peak_mib,
 	};
 
-	found.kind = kind_of(summary, end, found.kills);
+	found.kind = !end && has_ends && stopped_at_limit(course, limit_mib) ? OOM_STOPPED_AT_LIMIT
+									     : kind_of_end(end, found.kills);
 	found.shared = found.kills > 0 && (!end || count_absent(end->oom_kills));
 	if (end) {
 		found.elapsed_secs = first_known(end->oom_kill_elapsed_secs, found.elapsed_secs);
@@ -151,10 +146,10 @@ struct oom_finding summary_oom(const struct rt_summary *summary)
 	}
 	if (found.kind == OOM_STOPPED_AT_LIMIT) {
 		found.elapsed_secs = course->charged_elapsed_secs;
-		found.limit_mib = summary->memory_limit_mib;
+		found.limit_mib = limit_mib;
 		found.peak_mib = course->charged_mib;
 	} else if (found.kind == OOM_SUSPECTED || found.kind == OOM_CONFIRMED) {
-		found.limit_mib = first_known(found.limit_mib, summary->memory_limit_mib);
+		found.limit_mib = first_known(found.limit_mib, limit_mib);
 	}
 	return found;
 }

@@ -5,10 +5,8 @@
  */
 #pragma once
 
-#include "metric/frame.h"
+#include "record/reader.h"
 #include "metric/metric_set.h"
-
-struct rt_summary;
 
 enum oom_kind {
 	OOM_NONE,
@@ -27,8 +25,6 @@ struct oom_finding {
 	double peak_mib; /* largest memory charged to the cgroup before, or of the last sample; NaN: unknown */
 };
 
-struct oom_finding summary_oom(const struct rt_summary *summary);
-
 /* Returns "step", "suspected", "confirmed", "stopped_at_limit"; NULL for OOM_NONE. */
 const char *oom_kind_name(enum oom_kind kind);
 
@@ -46,3 +42,10 @@ void oom_course_want(struct metric_set *wanted);
 void oom_course_add(struct oom_course *course, const struct frame *frame);
 /* Tries the lock that a recorder holds on its file. */
 void oom_course_end(struct oom_course *course, const char *path);
+
+/*
+ * The finding of a whole run. `end` is NULL if the recording has none; `limit_mib` is the last memory limit; only a recording of
+ * ours (`has_ends`) shows by a missing end that it stopped.
+ */
+struct oom_finding oom_find(const struct oom_course *course, const struct run_end_row *end, double limit_mib,
+			    bool has_ends);

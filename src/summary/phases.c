@@ -348,3 +348,14 @@ int phases_read_sub_tracking(const char *path, struct phases *ret_phases, struct
 	*ret_phases = phases;
 	return 0;
 }
+
+struct phase_time phase_time_of(const struct phase *phase)
+{
+	struct phase_time time = {0};
+
+	for (size_t i = 0; i < phase->call_count; i++) {
+		time.secs += phase->calls[i].stop - phase->calls[i].start;
+		time.open_calls += phase->calls[i].open;
+	}
+	return time;
+}

@@ -32,6 +32,12 @@ struct phases {
 	size_t bad_lines;
 };
 
+struct phase_time {
+	double secs;       /* sum over all calls, including simultaneous ones */
+	size_t open_calls; /* never stopped: they end with the recording */
+};
+struct phase_time phase_time_of(const struct phase *phase);
+
 void phases_done(struct phases *phases);
 #define CLEANUP_PHASES __attribute__((cleanup(phases_done)))
 

@@ -1,13 +1,12 @@
 /* Reads the samples of a run into its summary; see summary.h. */
-#include "summary/bottleneck.h"
-#include "record/tree_memory.h"
+#include "summary/summary.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/mark_line.h"
+#include "record/tree_memory.h"
 
 #define MIB 1048576.0
 
@@ -41,32 +40,6 @@ static void want_host(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_tracker);
 }
 
-void figure_add(struct figure *figure, const struct moment *moment, double value)
-{
-	if (isnan(value)) {
-		figure->has_gap |= !isnan(figure->most);
-		return;
-	}
-	if (moment->length_secs > 0) {
-		figure->weighted += value * moment->length_secs;
-		figure->weights += moment->length_secs;
-	}
-	if (isnan(figure->most) || value > figure->most) {
-		figure->most = value;
-		figure->most_elapsed_secs = moment->elapsed_secs;
-	}
-}
-
-void total_add(struct total *total, double change)
-{
-	if (isnan(change)) {
-		total->has_gap |= total->present;
-		return;
-	}
-	total->sum += change;
-	total->present = true;
-}
-
 static double same_real(double real)
 {
 	return real;
@@ -76,21 +49,21 @@ static double same_real(double real)
 #define REAL_OF(value) _Generic((value), double : same_real, int64_t : real_of_count)(value)
 
 /* Adds the metrics whose value is a metric's own. */
-static void add_metrics(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+static void add_metrics(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
 {
 #define MEAN_AND_MAX(field, kind, metric) \
 	if (FIRST(frame, kind)) \
-		figure_add(&summary->field, moment, REAL_OF(FIRST(frame, kind)->metric));
+		figure_add(&facts->field, moment, REAL_OF(FIRST(frame, kind)->metric));
 #define SUM(field, kind, metric) \
 	if (FIRST(frame, kind)) \
-		total_add(&summary->field, REAL_OF(FIRST(frame, kind)->metric));
+		total_add(&facts->field, REAL_OF(FIRST(frame, kind)->metric));
 #include "summary/summary_sums.def"
 #define SUM_OF(group, name, kind, decimals, row, metric, ...) \
 	if (FIRST(frame, row)) \
-		total_add(&summary->own.group##_##name, REAL_OF(FIRST(frame, row)->metric));
+		total_add(&facts->own.group##_##name, REAL_OF(FIRST(frame, row)->metric));
 #define MEAN_OF(group, name, kind, decimals, row, metric, ...) \
 	if (FIRST(frame, row)) \
-		figure_add(&summary->own.group##_##name, moment, REAL_OF(FIRST(frame, row)->metric));
+		figure_add(&facts->own.group##_##name, moment, REAL_OF(FIRST(frame, row)->metric));
 #define MOST_OF MEAN_OF
 #include "figures/run_figures.def"
 }
@@ -119,96 +92,96 @@ static void parts_add(struct parts *parts, const struct moment *moment, double m
  * Splits memory into private and shared parts, with each shared page once. Memory that is not private to the
  * root process belongs to its descendants; they share some of it with the root.
  */
-static void add_shares(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+static void add_shares(struct run_facts *facts, const struct tree_row *tree, const struct moment *moment)
 {
 	double main_private = tree->process_main_private_mib, all_private = tree->process_private_mib;
 	double shared = tree->process_memory_mib - all_private;
 
 	if (memory_measure(tree->process_memory_source) > MEASURE_ONCE)
 		return;
-	parts_add(&summary->private_mib, moment, main_private, all_private);
-	figure_add(&summary->shared_mib.main, moment, tree->process_main_rss_mib - main_private);
-	figure_add(&summary->shared_mib.combined, moment, shared < 0 ? 0 : shared);
+	parts_add(&facts->private_mib, moment, main_private, all_private);
+	figure_add(&facts->shared_mib.main, moment, tree->process_main_rss_mib - main_private);
+	figure_add(&facts->shared_mib.combined, moment, shared < 0 ? 0 : shared);
 	if (tree->process_child_count > 0) {
 		/* If the root's private memory is unknown, so is its descendants' shared memory. */
 		if (!isnan(main_private))
-			figure_add(&summary->shared_mib.descendants, moment, shared < 0 ? 0 : shared);
-		figure_add(&summary->descendants_mib, moment, tree->process_memory_mib - main_private);
+			figure_add(&facts->shared_mib.descendants, moment, shared < 0 ? 0 : shared);
+		figure_add(&facts->descendants_mib, moment, tree->process_memory_mib - main_private);
 	}
 }
 
-static void add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+static void add_memory(struct run_facts *facts, const struct tree_row *tree, const struct moment *moment)
 {
-	summary_add_memory(summary, tree, moment);
+	memory_facts_add(&facts->measured, tree, moment);
 	/*
 	 * Without swap the sum equals `memory`, where a figure that counts shared pages in each process may
 	 * still be disproved.
 	 */
 	if (tree->process_swap_mib > 0 || memory_measure(tree->process_memory_source) <= MEASURE_ONCE)
-		figure_add(&summary->memory_and_swap, moment,
+		figure_add(&facts->memory_and_swap, moment,
 			   tree->process_memory_mib +
 				   (real_absent(tree->process_swap_mib) ? 0 : tree->process_swap_mib));
-	time_bins_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
+	time_bins_add(&facts->memory_history, moment->elapsed_secs, moment->length_secs,
 		      tree->process_memory_mib);
-	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
-	add_shares(summary, tree, moment);
+	parts_add(&facts->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
+	add_shares(facts, tree, moment);
 }
 
 /* The rest of the last interval may be microseconds long, too short for a rate (metric/derive.h). */
-static bool is_instant(const struct rt_summary *summary, const struct moment *moment)
+static bool is_instant(const struct run_facts *facts, const struct moment *moment)
 {
 	return !(moment->length_secs > 0) ||
-	       (moment->length_secs < 0.1 && moment->length_secs < summary->longest_secs / 2);
+	       (moment->length_secs < 0.1 && moment->length_secs < facts->longest_secs / 2);
 }
 
-static void add_tree(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+static void add_tree(struct run_facts *facts, const struct tree_row *tree, const struct moment *moment)
 {
 	double main_secs = tree->process_main_utime_secs + tree->process_main_stime_secs;
-	double main_cores = is_instant(summary, moment) ? NAN : main_secs / moment->length_secs;
+	double main_cores = is_instant(facts, moment) ? NAN : main_secs / moment->length_secs;
 	double processes = real_of_count(tree->process_child_count) + 1;
 
-	summary->tracked |= !real_absent(tree->process_cores_used) ||
-			    !real_absent(tree->process_memory_mib) ||
-			    !count_absent(tree->process_child_count);
-	summary->had_descendants |= processes > 1;
-	shape_add(&summary->core_shape, moment->length_secs, tree->process_cores_used);
-	time_bins_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
+	facts->tracked |= !real_absent(tree->process_cores_used) || !real_absent(tree->process_memory_mib) ||
+			  !count_absent(tree->process_child_count);
+	facts->had_descendants |= processes > 1;
+	shape_add(&facts->core_shape, moment->length_secs, tree->process_cores_used);
+	time_bins_add(&facts->cores_history, moment->elapsed_secs, moment->length_secs,
 		      tree->process_cores_used);
-	add_memory(summary, tree, moment);
-	figure_add(&summary->processes, moment, processes);
+	add_memory(facts, tree, moment);
+	figure_add(&facts->processes, moment, processes);
 	/* The count becomes absent when processes may have been missed. */
 	if (!count_absent(tree->process_exited_count) || !count_absent(tree->process_child_count))
-		summary->exited = tree->process_exited_count;
-	parts_add(&summary->cpu_cores, moment, main_cores, tree->process_cores_used);
-	parts_add(&summary->thread_count, moment, real_of_count(tree->process_main_thread_count),
+		facts->exited = tree->process_exited_count;
+	parts_add(&facts->cpu_cores, moment, main_cores, tree->process_cores_used);
+	parts_add(&facts->thread_count, moment, real_of_count(tree->process_main_thread_count),
 		  real_of_count(tree->process_thread_count));
-	parts_add(&summary->vram, moment, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib);
+	parts_add(&facts->vram, moment, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib);
+	copy_text(facts->network_source, sizeof(facts->network_source), tree->process_net_source);
 }
 
 /* Without a tracked process, the sparklines show the machine. */
-static void add_host(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+static void add_host(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
 {
 	const struct host_cpu_row *cpu = FIRST(frame, host_cpu);
 	const struct memory_row *memory = FIRST(frame, memory);
 
 	if (memory && !real_absent(memory->total_mib))
-		summary->total_memory_mib = memory->total_mib;
-	if (!summary->tracked) {
-		shape_add(&summary->core_shape, moment->length_secs, cpu ? cpu->utilization_pct : NAN);
-		time_bins_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
+		facts->total_memory_mib = memory->total_mib;
+	if (!facts->tracked) {
+		shape_add(&facts->core_shape, moment->length_secs, cpu ? cpu->utilization_pct : NAN);
+		time_bins_add(&facts->cores_history, moment->elapsed_secs, moment->length_secs,
 			      cpu ? cpu->utilization_pct : NAN);
-		time_bins_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
+		time_bins_add(&facts->memory_history, moment->elapsed_secs, moment->length_secs,
 			      memory ? memory->used_mib : NAN);
 	}
 }
 
-static bool is_chosen(struct rt_summary *summary, const char *uuid)
+static bool is_chosen(struct run_facts *facts, const char *uuid)
 {
-	if (!summary->gpu_uuids)
+	if (!facts->gpu_uuids)
 		return true;
-	for (size_t i = 0; i < summary->gpu_uuid_count; i++)
-		if (!text_absent(uuid) && strcmp(summary->gpu_uuids[i], uuid) == 0)
-			return summary->gpu_seen[i] = true;
+	for (size_t i = 0; i < facts->gpu_uuid_count; i++)
+		if (!text_absent(uuid) && strcmp(facts->gpu_uuids[i], uuid) == 0)
+			return facts->gpu_seen[i] = true;
 	return false;
 }
 
@@ -228,7 +201,7 @@ static bool is_unified(const struct gpu_row *gpu)
 	return !text_absent(gpu->memory_kind) && strcmp(gpu->memory_kind, "unified") == 0;
 }
 
-static void add_gpus(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+static void add_gpus(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
 {
 	int64_t count = 0;
 	double bytes = 0, busy = NAN;
@@ -240,55 +213,96 @@ static void add_gpus(struct rt_summary *summary, const struct frame *frame, cons
 		/* A unified GPU has no memory of its own: the firmware sets aside a part of the machine's. */
 		if (!part && !is_unified(gpu))
 			bytes = gpu->vram_total_bytes > 0 ? bytes + (double)gpu->vram_total_bytes : NAN;
-		if (is_chosen(summary, gpu->uuid) && !real_absent(gpu->utilization_pct))
+		if (is_chosen(facts, gpu->uuid) && !real_absent(gpu->utilization_pct))
 			busy = (isnan(busy) ? 0 : busy) + gpu->utilization_pct / 100;
 	}
-	figure_add(&summary->gpu_cores, moment, busy);
-	if (count > summary->gpu_count)
-		summary->gpu_count = count;
-	if (bytes / MIB > summary->gpu_memory_mib)
-		summary->gpu_memory_mib = bytes / MIB;
-	summary_gpus_add(summary, frame, moment);
+	figure_add(&facts->gpu_cores, moment, busy);
+	if (count > facts->gpu_count)
+		facts->gpu_count = count;
+	if (bytes / MIB > facts->gpu_memory_mib)
+		facts->gpu_memory_mib = bytes / MIB;
+	summary_gpus_add(&facts->gpus, frame, moment);
 }
 
-static void add_group(struct rt_summary *summary, const struct cgroup_row *cgroup,
-		      const struct moment *moment)
+static void add_group(struct run_facts *facts, const struct cgroup_row *cgroup, const struct moment *moment)
 {
 	double held = cgroup->anon_mib + (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib) +
 		      (real_absent(cgroup->kernel_mib) ? 0 : cgroup->kernel_mib);
 
-	figure_add(&summary->group_memory, moment, held);
-	figure_add(&summary->group_cache, moment,
+	figure_add(&facts->group_memory, moment, held);
+	figure_add(&facts->group_cache, moment,
 		   cgroup->file_mib - (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib));
 }
 
-static void add_bounds(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+static void add_bounds(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
 {
 	const struct limits_row *limits = FIRST(frame, limits);
 	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
 
-	allowances_add(&summary->allowances, frame, moment->elapsed_secs, moment->length_secs);
+	allowances_add(&facts->allowances, frame, moment->elapsed_secs, moment->length_secs);
 	if (limits) {
 		/* A limit that was removed becomes unknown again. */
-		summary->cpu_limit_cores = limits->cpu_limit_cores;
-		summary->memory_limit_mib = limits->memory_limit_mib;
+		facts->cpu_limit_cores = limits->cpu_limit_cores;
+		facts->memory_limit_mib = limits->memory_limit_mib;
 		if (!count_absent(limits->cpuset_cores))
-			summary->cpuset_cores = limits->cpuset_cores;
+			facts->cpuset_cores = limits->cpuset_cores;
 	}
 	if (cgroup)
-		add_group(summary, cgroup, moment);
+		add_group(facts, cgroup, moment);
 }
 
-static void add_tracker(struct rt_summary *summary, const struct frame *frame)
+/* Tells whether the waiting is that of any process on the machine, which says nothing about the job. */
+static bool is_of_machine(const struct run_facts *facts, const struct pressure_row *pressure)
+{
+	return facts->tracked && !text_absent(pressure->source) && strcmp(pressure->source, "host") == 0;
+}
+
+static void add_pressure(struct run_facts *facts, const struct pressure_row *pressure)
+{
+	bool of_machine = is_of_machine(facts, pressure);
+
+	total_add(of_machine ? &facts->machine_cpu_pressure_secs : &facts->cpu_pressure_secs,
+		  pressure->cpu_some_secs);
+	total_add(of_machine ? &facts->machine_memory_pressure_secs : &facts->memory_pressure_secs,
+		  pressure->memory_some_secs);
+	total_add(of_machine ? &facts->machine_io_pressure_secs : &facts->io_pressure_secs,
+		  pressure->io_some_secs);
+	copy_text(facts->pressure_source, sizeof(facts->pressure_source), pressure->source);
+}
+
+static void add_waiting(struct run_facts *facts, const struct frame *frame)
+{
+	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
+	const struct pressure_row *pressure = FIRST(frame, pressure);
+	struct cpu_bounds bounds = {facts->core_count, facts->cpuset_cores, facts->cpu_limit_cores};
+
+	if (pressure)
+		add_pressure(facts, pressure);
+	/* Samples may leave out limits that never change. */
+	if (start) {
+		bounds.core_count = start->cpu_count;
+		if (count_absent(bounds.cpuset_cores))
+			bounds.cpuset_cores = start->cpuset_cores;
+		if (isnan(bounds.limit_cores))
+			bounds.limit_cores = start->cpu_limit_cores;
+	}
+	/* CPUs have come online since the start. */
+	if (!count_absent(bounds.core_count) && !count_absent(bounds.cpuset_cores) &&
+	    bounds.cpuset_cores > bounds.core_count)
+		bounds.core_count = bounds.cpuset_cores;
+	cpu_course_add(&facts->cpu_course, frame, &bounds, pressure && !is_of_machine(facts, pressure));
+}
+
+static void add_tracker(struct run_facts *facts, const struct frame *frame)
 {
 	const struct tracker_row *tracker = FIRST(frame, tracker);
 
 	if (!count_absent(frame->sample->missed_ticks))
-		summary->missed_ticks += frame->sample->missed_ticks;
+		facts->missed_ticks += frame->sample->missed_ticks;
 	if (!tracker)
 		return;
 	if (!count_absent(tracker->dropped_samples))
-		summary->dropped_samples = tracker->dropped_samples;
+		facts->dropped_samples = tracker->dropped_samples;
 }
 
 static void forget_figure(struct figure *figure)
@@ -303,28 +317,28 @@ static void forget_parts(struct parts *parts)
 	forget_figure(&parts->combined);
 }
 
-static void forget_figures(struct rt_summary *summary)
+static void forget_figures(struct run_facts *facts)
 {
-#define MEAN_AND_MAX(field, row, metric) forget_figure(&summary->field);
-#define MEAN_AND_MAX_BY_CODE(field) forget_figure(&summary->field);
-#define PARTS_BY_CODE(field) forget_parts(&summary->field);
+#define MEAN_AND_MAX(field, row, metric) forget_figure(&facts->field);
+#define MEAN_AND_MAX_BY_CODE(field) forget_figure(&facts->field);
+#define PARTS_BY_CODE(field) forget_parts(&facts->field);
 #include "summary/summary_sums.def"
-#define MEAN_OF(group, name, ...) forget_figure(&summary->own.group##_##name);
+#define MEAN_OF(group, name, ...) forget_figure(&facts->own.group##_##name);
 #define MOST_OF MEAN_OF
 #include "figures/run_figures.def"
 }
 
-static void begin_run(struct rt_summary *summary, const struct frame *frame)
+static void begin_run(struct run_facts *facts, const struct frame *frame)
 {
-	summary_gpus_clear(summary->gpus);
-	run_clock_clear(&summary->clock);
-	*summary = (struct rt_summary){
-		.clock = summary->clock,
-		.gpus = summary->gpus,
-		.gpu_uuids = summary->gpu_uuids,
-		.gpu_uuid_count = summary->gpu_uuid_count,
-		.record = summary->record,
-		.run = record_run(summary->record),
+	summary_gpus_clear(facts->gpus);
+	run_clock_clear(&facts->clock);
+	*facts = (struct run_facts){
+		.clock = facts->clock,
+		.gpus = facts->gpus,
+		.gpu_uuids = facts->gpu_uuids,
+		.gpu_uuid_count = facts->gpu_uuid_count,
+		.record = facts->record,
+		.run = record_run(facts->record),
 		.tracked_pid = no_count(ABSENT_NOT_TRACKED),
 		.rank = no_count(ABSENT_NOT_GIVEN),
 		.exited = no_count(ABSENT_NOT_TRACKED),
@@ -336,13 +350,12 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 		.first_elapsed_secs = frame->sample->elapsed_secs,
 		.first_timestamp = frame->sample->timestamp,
 	};
-	forget_figures(summary);
-	oom_course_begin(&summary->oom);
-	measured_memory_clear(&summary->memory_kept);
-	measured_memory_clear(&summary->memory_held_back);
+	forget_figures(facts);
+	oom_course_begin(&facts->oom);
+	memory_facts_begin(&facts->measured);
 }
 
-static int add_sample(struct rt_summary *summary, const struct frame *frame)
+static int add_sample(struct run_facts *facts, const struct frame *frame)
 {
 	const struct sample_row *sample = frame->sample;
 	struct moment moment = {sample->elapsed_secs, sample->actual_interval_ms / 1000};
@@ -350,123 +363,107 @@ static int add_sample(struct rt_summary *summary, const struct frame *frame)
 	/* In files with time stamps alone, the length of the first sample is unknown. */
 	if (isnan(moment.length_secs))
 		moment.length_secs = 0;
-	if (moment.length_secs > summary->longest_secs)
-		summary->longest_secs = moment.length_secs;
-	summary->samples++;
-	summary->ended = sample->timestamp;
-	summary->wall_secs = sample->elapsed_secs;
-	copy_text(summary->host, sizeof(summary->host), sample->host);
-	copy_text(summary->job_name, sizeof(summary->job_name), sample->job_name);
+	if (moment.length_secs > facts->longest_secs)
+		facts->longest_secs = moment.length_secs;
+	facts->samples++;
+	facts->ended = sample->timestamp;
+	facts->wall_secs = sample->elapsed_secs;
+	copy_text(facts->host, sizeof(facts->host), sample->host);
+	copy_text(facts->job_name, sizeof(facts->job_name), sample->job_name);
 	if (!count_absent(sample->tracked_pid))
-		summary->tracked_pid = sample->tracked_pid;
+		facts->tracked_pid = sample->tracked_pid;
 	if (!count_absent(sample->rank))
-		summary->rank = sample->rank;
-	add_metrics(summary, frame, &moment);
+		facts->rank = sample->rank;
+	add_metrics(facts, frame, &moment);
 	if (FIRST(frame, tree))
-		add_tree(summary, FIRST(frame, tree), &moment);
-	add_host(summary, frame, &moment);
-	summary_disks_add(&summary->disks, frame);
-	add_gpus(summary, frame, &moment);
-	add_bounds(summary, frame, &moment);
-	summary_add_waiting(summary, frame);
-	summary_add_network(summary, FIRST(frame, tree));
-	oom_course_add(&summary->oom, frame);
-	summary_programs_add(&summary->programs, frame);
-	add_tracker(summary, frame);
-	return run_clock_add(&summary->clock, sample->elapsed_secs, sample->timestamp);
+		add_tree(facts, FIRST(frame, tree), &moment);
+	add_host(facts, frame, &moment);
+	summary_disks_add(&facts->disks, frame);
+	add_gpus(facts, frame, &moment);
+	add_bounds(facts, frame, &moment);
+	add_waiting(facts, frame);
+	oom_course_add(&facts->oom, frame);
+	summary_programs_add(&facts->programs, frame);
+	add_tracker(facts, frame);
+	return run_clock_add(&facts->clock, sample->elapsed_secs, sample->timestamp);
 }
 
-static void finish_summary(struct rt_summary *summary)
+static void finish_summary(struct run_facts *facts)
 {
-	const struct frame *identity = record_identity(summary->record);
+	const struct frame *identity = record_identity(facts->record);
 	const struct run_start_row *start = FIRST(identity, run_start);
 	const struct run_end_row *end = FIRST(identity, run_end);
-	double lead_in = record_lead_in_secs(summary->record);
+	double lead_in = record_lead_in_secs(facts->record);
 
-	summary->runs = record_run(summary->record);
-	summary->damage = record_damage(summary->record);
-	summary->layout = record_layout(summary->record);
-	summary->interval_secs = record_interval_secs(summary->record);
-	summary_finish_memory(summary);
-	summary_programs_finish(&summary->programs);
+	facts->runs = record_run(facts->record);
+	facts->damage = record_damage(facts->record);
+	facts->layout = record_layout(facts->record);
+	facts->interval_secs = record_interval_secs(facts->record);
+	memory_facts_finish(&facts->measured, &facts->memory);
+	summary_programs_finish(&facts->programs);
 	/* If elapsed time starts at the first sample, the time that this sample covers is added. */
-	if (summary->first_elapsed_secs == 0)
-		summary->wall_secs += lead_in;
+	if (facts->first_elapsed_secs == 0)
+		facts->wall_secs += lead_in;
 	/*
 	 * The last sample's time cannot serve: the clock may have been set since, or the machine suspended.
 	 */
-	summary->started = summary->first_timestamp -
-			   (summary->first_elapsed_secs == 0 ? lead_in : summary->first_elapsed_secs);
-	summary->earliest = summary->started;
-	summary->latest = run_clock_at(&summary->clock, summary->clock.elapsed_secs);
+	facts->started = facts->first_timestamp -
+			 (facts->first_elapsed_secs == 0 ? lead_in : facts->first_elapsed_secs);
+	facts->earliest = facts->started;
+	facts->latest = run_clock_at(&facts->clock, facts->clock.elapsed_secs);
 	if (end && !real_absent(end->wall_secs))
-		summary->wall_secs = end->wall_secs;
-	summary->recorded_secs = summary->wall_secs;
-	if (end && end->tree_wall_secs > summary->wall_secs)
-		summary->recorded_secs = end->tree_wall_secs;
-	allowances_finish(&summary->allowances, start);
+		facts->wall_secs = end->wall_secs;
+	facts->recorded_secs = facts->wall_secs;
+	if (end && end->tree_wall_secs > facts->wall_secs)
+		facts->recorded_secs = end->tree_wall_secs;
+	allowances_finish(&facts->allowances, start);
 	if (!start)
 		return;
-	summary->core_count = start->cpu_count;
-	if (isnan(summary->cpu_limit_cores))
-		summary->cpu_limit_cores = start->cpu_limit_cores;
-	if (isnan(summary->memory_limit_mib))
-		summary->memory_limit_mib = start->memory_limit_mib;
-	if (count_absent(summary->cpuset_cores))
-		summary->cpuset_cores = start->cpuset_cores;
-	if (isnan(summary->total_memory_mib) && !real_absent(start->memory_total_mib))
-		summary->total_memory_mib = start->memory_total_mib;
+	facts->core_count = start->cpu_count;
+	if (isnan(facts->cpu_limit_cores))
+		facts->cpu_limit_cores = start->cpu_limit_cores;
+	if (isnan(facts->memory_limit_mib))
+		facts->memory_limit_mib = start->memory_limit_mib;
+	if (count_absent(facts->cpuset_cores))
+		facts->cpuset_cores = start->cpuset_cores;
+	if (isnan(facts->total_memory_mib) && !real_absent(start->memory_total_mib))
+		facts->total_memory_mib = start->memory_total_mib;
 }
 
-/* Marks are optional: without readable ones, the summary has no phases. */
-static void read_phases(struct rt_summary *summary, const char *path)
-{
-	CLEANUP_BUFFER struct buffer beside = BUFFER(1 << 16);
-
-	if (strcmp(path, "-") == 0)
-		return;
-	buffer_printf(&beside, "%s.marks", path);
-	if (!buffer_error(&beside) && marks_can_be_read(beside.data))
-		(void)phases_read_marks(beside.data, &summary->clock, summary->earliest, summary->latest,
-					&summary->phases, NULL);
-}
-
-static int read_samples(struct rt_summary *summary, const struct summary_watcher *watcher, const char *path,
+static int read_samples(struct run_facts *facts, const struct summary_watcher *watcher, const char *path,
 			struct rt_problem *problem)
 {
 	CLEANUP_BUFFER struct buffer words = BUFFER(160);
 	const struct frame *frame;
 	int result;
 
-	while ((result = record_next(summary->record, &frame)) > 0) {
-		if (record_run(summary->record) != summary->run)
-			begin_run(summary, frame);
-		result = add_sample(summary, frame);
+	while ((result = record_next(facts->record, &frame)) > 0) {
+		if (record_run(facts->record) != facts->run)
+			begin_run(facts, frame);
+		result = add_sample(facts, frame);
 		if (result < 0)
 			return problem_set(problem, result, "out of memory");
 		if (watcher)
-			watcher->sample(watcher->context, frame, summary->run);
+			watcher->sample(watcher->context, frame, facts->run);
 	}
 	if (result < 0)
-		return problem_set(problem, result, "%s", record_problem(summary->record)->text);
-	if (!summary->samples)
+		return problem_set(problem, result, "%s", record_problem(facts->record)->text);
+	if (!facts->samples)
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
-	finish_summary(summary);
-	oom_course_end(&summary->oom, path);
-	copy_text(summary->file_name, sizeof(summary->file_name),
+	finish_summary(facts);
+	oom_course_end(&facts->oom, path);
+	copy_text(facts->file_name, sizeof(facts->file_name),
 		  strcmp(path, "-") == 0 ? ""
 		  : strrchr(path, '/')   ? strrchr(path, '/') + 1
 					 : path);
-	read_phases(summary, path);
-	find_bottlenecks(summary);
-	summary_add_end(&words, summary);
-	copy_text(summary->end_words, sizeof(summary->end_words), words.data);
-	summary_find_name(summary);
+	summary_add_end(&words, facts);
+	copy_text(facts->end_words, sizeof(facts->end_words), words.data);
+	summary_find_name(facts);
 	return 0;
 }
 
 /* Checks that the recording has every chosen GPU. */
-static int check_gpus(struct rt_summary *summary, const struct metric_set *wanted, const char *const *paths,
+static int check_gpus(struct run_facts *facts, const struct metric_set *wanted, const char *const *paths,
 		      size_t path_count, struct rt_problem *problem)
 {
 	CLEANUP_BUFFER struct buffer names = BUFFER(256);
@@ -475,8 +472,8 @@ static int check_gpus(struct rt_summary *summary, const struct metric_set *wante
 	const struct frame *frame;
 	struct record *record;
 
-	for (size_t i = 0; i < summary->gpu_uuid_count && !missing; i++)
-		missing = summary->gpu_seen[i] ? NULL : summary->gpu_uuids[i];
+	for (size_t i = 0; i < facts->gpu_uuid_count && !missing; i++)
+		missing = facts->gpu_seen[i] ? NULL : facts->gpu_uuids[i];
 	if (!missing)
 		return 0;
 	/* The message lists the GPUs of the first sample. */
@@ -491,62 +488,30 @@ static int check_gpus(struct rt_summary *summary, const struct metric_set *wante
 			   names.length && !buffer_error(&names) ? names.data : "none");
 }
 
-static int read_summary(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
-			const char *const *uuids, size_t uuid_count, rt_summary **ret_summary,
-			struct rt_problem *problem)
+int run_facts_read(struct run_facts *facts, const char *const *paths, size_t path_count,
+		   const struct facts_options *options, struct rt_problem *problem)
 {
-	rt_summary *summary = calloc(1, sizeof(*summary));
-	struct record_options options = {0};
+	const struct summary_watcher *watcher = options->watcher;
+	struct record_options wanted = {0};
 	int result;
 
-	if (!summary)
-		return problem_set(problem, -ENOMEM, "out of memory");
-	summary->gpu_uuids = uuid_count ? uuids : NULL;
-	summary->gpu_uuid_count = uuid_count;
-	want_tree(&options.wanted);
-	want_host(&options.wanted);
+	facts->gpu_uuids = options->gpu_uuid_count ? options->gpu_uuids : NULL;
+	facts->gpu_uuid_count = options->gpu_uuid_count;
+	want_tree(&wanted.wanted);
+	want_host(&wanted.wanted);
 	for (enum row_kind kind = 0; watcher && kind < ROW_KINDS; kind++)
-		metric_set_join_kind(&options.wanted, &watcher->wanted, kind);
-	result = uuid_count > GPUS_CHOSEN
+		metric_set_join_kind(&wanted.wanted, &watcher->wanted, kind);
+	result = options->gpu_uuid_count > GPUS_CHOSEN
 			 ? problem_set(problem, -EINVAL, "too many GPUs were named")
-			 : record_open(paths, path_count, &options, &summary->record, problem);
+			 : record_open(paths, path_count, &wanted, &facts->record, problem);
 	if (result == 0)
-		result = read_samples(summary, watcher, paths[0], problem);
-	if (result == 0)
-		result = check_gpus(summary, &options.wanted, paths, path_count, problem);
-	if (result < 0) {
-		rt_summary_free(summary);
-		return result;
-	}
-	*ret_summary = summary;
-	return 0;
+		result = read_samples(facts, watcher, paths[0], problem);
+	return result < 0 ? result : check_gpus(facts, &wanted.wanted, paths, path_count, problem);
 }
 
-int summary_read_watched(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
-			 rt_summary **ret_summary, struct rt_problem *ret_problem)
+void run_facts_done(struct run_facts *facts)
 {
-	return read_summary(paths, path_count, watcher, NULL, 0, ret_summary, ret_problem);
-}
-
-int rt_summary_read_gpus(const char *const *paths, size_t path_count, const char *const *uuids,
-			 size_t uuid_count, rt_summary **ret_summary, struct rt_problem *ret_problem)
-{
-	return read_summary(paths, path_count, NULL, uuids, uuid_count, ret_summary, ret_problem);
-}
-
-int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
-		    struct rt_problem *ret_problem)
-{
-	return read_summary(paths, path_count, NULL, NULL, 0, ret_summary, ret_problem);
-}
-
-void rt_summary_free(rt_summary *summary)
-{
-	if (!summary)
-		return;
-	record_close(summary->record);
-	phases_done(&summary->phases);
-	run_clock_done(&summary->clock);
-	summary_gpus_free(summary->gpus);
-	free(summary);
+	record_close(facts->record);
+	run_clock_done(&facts->clock);
+	summary_gpus_free(facts->gpus);
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "summary/summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 
@@ -140,34 +139,35 @@ static void add_row(struct gpu_figures *place, const struct gpu_row *row, const 
 		       row->process_utilization_pct > 0;
 }
 
-void summary_gpus_add(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+void summary_gpus_add(struct summary_gpus **gpus, const struct frame *frame, const struct moment *moment)
 {
+	struct summary_gpus *list = *gpus;
 	size_t position = 0;
 
 	if (!FIRST(frame, gpu))
 		return;
-	if (!summary->gpus)
-		summary->gpus = calloc(1, sizeof *summary->gpus);
-	for (const struct gpu_row *row = FIRST(frame, gpu); row && summary->gpus; row = NEXT(row, gpu)) {
-		struct gpu_figures *place = find_place(summary->gpus, row->uuid, position++);
+	if (!list)
+		list = *gpus = calloc(1, sizeof *list);
+	for (const struct gpu_row *row = FIRST(frame, gpu); row && list; row = NEXT(row, gpu)) {
+		struct gpu_figures *place = find_place(list, row->uuid, position++);
 
 		if (place)
 			add_row(place, row, moment);
 	}
-	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++)
-		for (size_t n = 0; n < summary->gpus->count && *summary->gpus->of[i].parent; n++)
-			if (strcmp(summary->gpus->of[n].uuid, summary->gpus->of[i].parent) == 0)
-				summary->gpus->of[n].divided = true;
+	for (size_t i = 0; list && i < list->count; i++)
+		for (size_t n = 0; n < list->count && *list->of[i].parent; n++)
+			if (strcmp(list->of[n].uuid, list->of[i].parent) == 0)
+				list->of[n].divided = true;
 }
 
 /* ---- results --------------------------------------------------------------------------------------- */
 
-double summary_gpus_energy_joules(const struct rt_summary *summary)
+double summary_gpus_energy_joules(const struct summary_gpus *gpus)
 {
 	double joules = NAN;
 
-	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++) {
-		double part = total_of(&summary->gpus->of[i].energy_joules);
+	for (size_t i = 0; gpus && i < gpus->count; i++) {
+		double part = total_of(&gpus->of[i].energy_joules);
 
 		if (!isnan(part))
 			joules = (isnan(joules) ? 0 : joules) + part;
@@ -185,13 +185,13 @@ static void add_name(struct buffer *out, const struct gpu_figures *gpu)
 		buffer_add_text(out, " (instance)");
 }
 
-struct idle_gpus summary_gpus_idle(const struct rt_summary *summary)
+struct idle_gpus summary_gpus_idle(const struct summary_gpus *gpus, bool tracked)
 {
 	struct idle_gpus idle = {.count = 0, .names = BUFFER(4096)};
-	bool unknown = !summary->tracked;
+	bool unknown = !tracked;
 
-	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++) {
-		const struct gpu_figures *gpu = &summary->gpus->of[i];
+	for (size_t i = 0; gpus && i < gpus->count; i++) {
+		const struct gpu_figures *gpu = &gpus->of[i];
 
 		/* Instances use a divided device, and the job could not use a hidden one. */
 		if (gpu->divided || (gpu->hidden && !gpu->used))
@@ -221,14 +221,14 @@ static void add_real(struct json_writer *json, const char *key, double value, in
 	json_decimal(json, value, decimals);
 }
 
-void summary_gpus_json(struct buffer *out, const struct rt_summary *summary)
+void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 {
 	struct json_writer json = JSON_WRITER(out);
 
 	buffer_add_text(out, "\"gpus\":");
 	json_open(&json, '[');
-	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++) {
-		const struct gpu_figures *gpu = &summary->gpus->of[i];
+	for (size_t i = 0; gpus && i < gpus->count; i++) {
+		const struct gpu_figures *gpu = &gpus->of[i];
 
 		json_open(&json, '{');
 		json_key(&json, "index");
@@ -319,25 +319,25 @@ static void add_idle_line(struct buffer *out, const struct summary_gpus *gpus, i
 	buffer_add_text(out, any ? ": idle; not used by the job" : "");
 }
 
-void summary_gpus_lines(struct buffer *out, const struct rt_summary *summary, enum rt_size_unit unit,
+void summary_gpus_lines(struct buffer *out, const struct summary_gpus *gpus, enum rt_size_unit unit,
 			int indent)
 {
-	size_t count = summary->gpus ? summary->gpus->count : 0, shown = 0, left_out = 0;
+	size_t count = gpus ? gpus->count : 0, shown = 0, left_out = 0;
 
 	if (count < 2)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		if (is_idle(&summary->gpus->of[i]))
+		if (is_idle(&gpus->of[i]))
 			continue;
 		if (shown == SHOWN_GPUS) {
 			left_out++;
 			continue;
 		}
 		buffer_printf(out, "\n  %-*s", indent, "");
-		add_line(out, &summary->gpus->of[i], unit);
+		add_line(out, &gpus->of[i], unit);
 		shown++;
 	}
 	if (left_out)
 		buffer_printf(out, "\n  %-*sand %zu more: see the JSON form", indent, "", left_out);
-	add_idle_line(out, summary->gpus, indent);
+	add_idle_line(out, gpus, indent);
 }

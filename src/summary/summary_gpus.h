@@ -6,24 +6,23 @@
 
 #include "table/units.h"
 #include "base/buffer.h"
-#include "metric/frame.h"
+#include "record/reader.h"
 #include "metric/metric_set.h"
+#include "summary/sums.h"
 
-struct rt_summary;
-struct moment;
 struct summary_gpus;
 
 void summary_gpus_want(struct metric_set *wanted);
 /*
- * Adds the devices of a sample to summary->gpus. If memory runs out or the list is full, it leaves them out.
+ * Adds the devices of a sample; the first one makes the list. If memory runs out or the list is full, it leaves them out.
  */
-void summary_gpus_add(struct rt_summary *summary, const struct frame *frame, const struct moment *moment);
+void summary_gpus_add(struct summary_gpus **gpus, const struct frame *frame, const struct moment *moment);
 /* Drops all figures, for the next run. */
 void summary_gpus_clear(struct summary_gpus *gpus);
 void summary_gpus_free(struct summary_gpus *gpus);
 
 /* Returns the energy of all devices together; NaN: no device reports it. */
-double summary_gpus_energy_joules(const struct rt_summary *summary);
+double summary_gpus_energy_joules(const struct summary_gpus *gpus);
 
 /* The GPUs that the job could have used and never did. */
 struct idle_gpus {
@@ -31,14 +30,14 @@ struct idle_gpus {
 	int64_t of;
 	struct buffer names; /* "1, 2, 5"; the caller frees it with buffer_done() */
 };
-struct idle_gpus summary_gpus_idle(const struct rt_summary *summary);
+struct idle_gpus summary_gpus_idle(const struct summary_gpus *gpus, bool tracked);
 
 /* Writes "gpus":[{...},...], to be put into an object. */
-void summary_gpus_json(struct buffer *out, const struct rt_summary *summary);
+void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus);
 
 /*
  * Adds a line for each of several devices, and one for all idle ones, which a sum would hide. Each line
  * begins with a line end and an indent.
  */
-void summary_gpus_lines(struct buffer *out, const struct rt_summary *summary, enum rt_size_unit unit,
+void summary_gpus_lines(struct buffer *out, const struct summary_gpus *gpus, enum rt_size_unit unit,
 			int indent);

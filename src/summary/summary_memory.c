@@ -1,9 +1,9 @@
-/* Combines the memory samples of a run, which may have different measures; see summary.h. */
+/* Combines the memory samples of a run; see summary_memory.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "summary/summary.h"
+#include "summary/summary_memory.h"
 #include "record/tree_memory.h"
 
 /* A later sample describes the same memory if its resident set is at least this part of the earlier one's. */
@@ -11,20 +11,20 @@
 /* A better figure disproves another if it is below this part of it. */
 #define DISPROVED 0.95
 /* Lists sources in the order in which they appeared: "pss, sampled". */
-static void note_source(struct rt_summary *summary, const char *source)
+static void note_source(struct memory_facts *memory, const char *source)
 {
-	size_t used = strlen(summary->memory_sources), length;
+	size_t used = strlen(memory->sources), length;
 
 	if (text_absent(source))
 		return;
-	summary->memory_measures |= 1u << memory_measure(source);
+	memory->measures |= 1u << memory_measure(source);
 	length = strlen(source);
-	for (const char *at = summary->memory_sources; (at = strstr(at, source)); at += length)
+	for (const char *at = memory->sources; (at = strstr(at, source)); at += length)
 		if (at[length] == '\0' || at[length] == ',')
 			return;
-	if (used + length + 3 < sizeof(summary->memory_sources))
-		snprintf(summary->memory_sources + used, sizeof(summary->memory_sources) - used, "%s%s",
-			 used ? ", " : "", source);
+	if (used + length + 3 < sizeof(memory->sources))
+		snprintf(memory->sources + used, sizeof(memory->sources) - used, "%s%s", used ? ", " : "",
+			 source);
 }
 
 static void measure_add(struct measured_memory *memory, const struct moment *moment, double mib,
@@ -43,7 +43,7 @@ static void measure_add(struct measured_memory *memory, const struct moment *mom
 		snprintf(memory->source, sizeof(memory->source), "%s", source);
 }
 
-void measured_memory_clear(struct measured_memory *memory)
+static void measured_clear(struct measured_memory *memory)
 {
 	*memory = (struct measured_memory){.figure = {.most = NAN, .most_elapsed_secs = NAN}};
 }
@@ -57,11 +57,11 @@ void measured_memory_clear(struct measured_memory *memory)
  *
  * gives a peak of 200 MiB.
  */
-void summary_add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+void memory_facts_add(struct memory_facts *memory, const struct tree_row *tree, const struct moment *moment)
 {
 	double mib = tree->process_memory_mib, resident_mib = tree->process_rss_mib;
 	enum memory_measure measure = memory_measure(tree->process_memory_source);
-	struct measured_memory *held = &summary->memory_held_back;
+	struct measured_memory *held = &memory->held_back;
 
 	if (isnan(mib))
 		return;
@@ -69,64 +69,34 @@ void summary_add_memory(struct rt_summary *summary, const struct tree_row *tree,
 		measure_add(held, moment, mib, resident_mib, tree->process_memory_source);
 		return;
 	}
-	note_source(summary, tree->process_memory_source);
-	measure_add(&summary->memory_kept, moment, mib, resident_mib, tree->process_memory_source);
+	note_source(memory, tree->process_memory_source);
+	measure_add(&memory->kept, moment, mib, resident_mib, tree->process_memory_source);
 	if (!held->samples || !(resident_mib >= SAME_MEMORY * held->resident_mib) ||
 	    !(mib < DISPROVED * held->figure.most))
 		return;
-	if (!(summary->memory_disproved_mib >= held->figure.most))
-		summary->memory_disproved_mib = held->figure.most;
-	summary->memory_disproved_samples += held->samples;
-	measured_memory_clear(held);
+	if (!(memory->disproved_mib >= held->figure.most))
+		memory->disproved_mib = held->figure.most;
+	memory->disproved_samples += held->samples;
+	measured_clear(held);
 }
 
-void summary_finish_memory(struct rt_summary *summary)
+void memory_facts_begin(struct memory_facts *memory)
 {
-	const struct measured_memory *held = &summary->memory_held_back, *kept = &summary->memory_kept;
+	*memory = (struct memory_facts){0};
+	measured_clear(&memory->kept);
+	measured_clear(&memory->held_back);
+}
+
+void memory_facts_finish(struct memory_facts *memory, struct figure *ret_figure)
+{
+	const struct measured_memory *held = &memory->held_back, *kept = &memory->kept;
 	const struct measured_memory *larger =
 		held->samples && !(kept->figure.most >= held->figure.most) ? held : kept;
 
 	if (held->samples)
-		note_source(summary, held->source);
-	summary->memory = larger->figure;
-	summary->memory.weighted = kept->figure.weighted + held->figure.weighted;
-	summary->memory.weights = kept->figure.weights + held->figure.weights;
-	memcpy(summary->memory_source, larger->source, sizeof(summary->memory_source));
-}
-
-bool summary_mixes_memory(const struct rt_summary *summary)
-{
-	unsigned measures = summary->memory_measures;
-
-	return (measures & (measures - 1)) != 0;
-}
-
-/* Tells whether run_end repeats a figure that later samples have disproved. */
-static bool is_disproved(const struct rt_summary *summary, const struct run_end_row *end)
-{
-	enum memory_measure measure = memory_measure(end->memory_peak_source);
-
-	return (measure == MEASURE_EACH_PROCESS || measure == MEASURE_BOUND) &&
-	       end->memory_peak_mib <= 1.001 * summary->memory_disproved_mib &&
-	       end->memory_peak_mib > summary->memory.most;
-}
-
-struct memory_peak summary_memory_peak(const struct rt_summary *summary)
-{
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-	const char *source = *summary->memory_source ? summary->memory_source : NULL;
-	struct memory_peak peak = {summary->memory.most, summary->memory.most_elapsed_secs, source};
-
-	if (!summary->tracked)
-		return (struct memory_peak){summary->host_memory.most, summary->host_memory.most_elapsed_secs,
-					    "machine"};
-	if (!end || real_absent(end->memory_peak_mib))
-		return peak;
-	if (!is_disproved(summary, end))
-		return (struct memory_peak){end->memory_peak_mib, end->memory_peak_elapsed_secs,
-					    text_absent(end->memory_peak_source) ? NULL
-										 : end->memory_peak_source};
-	if (end->largest_process_peak_mib > peak.mib)
-		peak = (struct memory_peak){end->largest_process_peak_mib, NAN, "largest_process"};
-	return peak;
+		note_source(memory, held->source);
+	*ret_figure = larger->figure;
+	ret_figure->weighted = kept->figure.weighted + held->figure.weighted;
+	ret_figure->weights = kept->figure.weights + held->figure.weights;
+	memcpy(memory->source, larger->source, sizeof(memory->source));
 }

@@ -2,12 +2,12 @@
 #include "summary/summary_programs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "summary/launcher.h"
-#include "summary/summary.h"
 #include "base/json_write.h"
 #include "base/printable.h"
 #include "base/sized.h"
@@ -137,10 +137,9 @@ static double percent_of_total(const struct summary_programs *programs, double s
 	return programs->cpu_secs > 0 ? 100 * secs / programs->cpu_secs : 0;
 }
 
-void summary_programs_line(struct buffer *out, const struct rt_summary *summary, int label_columns)
+void summary_programs_line(struct buffer *out, const struct summary_programs *programs, int label_columns)
 {
 	enum { SHOWN = 5 };
-	const struct summary_programs *programs = &summary->programs;
 	double shown = 0, estimated = 0;
 	size_t count = 0;
 
@@ -173,9 +172,8 @@ static void add_real(struct json_writer *json, const char *key, double value, in
 	json_decimal(json, value, decimals);
 }
 
-void summary_programs_json(struct buffer *out, const struct rt_summary *summary)
+void summary_programs_json(struct buffer *out, const struct summary_programs *programs)
 {
-	const struct summary_programs *programs = &summary->programs;
 	struct json_writer json = JSON_WRITER(out);
 
 	buffer_add_text(out, "\"programs\":");
@@ -204,19 +202,20 @@ void summary_programs_json(struct buffer *out, const struct rt_summary *summary)
 	json_close(&json, ']');
 }
 
-int rt_summary_program(const rt_summary *summary, size_t index, struct rt_program_use *ret_use)
+int summary_programs_get(const struct summary_programs *programs, size_t index,
+			 struct rt_program_use *ret_use)
 {
 	const struct program_figures *program;
 	struct rt_program_use use;
 
-	if (index >= summary->programs.count)
+	if (index >= programs->count)
 		return -ENOENT;
-	program = &summary->programs.list[index];
+	program = &programs->list[index];
 	use = (struct rt_program_use){
 		.size = sizeof use,
 		.name = program->name,
 		.cpu_secs = program->cpu_secs,
-		.cpu_pct = percent_of_total(&summary->programs, program->cpu_secs),
+		.cpu_pct = percent_of_total(programs, program->cpu_secs),
 		.cpu_estimated_secs = program->estimated_secs,
 		.memory_peak_mib = program->memory_peak_mib > 0 ? program->memory_peak_mib : (double)NAN,
 		.process_count = program->process_count,

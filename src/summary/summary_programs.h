@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "metric/frame.h"
+#include "record/reader.h"
 #include "metric/metric_set.h"
+#include "resource_tracker_analysis.h"
 
-struct rt_summary;
 struct launcher;
 
 enum { SUMMARY_PROGRAMS_MOST = 64 };
@@ -35,6 +35,9 @@ void summary_programs_add(struct summary_programs *programs, const struct frame 
 void summary_programs_finish(struct summary_programs *programs);
 
 /* A line of the text form, after a line break; none if there is only one program. */
-void summary_programs_line(struct buffer *out, const struct rt_summary *summary, int label_columns);
+void summary_programs_line(struct buffer *out, const struct summary_programs *programs, int label_columns);
 /* "programs":[...] */
-void summary_programs_json(struct buffer *out, const struct rt_summary *summary);
+void summary_programs_json(struct buffer *out, const struct summary_programs *programs);
+/* As rt_summary_program(). */
+int summary_programs_get(const struct summary_programs *programs, size_t index,
+			 struct rt_program_use *ret_use);

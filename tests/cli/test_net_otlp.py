@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -94,9 +95,29 @@ def test_a_real_job(world, receiver, run, helpers, tmp_path):
         "job.run.end", "ERROR", resource["service.instance.id"])
     assert record["attributes"]["resource_tracker.run.exit_code"] == 3
     assert record["attributes"]["resource_tracker.run.tree_utime_secs"] == samples[-1]["run_end"]["tree_utime_secs"]
+    # The figures of its line are there, too, except those that run_end has itself.
+    line = json.loads(run("runs", "add", "run.jsonl").out)
+    told = {name.removeprefix("resource_tracker.run."): value for name, value in record["attributes"].items()}
+    same = ("cpu_secs", "cores_mean", "memory_mean_mib", "read_chars", "throttled_secs", "processes_max", "damaged_lines", "end", "memory_limit_source")
+    assert {name: told.get(name) for name in same} == {name: line.get(name) for name in same} and told["cpu_secs"] > 0
+    assert {"host", "outcome", "recording", "tags"}.isdisjoint(told)
     # A run that is shorter than a step sends its end only, as one request of each kind.
     assert [request["path"] for request in receiver.requests] == ["/v1/metrics", "/v1/logs"]
     assert all(request["headers"]["Content-Encoding"] == "gzip" for request in receiver.requests)
+
+
+@pytest.mark.parametrize("analysis", [None, "#!/bin/sh\nexec sleep 60\n", "#!/bin/sh\nyes '{'\n", "#!/bin/sh\nprintf '{\"cores_mean\":1,'\n"])
+def test_the_record_of_the_end_does_not_need_the_analysis(world, receiver, run, binary, tmp_path, analysis):
+    """It is missing, hangs, writes without an end, or tells half a line."""
+    program = shutil.copy(pathlib.Path(binary).parent / "resource-tracker-net", tmp_path)
+    if analysis:
+        (tmp_path / "resource-tracker-analysis").write_text(analysis)
+        (tmp_path / "resource-tracker-analysis").chmod(0o755)
+    run("--stream", "otlp", "--spool", world.spool, "-i", 0.1, "-q", "--", "true",
+        env=world.env(**variables(receiver, TRACKER_NET=program)))
+    [record] = receiver.logs
+    assert record["event"] == "job.run.end" and record["attributes"]["resource_tracker.run.reason"] == "exit"
+    assert "resource_tracker.run.cores_mean" not in record["attributes"]
 
 
 @pytest.mark.parametrize("traceparent, trace, span", [

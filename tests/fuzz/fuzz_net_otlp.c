@@ -117,7 +117,7 @@ static void feed_samples(const char *bytes, size_t length)
 		otlp_encode_metrics(&out, &resource, &batch);
 		must_hold(buffer_error(&out) || otlp_count_points(out.data, out.length) == points_in(&batch));
 		buffer_clear(&out);
-		otlp_encode_end(&out, &resource, &run, &frame);
+		otlp_encode_end(&out, &resource, &run, &frame, scan_bytes(bytes, length));
 		walk(scan_bytes(out.data, out.length), 0);
 	}
 	json_decoder_done(&decoder);

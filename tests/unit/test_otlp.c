@@ -480,8 +480,26 @@ static void each_gpu_has_its_part_of_the_total(void **state)
 	free(batch);
 }
 
+static void assert_attribute(const struct buffer *out, const char *name, const char *value, size_t length)
+{
+	enum { VALUE_FIELD = 0x12 };
+	const char *end = out->data + out->length, *at = memmem(out->data, out->length, name, strlen(name));
+
+	if (!at)
+		fail_msg("%s is missing", name);
+	at += strlen(name);
+	assert_true(end - at > (ptrdiff_t)length + 1);
+	assert_int_equal(at[0], VALUE_FIELD);
+	assert_int_equal(at[1], length);
+	assert_memory_equal(at + 2, value, length);
+}
+
 static void the_end_has_exact_totals_and_a_reason(void **state)
 {
+	static const char LINE[] = "{\"schema\":1,\"id\":\"fallback\",\"host\":\"h\",\"exit_code\":99,"
+				   "\"reason\":\"wrong\",\"end\":\"exit \\u0034\","
+				   "\"cpu_secs\":2.5,\"damaged_lines\":3,\"oom\":null}";
+	static const char OF_ANOTHER[] = "{\"schema\":1,\"id\":\"another\",\"cpu_secs\":2.5}";
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
 	struct otlp_resource resource = OTLP_RESOURCE;
 	struct otlp_batch *batch = calloc(1, sizeof *batch);
@@ -516,9 +534,23 @@ static void the_end_has_exact_totals_and_a_reason(void **state)
 			       "exit",
 			       16));
 	buffer_clear(&out);
-	otlp_encode_end(&out, &resource, &run, &frame);
+	otlp_encode_end(&out, &resource, &run, &frame, scan_bytes(LINE, sizeof(LINE) - 1));
+	/* A real, a count and a text of the line. The end itself has the reason and the exit status. */
+	assert_attribute(&out, "resource_tracker.run.cpu_secs", "\x21\0\0\0\0\0\0\x04\x40", 9);
+	assert_attribute(&out, "resource_tracker.run.damaged_lines", "\x18\x03", 2);
+	assert_attribute(&out, "resource_tracker.run.end",
+			 "\x0a\x06"
+			 "exit 4",
+			 8);
+	assert_attribute(&out, "resource_tracker.run.exit_code", "\x18\x03", 2);
+	assert_null(memmem(out.data, out.length, "wrong", 5));
+	assert_null(memmem(out.data, out.length, "run.host", 8));
+	assert_null(memmem(out.data, out.length, "run.oom\x12", 8));
 	assert_non_null(memmem(out.data, out.length, "job.run.end", 11));
 	assert_non_null(memmem(out.data, out.length, "ERROR", 5));
+	buffer_clear(&out);
+	otlp_encode_end(&out, &resource, &run, &frame, scan_bytes(OF_ANOTHER, sizeof(OF_ANOTHER) - 1));
+	assert_null(memmem(out.data, out.length, "run.cpu_secs", 12));
 	otlp_resource_done(&resource);
 	frame_done(&frame);
 	free(batch);

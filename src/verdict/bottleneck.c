@@ -1,12 +1,10 @@
 /* Finds a run's bottleneck; see bottleneck.h. */
-#include "summary/bottleneck.h"
+#include "verdict/bottleneck.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
 
-#include "summary/launcher.h"
 #include "table/units.h"
 #include "base/cleanup.h"
 
@@ -16,18 +14,36 @@ static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT
 /* Shorter waits and bursts are noise, as in the other lines of the summary; a run that is hardly longer tells nothing. */
 static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02, ALL_OF_IT = 0.99;
 
+/* A client that worked itself, but was kept from the CPU, wanted more than the second. */
+static const double CLIENT_CORES = 0.3, CLIENT_CORES_WANTED = 0.5, CLIENT_SHARE = 0.5;
+
 struct search {
-	const struct rt_summary *summary;
-	struct bottleneck *list;
-	size_t count;
+	const struct run_facts *facts;
+	struct verdict verdict;
 	double cores, limit; /* cores busy on average, and available */
 };
+
+const struct launcher *idle_launcher(const struct run_facts *facts)
+{
+	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
+	double cores = summary_mean_cores(facts);
+	double short_cores = summary_cpu_short_secs(facts) / facts->wall_secs;
+	const struct launcher *launcher;
+
+	if (!start || text_absent(start->executable) || !(cores < CLIENT_CORES) ||
+	    cores + short_cores >= CLIENT_CORES_WANTED)
+		return NULL;
+	launcher = find_launcher(start->executable);
+	if (launcher || !(facts->programs.launcher_secs >= CLIENT_SHARE * facts->wall_secs))
+		return launcher;
+	return facts->programs.launcher;
+}
 
 /* The sentence consists of pieces, because amounts are written to buffers. */
 static void add_bottleneck(struct search *search, const char *rule, const char *title, double weight,
 			   const struct buffer *text)
 {
-	struct bottleneck *one = &search->list[search->count++];
+	struct bottleneck *one = &search->verdict.bottlenecks[search->verdict.count++];
 	struct scan scan = scan_bytes(text->data, buffer_error(text) ? 0 : text->length);
 
 	*one = (struct bottleneck){.rule = rule, .title = title, .weight = weight};
@@ -37,12 +53,12 @@ static void add_bottleneck(struct search *search, const char *rule, const char *
 /* Whether a cause took a part of the run, and long enough to matter. */
 static bool is_telling(const struct search *search, double secs, double share)
 {
-	return secs >= NOISE_SECS && secs >= share * search->summary->recorded_secs;
+	return secs >= NOISE_SECS && secs >= share * search->facts->recorded_secs;
 }
 
 static bool is_cpu_bound(const struct search *search)
 {
-	return search->summary->recorded_secs >= NOISE_SECS && search->cores >= BUSY_SHARE * search->limit;
+	return search->facts->recorded_secs >= NOISE_SECS && search->cores >= BUSY_SHARE * search->limit;
 }
 
 static void add_cores(struct buffer *out, const struct search *search)
@@ -55,9 +71,8 @@ static void add_cores(struct buffer *out, const struct search *search)
 
 static void search_memory(struct search *search)
 {
-	const struct run_end_row *end = FIRST(record_identity(search->summary->record), run_end);
-	double pct =
-		100 * summary_memory_peak(search->summary).mib / summary_memory_limit(search->summary).value;
+	const struct run_end_row *end = FIRST(record_identity(search->facts->record), run_end);
+	double pct = 100 * summary_memory_peak(search->facts).mib / summary_memory_limit(search->facts).value;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0) {
@@ -77,9 +92,9 @@ static void search_memory(struct search *search)
 /* The CPU limit is the cause: busy CPUs and waiting for a CPU only follow from it. */
 static bool search_throttled(struct search *search)
 {
-	double throttled = total_of(&search->summary->throttled_secs),
-	       share = throttled / search->summary->recorded_secs;
-	struct binding limit = summary_core_limit(search->summary);
+	double throttled = total_of(&search->facts->throttled_secs),
+	       share = throttled / search->facts->recorded_secs;
+	struct binding limit = summary_core_limit(search->facts);
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!is_telling(search, throttled, WAIT_SHARE))
@@ -96,11 +111,11 @@ static bool search_throttled(struct search *search)
 
 static void search_one_core(struct search *search)
 {
-	double share = search->summary->cpu_course.one_core_secs / search->summary->recorded_secs;
+	double share = search->facts->cpu_course.one_core_secs / search->facts->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!search->summary->tracked || !(search->limit > 1) ||
-	    !is_telling(search, search->summary->cpu_course.one_core_secs, ONE_CORE_SHARE))
+	if (!search->facts->tracked || !(search->limit > 1) ||
+	    !is_telling(search, search->facts->cpu_course.one_core_secs, ONE_CORE_SHARE))
 		return;
 	buffer_add_text(&text, "About one core was in use during ");
 	add_figure(&text, 100 * fmin(share, 1));
@@ -113,19 +128,19 @@ static void search_one_core(struct search *search)
 /* On average the run did not need all its cores, but fewer would have cost time. */
 static void search_bursts(struct search *search)
 {
-	const struct rt_summary *summary = search->summary;
-	double share = shape_share_above(&summary->core_shape, BUSY_SHARE * search->limit);
+	const struct run_facts *facts = search->facts;
+	double share = shape_share_above(&facts->core_shape, BUSY_SHARE * search->limit);
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!is_telling(search, share * summary->recorded_secs, BURST_SHARE))
+	if (!is_telling(search, share * facts->recorded_secs, BURST_SHARE))
 		return;
 	if (search->limit > 1)
 		buffer_printf(&text, "All of its %.4g cores were busy for ", search->limit);
 	else
 		buffer_add_text(&text, "It used all CPU time that it may use for ");
-	add_duration(&text, share * summary->recorded_secs);
+	add_duration(&text, share * facts->recorded_secs);
 	buffer_add_text(&text, " of ");
-	add_duration(&text, summary->recorded_secs);
+	add_duration(&text, facts->recorded_secs);
 	buffer_add_char(&text, '.');
 	add_bottleneck(search, "cpu_at_times", "CPU, at times", share, &text);
 }
@@ -147,17 +162,17 @@ static void search_cpu(struct search *search)
 }
 
 /* The run does not wait for GPUs that it never used. */
-static double gpus_in_use(const struct rt_summary *summary)
+static double gpus_in_use(const struct run_facts *facts)
 {
-	return summary->tracked && summary->gpu_utilized.most >= 1 ? summary->gpu_utilized.most
-								   : (double)summary->gpu_count;
+	return facts->tracked && facts->gpu_utilized.most >= 1 ? facts->gpu_utilized.most
+							       : (double)facts->gpu_count;
 }
 
 static void search_gpu(struct search *search)
 {
-	const struct rt_summary *summary = search->summary;
-	double busy = figure_mean(summary->tracked ? &summary->gpu_usage : &summary->host_gpu_usage);
-	double count = gpus_in_use(summary), share = busy / count;
+	const struct run_facts *facts = search->facts;
+	double busy = figure_mean(facts->tracked ? &facts->gpu_usage : &facts->host_gpu_usage);
+	double count = gpus_in_use(facts), share = busy / count;
 	bool bound = share >= BUSY_SHARE;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
@@ -178,15 +193,15 @@ struct pressure {
 
 static void search_one_pressure(struct search *search, const struct pressure *pressure)
 {
-	const struct rt_summary *summary = search->summary;
+	const struct run_facts *facts = search->facts;
 	const char *title = pressure->title;
-	double share = pressure->secs / summary->recorded_secs;
+	double share = pressure->secs / facts->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!is_telling(search, pressure->secs, pressure->least))
 		return;
 	buffer_printf(&text, "%s waited for %s during ",
-		      summary->tracked ? "At least one of its processes" : "At least one process",
+		      facts->tracked ? "At least one of its processes" : "At least one process",
 		      pressure->what);
 	add_figure(&text, 100 * share);
 	buffer_printf(&text, " %% of the time%s", pressure->while_what);
@@ -204,16 +219,16 @@ static void search_one_pressure(struct search *search, const struct pressure *pr
 /* The run reads the same pages from storage again and again: the disk is busy because memory is short. */
 static bool search_reread(struct search *search)
 {
-	const struct rt_summary *summary = search->summary;
-	double again = summary_reread_bytes(summary);
-	struct binding limit = summary_memory_limit(summary);
+	const struct run_facts *facts = search->facts;
+	double again = summary_reread_bytes(facts);
+	struct binding limit = summary_memory_limit(facts);
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!(again > 0))
 		return false;
 	add_size(&text, again, RT_SIZE_AUTO);
 	buffer_add_text(&text, " of the ");
-	add_size(&text, summary->read_bytes.sum, RT_SIZE_AUTO);
+	add_size(&text, facts->read_bytes.sum, RT_SIZE_AUTO);
 	buffer_add_text(
 		&text, " read from storage had been in memory before: the page cache had no room for it in ");
 	add_size(&text, limit.value * 1048576, RT_SIZE_AUTO);
@@ -225,7 +240,7 @@ static bool search_reread(struct search *search)
 /* Adds "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 19.6 s of CPU time": the job itself shows it. */
 static void add_threads_wait(struct search *search, struct buffer *out, double wait_secs, double run_secs)
 {
-	struct cpu_time time = summary_cpu_time(search->summary);
+	struct cpu_time time = summary_cpu_time(search->facts);
 
 	buffer_add_text(out, "Its threads waited for a CPU for ");
 	add_duration(out, wait_secs);
@@ -240,11 +255,11 @@ static void add_threads_wait(struct search *search, struct buffer *out, double w
 
 static void search_cpu_wait(struct search *search, const struct pressure *pressure)
 {
-	const struct cpu_course *course = &search->summary->cpu_course;
-	double share = pressure->secs / search->summary->recorded_secs;
+	const struct cpu_course *course = &search->facts->cpu_course;
+	double share = pressure->secs / search->facts->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!search->summary->tracked || !course->has_threads || !(course->threads_wait_secs > 0)) {
+	if (!search->facts->tracked || !course->has_threads || !(course->threads_wait_secs > 0)) {
 		search_one_pressure(search, pressure);
 		return;
 	}
@@ -258,11 +273,11 @@ static void search_cpu_wait(struct search *search, const struct pressure *pressu
 /* Its threads waited although CPUs were free: they may only run on some of them. */
 static void search_confined(struct search *search)
 {
-	const struct cpu_course *course = &search->summary->cpu_course;
-	double share = course->confined_secs / search->summary->recorded_secs;
+	const struct cpu_course *course = &search->facts->cpu_course;
+	double share = course->confined_secs / search->facts->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!search->summary->tracked || !is_telling(search, course->confined_secs, CPU_WAIT_SHARE))
+	if (!search->facts->tracked || !is_telling(search, course->confined_secs, CPU_WAIT_SHARE))
 		return;
 	add_threads_wait(search, &text, course->confined_wait_secs, course->confined_run_secs);
 	buffer_add_text(&text,
@@ -276,16 +291,16 @@ static void search_confined(struct search *search)
  */
 static void search_pressure(struct search *search)
 {
-	const struct rt_summary *summary = search->summary;
-	const struct cpu_course *course = &summary->cpu_course;
-	bool taken = summary->tracked && course->short_secs > 0 && cpu_course_taken(course);
+	const struct run_facts *facts = search->facts;
+	const struct cpu_course *course = &facts->cpu_course;
+	bool taken = facts->tracked && course->short_secs > 0 && cpu_course_taken(course);
 	bool reread = search_reread(search);
-	bool explained = is_cpu_bound(search) || idle_launcher(summary) ||
-			 total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->recorded_secs;
+	bool explained = is_cpu_bound(search) || idle_launcher(facts) ||
+			 total_of(&facts->throttled_secs) >= WAIT_SHARE * facts->recorded_secs;
 	const struct pressure PRESSURES[] = {
-		{"io_bound", "Disk", "I/O", "", total_of(&summary->io_pressure_secs),
+		{"io_bound", "Disk", "I/O", "", total_of(&facts->io_pressure_secs),
 		 reread ? (double)INFINITY : WAIT_SHARE, "Disk, at times"},
-		{"memory_pressure", "Memory pressure", "memory", "", total_of(&summary->memory_pressure_secs),
+		{"memory_pressure", "Memory pressure", "memory", "", total_of(&facts->memory_pressure_secs),
 		 WAIT_SHARE, NULL},
 	};
 	const struct pressure CPU = {taken ? "cpu_taken" : "cpu_pressure",
@@ -295,7 +310,7 @@ static void search_pressure(struct search *search)
 				     : course->short_secs > course->unclear_secs
 					     ? ", while all CPUs were busy"
 					     : "",
-				     summary_cpu_short_secs(summary),
+				     summary_cpu_short_secs(facts),
 				     explained ? (double)INFINITY : CPU_WAIT_SHARE,
 				     NULL};
 
@@ -307,11 +322,11 @@ static void search_pressure(struct search *search)
 }
 
 /* Adds "though 0.70 of them were free": more cores would not have helped. */
-static void add_free_cores(struct buffer *out, const struct rt_summary *summary)
+static void add_free_cores(struct buffer *out, const struct run_facts *facts)
 {
-	double idle = summary_idle_cores(summary);
+	double idle = summary_idle_cores(facts);
 
-	if (!(summary->cpu_course.free_secs >= BUSY_SHARE * summary->recorded_secs) || !(idle >= 0.1))
+	if (!(facts->cpu_course.free_secs >= BUSY_SHARE * facts->recorded_secs) || !(idle >= 0.1))
 		return;
 	buffer_add_text(out, ", though ");
 	add_figure(out, idle);
@@ -321,9 +336,9 @@ static void add_free_cores(struct buffer *out, const struct rt_summary *summary)
 /* Lists the causes that measurements rule out. */
 static void add_what_it_was_not(struct buffer *out, const struct search *search)
 {
-	const struct rt_summary *summary = search->summary;
-	bool throttled = summary->throttled_secs.present, limited = !isnan(search->limit);
-	bool memory = !isnan(summary_memory_peak(summary).mib / summary_memory_limit(summary).value);
+	const struct run_facts *facts = search->facts;
+	bool throttled = facts->throttled_secs.present, limited = !isnan(search->limit);
+	bool memory = !isnan(summary_memory_peak(facts).mib / summary_memory_limit(facts).value);
 
 	buffer_add_text(out, throttled ? "It was not throttled"
 			     : memory  ? "It was not short of memory"
@@ -332,7 +347,7 @@ static void add_what_it_was_not(struct buffer *out, const struct search *search)
 		buffer_add_text(out, ", not short of memory");
 	if (limited)
 		buffer_printf(out, "%s did not use all its cores", throttled || memory ? ", and" : "");
-	add_free_cores(out, summary);
+	add_free_cores(out, facts);
 	buffer_add_char(out, '.');
 	if (!throttled && !memory && !limited) {
 		buffer_clear(out);
@@ -343,7 +358,7 @@ static void add_what_it_was_not(struct buffer *out, const struct search *search)
 /* An idle client of a daemon or of another machine says nothing about the work. */
 static bool search_launcher(struct search *search)
 {
-	const struct launcher *launcher = idle_launcher(search->summary);
+	const struct launcher *launcher = idle_launcher(search->facts);
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!launcher)
@@ -357,24 +372,24 @@ static bool search_launcher(struct search *search)
 }
 
 /* Without pressure of its own, a job that waited for a busy CPU looks like one that slept. */
-static bool may_have_waited_for_cpu(const struct rt_summary *summary)
+static bool may_have_waited_for_cpu(const struct run_facts *facts)
 {
-	return summary->tracked && !summary->cpu_course.has_pressure &&
-	       summary->cpu_course.full_secs >= FULL_HALF * summary->wall_secs;
+	return facts->tracked && !facts->cpu_course.has_pressure &&
+	       facts->cpu_course.full_secs >= FULL_HALF * facts->wall_secs;
 }
 
 static void add_idle(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (may_have_waited_for_cpu(search->summary))
+	if (may_have_waited_for_cpu(search->facts))
 		buffer_add_text(&text,
 				"It used little CPU time: it was sleeping or waiting, perhaps for a CPU, "
 				"because other programs kept them busy.");
 	else
 		buffer_add_text(
 			&text,
-			search->summary->tracked
+			search->facts->tracked
 				? "It used little CPU time: it was sleeping or waiting for something else."
 				: "The CPUs were idle most of the time.");
 	add_bottleneck(search, "idle", "Idle", 0, &text);
@@ -384,9 +399,9 @@ static void search_nothing(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (search->summary->recorded_secs > 0 && search->summary->recorded_secs < TOO_SHORT_SECS) {
+	if (search->facts->recorded_secs > 0 && search->facts->recorded_secs < TOO_SHORT_SECS) {
 		buffer_add_text(&text, "It ran for ");
-		add_duration(&text, search->summary->recorded_secs);
+		add_duration(&text, search->facts->recorded_secs);
 		buffer_add_text(&text, ", which is too short to tell.");
 		add_bottleneck(search, "unknown", "Unknown", 0, &text);
 	} else if (isnan(search->cores)) {
@@ -422,7 +437,7 @@ static bool was_killed_by(const struct run_end_row *end, int signal)
 /* A limit that was near, or whose signal killed the job, is the cause. Another one is named if nothing else stands out. */
 static bool search_process_limit(struct search *search, bool is_certain)
 {
-	const struct run_end_row *end = FIRST(record_identity(search->summary->record), run_end);
+	const struct run_end_row *end = FIRST(record_identity(search->facts->record), run_end);
 	const char *limit = end && !text_absent(end->process_limit) ? end->process_limit : NULL;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
@@ -441,37 +456,25 @@ static void search_all(struct search *search)
 	search_cpu(search);
 	search_gpu(search);
 	search_pressure(search);
-	if (!search->count && !search_process_limit(search, false) && !search_launcher(search))
+	if (!search->verdict.count && !search_process_limit(search, false) && !search_launcher(search))
 		search_nothing(search);
 }
 
-void find_bottlenecks(struct rt_summary *summary)
+struct verdict find_verdict(const struct run_facts *facts)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 	struct search search = {
-		.summary = summary,
-		.list = summary->bottlenecks,
-		.cores = summary_mean_cores(summary),
-		.limit = summary_core_limit(summary).value,
+		.facts = facts,
+		.cores = summary_mean_cores(facts),
+		.limit = summary_core_limit(facts).value,
 	};
 
-	if (summary_not_started(summary)) {
+	if (summary_not_started(facts)) {
 		buffer_add_text(&text, "The command could not be started.");
 		add_bottleneck(&search, "not_started", "It did not start", 0, &text);
 	} else {
 		search_all(&search);
 	}
-	sort_bottlenecks(search.list, search.count);
-	summary->bottleneck_count = search.count;
-}
-
-int rt_summary_bottleneck(const rt_summary *summary, size_t index, const char **ret_rule,
-			  const char **ret_title, const char **ret_text)
-{
-	if (index >= summary->bottleneck_count)
-		return -ENOENT;
-	*ret_rule = summary->bottlenecks[index].rule;
-	*ret_title = summary->bottlenecks[index].title;
-	*ret_text = summary->bottlenecks[index].text;
-	return 0;
+	sort_bottlenecks(search.verdict.bottlenecks, search.verdict.count);
+	return search.verdict;
 }

@@ -1,11 +1,13 @@
-/* Formats the summary for a screen; see summary.h. */
+/* Formats the summary for a screen; see summary_page.h. */
+#include "verdict/summary_page.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "summary/summary.h"
 #include "table/units.h"
 #include "base/cleanup.h"
 #include "base/printable.h"
@@ -30,9 +32,117 @@ static const double TELLING_FACTOR = 1.1, TELLING_MIB = 16;
 
 #define MIB 1048576.0
 
+/* ---- the heading: how the run ended, its name, when and how long it ran ---------------------------------- */
+
+static void add_time(struct buffer *out, double timestamp)
+{
+	time_t whole = fabs(timestamp) < 1e11 ? (time_t)timestamp : -1;
+	struct tm tm;
+	char text[32];
+
+	if (whole < 0 || !gmtime_r(&whole, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
+		return;
+	buffer_printf(out, "%s, ", text);
+}
+
+/* CSV has no name of the job, but a person named the file. */
+static void add_unnamed(struct buffer *out, const struct run_facts *facts)
+{
+	bool is_json = strcmp(facts->layout, "json") == 0;
+
+	if (!facts->tracked) {
+		buffer_add_text(out, "the machine");
+		return;
+	}
+	buffer_add_printable(out, *facts->file_name && !is_json ? facts->file_name : "a process");
+	if (!count_absent(facts->tracked_pid))
+		buffer_printf(out, " (pid %lld)", (long long)facts->tracked_pid);
+}
+
+/* "make -j2 all", if the command was recorded. */
+static void add_command(struct buffer *out, const char *command)
+{
+	CLEANUP_BUFFER struct buffer words = BUFFER(1 << 20);
+	bool is_cut;
+
+	add_command_words(&words, command);
+	if (buffer_error(&words) || !words.length)
+		return;
+	is_cut = cut_run_name(&words);
+	buffer_add_printable(out, words.data);
+	if (is_cut)
+		buffer_add_text(out, "...");
+}
+
+static void add_name(struct buffer *out, const struct run_facts *facts)
+{
+	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
+
+	buffer_add_text(out, STYLE_STRONG);
+	if (start && !text_absent(start->command))
+		add_command(out, start->command);
+	else if (summary_program(facts))
+		buffer_add_printable(out, summary_program(facts));
+	else
+		add_unnamed(out, facts);
+	buffer_add_text(out, STYLE_END);
+	if (*facts->job_name) {
+		buffer_add_text(out, ", job ");
+		buffer_add_printable(out, facts->job_name);
+	}
+	if (start && !text_absent(start->task_name)) {
+		buffer_add_text(out, ", task ");
+		buffer_add_printable(out, start->task_name);
+	}
+	if (*facts->host) {
+		buffer_add_text(out, ", on ");
+		buffer_add_printable(out, facts->host);
+	}
+	buffer_add_text(out, "\n");
+}
+
+/* An end that is unknown has no colour. */
+static void add_end(struct buffer *out, const struct run_facts *facts)
+{
+	bool is_known = FIRST(record_identity(facts->record), run_end) != NULL;
+	bool is_csv = strcmp(facts->layout, "json") != 0 && strcmp(facts->layout, "snapshot") != 0;
+
+	buffer_add_text(out, is_known ? STYLE_GOOD : "");
+	summary_add_end(out, facts);
+	buffer_add_text(out, is_known ? STYLE_END : is_csv ? "; -o FILE.jsonl does" : "");
+}
+
+static void add_heading(struct buffer *out, const struct run_facts *facts)
+{
+	bool failed = summary_has_failed(facts);
+
+	/* A failure has the first line. */
+	if (failed) {
+		buffer_add_text(out, STYLE_BAD "Failed: ");
+		summary_add_end(out, facts);
+		buffer_add_text(out, STYLE_END "\n");
+	}
+	add_name(out, facts);
+	add_time(out, facts->started);
+	/* In a format with only time stamps, a single row covers an unknown time. */
+	if (facts->wall_secs > 0) {
+		add_duration(out, facts->wall_secs);
+		buffer_add_text(out, ": ");
+	}
+	if (failed)
+		buffer_add_text(out, "failed");
+	else
+		add_end(out, facts);
+	buffer_add_text(out, "\n");
+}
+
+/* ---- the lines ------------------------------------------------------------------------------------------- */
+
 struct page {
 	struct buffer *out;
-	const struct rt_summary *summary;
+	const rt_summary *summary;
+	const struct run_facts *facts; /* the summary's */
 	enum rt_size_unit unit;
 };
 
@@ -62,7 +172,7 @@ static void add_history(const struct page *page, const struct time_bins *history
 	double values[LINE_COLUMNS];
 
 	/* A CSV file has memory in whole MiB, which is 0 throughout for a small job. */
-	if (page->summary->samples < 4 || isnan(most) || (is_memory && !(most > 0)))
+	if (page->facts->samples < 4 || isnan(most) || (is_memory && !(most > 0)))
 		return;
 	time_bins_columns(history, history->bin_secs * (double)history->count, false, values, LINE_COLUMNS);
 	add_label(page, "");
@@ -88,16 +198,16 @@ static void add_share(const struct page *page, double part, double whole)
 
 static void add_cpu(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
-	struct cpu_time time = summary_cpu_time(summary);
-	double mean = summary_mean_cores(summary), most = summary_max_cores(summary);
+	const struct run_facts *facts = page->facts;
+	struct cpu_time time = summary_cpu_time(facts);
+	double mean = summary_mean_cores(facts), most = summary_max_cores(facts);
 
 	add_label(page, "CPU");
 	if (isnan(mean) && isnan(most)) {
 		buffer_add_text(page->out, "not recorded");
 		return;
 	}
-	summary_add_cores(page->out, summary);
+	summary_add_cores(page->out, facts);
 	buffer_add_text(page->out, "; ");
 	add_duration(page->out, cpu_time_total(&time));
 	buffer_add_text(page->out, " of CPU time");
@@ -106,25 +216,25 @@ static void add_cpu(const struct page *page)
 	buffer_add_text(page->out, ", ");
 	add_share(page, time.system_secs, cpu_time_total(&time));
 	buffer_add_text(page->out, " in the kernel");
-	add_history(page, &summary->cores_history, most, false);
+	add_history(page, &facts->cores_history, most, false);
 }
 
 /* Warns about figures with different measures, and about samples that were left out. */
 static void add_memory_caveats(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
+	const struct run_facts *facts = page->facts;
 
-	if (summary->tracked && summary_mixes_memory(summary)) {
+	if (facts->tracked && summary_mixes_memory(facts)) {
 		add_label(page, "");
 		buffer_printf(page->out, "the mean mixes samples that count differently (%s)",
-			      summary->memory_sources);
+			      facts->measured.sources);
 	}
-	if (summary->memory_disproved_samples) {
+	if (facts->measured.disproved_samples) {
 		add_label(page, "");
 		buffer_printf(page->out, "left out: %lld sample%s of up to ",
-			      (long long)summary->memory_disproved_samples,
-			      summary->memory_disproved_samples == 1 ? "" : "s");
-		add_mib(page, summary->memory_disproved_mib);
+			      (long long)facts->measured.disproved_samples,
+			      facts->measured.disproved_samples == 1 ? "" : "s");
+		add_mib(page, facts->measured.disproved_mib);
 		buffer_add_text(page->out, ", which counted shared pages in each process");
 	}
 }
@@ -132,8 +242,8 @@ static void add_memory_caveats(const struct page *page)
 /* The measure is told where another would give another figure. */
 static void add_peak_source(const struct page *page, const struct memory_peak *peak)
 {
-	const struct rt_summary *summary = page->summary;
-	double shared_often = summary->memory_rss.most, sampled = summary->memory.most;
+	const struct run_facts *facts = page->facts;
+	double shared_often = facts->memory_rss.most, sampled = facts->memory.most;
 	bool is_usual;
 
 	if (!peak->source)
@@ -161,10 +271,10 @@ static void add_peak_source(const struct page *page, const struct memory_peak *p
 
 static void add_memory(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
-	struct memory_peak peak = summary_memory_peak(summary);
-	struct binding limit = summary_memory_limit(summary);
-	const struct figure *memory = summary->tracked ? &summary->memory : &summary->host_memory;
+	const struct run_facts *facts = page->facts;
+	struct memory_peak peak = summary_memory_peak(facts);
+	struct binding limit = summary_memory_limit(facts);
+	const struct figure *memory = facts->tracked ? &facts->memory : &facts->host_memory;
 
 	add_label(page, "Memory");
 	if (isnan(peak.mib)) {
@@ -190,13 +300,13 @@ static void add_memory(const struct page *page)
 		buffer_add_text(page->out, "; mean ");
 		add_mib(page, figure_mean(memory));
 	}
-	if (summary->swap.most > 0) {
+	if (facts->swap.most > 0) {
 		buffer_add_text(page->out, "; swapped out ");
-		add_mib(page, summary->swap.most);
+		add_mib(page, facts->swap.most);
 	}
 	add_peak_source(page, &peak);
 	add_memory_caveats(page);
-	add_history(page, &summary->memory_history, memory->most, true);
+	add_history(page, &facts->memory_history, memory->most, true);
 }
 
 /* Limits and sizes that changed while it ran. */
@@ -204,7 +314,7 @@ static void add_changes(const struct page *page)
 {
 	CLEANUP_BUFFER struct buffer words = BUFFER(CHANGES_BYTES);
 
-	allowances_words(&page->summary->allowances, &words);
+	allowances_words(&page->facts->allowances, &words);
 	if (!words.length || buffer_error(&words))
 		return;
 	add_label(page, "Limits");
@@ -230,31 +340,31 @@ static void add_at_least(const struct page *page, const struct total *in, const 
 
 static void add_io(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
-	bool job = summary->read_bytes.present;
-	double read = total_of(job ? &summary->read_bytes : &summary->host_read_bytes);
-	double written = job ? summary_stored_bytes(summary) : total_of(&summary->host_written_bytes);
+	const struct run_facts *facts = page->facts;
+	bool job = facts->read_bytes.present;
+	double read = total_of(job ? &facts->read_bytes : &facts->host_read_bytes);
+	double written = job ? summary_stored_bytes(facts) : total_of(&facts->host_written_bytes);
 
 	if (!isnan(read) || !isnan(written)) {
 		add_label(page, "Storage");
 		if (!job)
-			add_at_least(page, &summary->host_read_bytes, &summary->host_written_bytes);
+			add_at_least(page, &facts->host_read_bytes, &facts->host_written_bytes);
 		add_both_ways(page, "read", read, "written", written);
-		if (job && summary->cancelled_bytes.sum > 0) {
+		if (job && facts->cancelled_bytes.sum > 0) {
 			buffer_add_text(page->out, " (and ");
-			add_size(page->out, summary->cancelled_bytes.sum, page->unit);
+			add_size(page->out, facts->cancelled_bytes.sum, page->unit);
 			buffer_add_text(page->out, " in files that were deleted before they reached it)");
 		}
 		if (!job)
 			buffer_add_text(page->out, " (whole machine)");
-		if (summary->read_chars.present) {
+		if (facts->read_chars.present) {
 			buffer_add_text(page->out,
 					"; by read and write calls, also of pipes and the page cache: ");
-			add_both_ways(page, "read", total_of(&summary->read_chars), "written",
-				      total_of(&summary->written_chars));
+			add_both_ways(page, "read", total_of(&facts->read_chars), "written",
+				      total_of(&facts->written_chars));
 		}
 	}
-	summary_disks_lines(page->out, &summary->disks, page->unit, LABEL_COLUMNS);
+	summary_disks_lines(page->out, &facts->disks, page->unit, LABEL_COLUMNS);
 }
 
 /* The unseen part, if it matters: more than 1 % of what was seen. */
@@ -286,11 +396,11 @@ static void add_job_network(const struct page *page, const struct network_use *u
 
 static void add_network(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
-	struct network_use use = summary_network(summary);
+	const struct run_facts *facts = page->facts;
+	struct network_use use = summary_network(facts);
 	bool has_own = use.received > 0 || use.sent > 0 || use.connections > 0;
 
-	if (!use.source && isnan(total_of(&summary->received_bytes)) && isnan(total_of(&summary->sent_bytes)))
+	if (!use.source && isnan(total_of(&facts->received_bytes)) && isnan(total_of(&facts->sent_bytes)))
 		return;
 	add_label(page, "Network");
 	if (has_own || (use.source && strcmp(use.source, "namespace") == 0)) {
@@ -306,9 +416,9 @@ static void add_network(const struct page *page)
 		}
 		return;
 	}
-	add_at_least(page, &summary->received_bytes, &summary->sent_bytes);
-	add_both_ways(page, "received", total_of(&summary->received_bytes), "sent",
-		      total_of(&summary->sent_bytes));
+	add_at_least(page, &facts->received_bytes, &facts->sent_bytes);
+	add_both_ways(page, "received", total_of(&facts->received_bytes), "sent",
+		      total_of(&facts->sent_bytes));
 	buffer_add_text(page->out, " (all processes; loopback not counted)");
 }
 
@@ -320,13 +430,13 @@ static bool has_unknown(const struct figure *figure)
 
 static void add_gpu(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
-	double joules = summary_gpus_energy_joules(summary);
-	bool job = summary->gpu_usage.most > 0 || summary->gpu_vram_mib.most > 0;
-	const struct figure *usage = job ? &summary->gpu_usage : &summary->host_gpu_usage;
-	const struct figure *vram = job ? &summary->gpu_vram_mib : &summary->host_gpu_vram_mib;
+	const struct run_facts *facts = page->facts;
+	double joules = summary_gpus_energy_joules(facts->gpus);
+	bool job = facts->gpu_usage.most > 0 || facts->gpu_vram_mib.most > 0;
+	const struct figure *usage = job ? &facts->gpu_usage : &facts->host_gpu_usage;
+	const struct figure *vram = job ? &facts->gpu_vram_mib : &facts->host_gpu_vram_mib;
 
-	if (!summary->gpu_count && !(usage->most > 0) && !(vram->most > 0))
+	if (!facts->gpu_count && !(usage->most > 0) && !(vram->most > 0))
 		return;
 	add_label(page, "GPU");
 	if (!isnan(usage->most)) {
@@ -334,24 +444,24 @@ static void add_gpu(const struct page *page)
 		add_figure(page->out, figure_mean(usage));
 		buffer_add_text(page->out, ", max ");
 		add_figure(page->out, usage->most);
-		if (summary->gpu_count)
-			buffer_printf(page->out, " of %lld", (long long)summary->gpu_count);
+		if (facts->gpu_count)
+			buffer_printf(page->out, " of %lld", (long long)facts->gpu_count);
 		buffer_add_text(page->out, " busy");
 	}
 	if (!isnan(vram->most)) {
 		buffer_add_text(page->out, isnan(usage->most) ? "memory peak " : "; memory peak ");
 		add_mib(page, vram->most);
-		if (summary->gpu_memory_mib > 0) {
+		if (facts->gpu_memory_mib > 0) {
 			buffer_add_text(page->out, " of ");
-			add_mib(page, summary->gpu_memory_mib);
+			add_mib(page, facts->gpu_memory_mib);
 		}
 	}
 	if (isnan(usage->most) && isnan(vram->most))
 		buffer_add_text(page->out, "use unknown");
 	if (!job)
 		buffer_add_text(page->out,
-				!summary->tracked ? " (whole machine)"
-				: has_unknown(&summary->gpu_usage) || has_unknown(&summary->gpu_vram_mib)
+				!facts->tracked ? " (whole machine)"
+				: has_unknown(&facts->gpu_usage) || has_unknown(&facts->gpu_vram_mib)
 					? " (whole machine; the job's part is unknown)"
 					: " (whole machine; none by the job)");
 	if (!isnan(joules)) {
@@ -359,7 +469,7 @@ static void add_gpu(const struct page *page)
 		buffer_add_real(page->out, joules, joules < 100 ? 1 : 0);
 		buffer_add_text(page->out, " J");
 	}
-	summary_gpus_lines(page->out, summary, page->unit, LABEL_COLUMNS);
+	summary_gpus_lines(page->out, facts->gpus, page->unit, LABEL_COLUMNS);
 }
 
 /* A counter that began again, or could not be read for a while, leaves a gap. */
@@ -373,35 +483,35 @@ static void add_joules(const struct page *page, const struct total *energy, cons
 /* The energy of GPUs is in their line. */
 static void add_energy(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
-	double grams = summary_carbon_grams(summary);
+	const struct run_facts *facts = page->facts;
+	double grams = summary_carbon_grams(facts);
 	bool any = false;
 
-	if (!summary->cpu_energy_joules.present && isnan(grams))
+	if (!facts->cpu_energy_joules.present && isnan(grams))
 		return;
 	add_label(page, "Energy");
-	if (summary->cpu_energy_joules.present) {
+	if (facts->cpu_energy_joules.present) {
 		add_separator(page, &any);
-		add_joules(page, &summary->cpu_energy_joules, "");
+		add_joules(page, &facts->cpu_energy_joules, "");
 		buffer_add_text(page->out, " by all CPU sockets (whole machine)");
 	}
-	if (summary->cpu_energy_joules.present && summary->job_cpu_energy_joules.present) {
+	if (facts->cpu_energy_joules.present && facts->job_cpu_energy_joules.present) {
 		buffer_add_text(page->out, ", ");
-		add_joules(page, &summary->job_cpu_energy_joules, "about ");
+		add_joules(page, &facts->job_cpu_energy_joules, "about ");
 		buffer_add_text(page->out, " of it for the job, by its part of the CPU time");
 	}
 	if (!isnan(grams)) {
 		add_separator(page, &any);
 		buffer_add_text(page->out, "about ");
 		add_figure(page->out, grams);
-		buffer_printf(page->out, " g of CO2 at %.4g g/kWh%s", summary_carbon_factor(summary),
-			      isnan(summary_gpus_energy_joules(summary)) ? "" : ", GPUs included");
+		buffer_printf(page->out, " g of CO2 at %.4g g/kWh%s", summary_carbon_factor(facts),
+			      isnan(summary_gpus_energy_joules(facts->gpus)) ? "" : ", GPUs included");
 	}
 }
 
 static void add_bottleneck(const struct page *page)
 {
-	const struct bottleneck *first = &page->summary->bottlenecks[0];
+	const struct bottleneck *first = &page->summary->verdict.bottlenecks[0];
 
 	add_label(page, "Bottleneck");
 	buffer_printf(page->out, "%s: %s", first->title, first->text);
@@ -409,16 +519,16 @@ static void add_bottleneck(const struct page *page)
 
 static void add_processes(const struct page *page)
 {
-	const struct run_end_row *end = FIRST(record_identity(page->summary->record), run_end);
-	const struct rt_summary *summary = page->summary;
+	const struct run_end_row *end = FIRST(record_identity(page->facts->record), run_end);
+	const struct run_facts *facts = page->facts;
 	bool has_left = end && !count_absent(end->descendants_running) && end->descendants_running;
 	size_t start;
 
-	if (!(summary->processes.most > 1) && !(summary->threads.most > 1) && !has_left)
+	if (!(facts->processes.most > 1) && !(facts->threads.most > 1) && !has_left)
 		return;
 	add_label(page, "Processes");
 	start = page->out->length;
-	summary_add_line(page->out, summary, "Processes", page->unit);
+	summary_add_line(page->out, facts, "Processes", page->unit);
 	if (has_left)
 		buffer_printf(page->out, "%s%lld still running", page->out->length > start ? ", " : "",
 			      (long long)end->descendants_running);
@@ -426,8 +536,8 @@ static void add_processes(const struct page *page)
 
 static int by_time(const void *a, const void *b)
 {
-	double left = summary_phase_time(*(const struct phase *const *)a).secs;
-	double right = summary_phase_time(*(const struct phase *const *)b).secs;
+	double left = phase_time_of(*(const struct phase *const *)a).secs;
+	double right = phase_time_of(*(const struct phase *const *)b).secs;
 
 	return (left < right) - (left > right);
 }
@@ -453,13 +563,13 @@ static void add_cell(struct buffer *out, const char *name, size_t columns)
 static void add_phase(const struct page *page, const struct phase *phase)
 {
 	CLEANUP_BUFFER struct buffer duration = BUFFER(64);
-	struct phase_time time = summary_phase_time(phase);
+	struct phase_time time = phase_time_of(phase);
 
 	add_cell(page->out, phase->name, NAME_COLUMNS);
 	add_duration(&duration, time.secs);
 	buffer_printf(page->out, " %12s", duration.data);
-	if (page->summary->recorded_secs > 0)
-		buffer_printf(page->out, " %4.0f %%", 100 * time.secs / page->summary->recorded_secs);
+	if (page->facts->recorded_secs > 0)
+		buffer_printf(page->out, " %4.0f %%", 100 * time.secs / page->facts->recorded_secs);
 	if (phase->call_count > 1)
 		buffer_printf(page->out, "  %zu calls", phase->call_count);
 	if (time.open_calls)
@@ -492,7 +602,7 @@ static void add_phases(const struct page *page)
 static void add_tracker(const struct page *page)
 {
 	add_label(page, "Tracker");
-	summary_add_line(page->out, page->summary, "Tracker", page->unit);
+	summary_add_line(page->out, page->facts, "Tracker", page->unit);
 }
 
 static void add_note(const struct page *page, int64_t count, const char *one, const char *several)
@@ -510,21 +620,20 @@ static void add_note(const struct page *page, int64_t count, const char *one, co
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void add_notes(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	const struct run_facts *facts = page->facts;
+	const struct run_end_row *end = FIRST(record_identity(facts->record), run_end);
 
-	add_note(page, summary->damage.torn_tails,
-		 "the file ends in the middle of a sample, which is left out",
+	add_note(page, facts->damage.torn_tails, "the file ends in the middle of a sample, which is left out",
 		 "%lld files end in the middle of a sample, which is left out");
-	add_note(page, summary->damage.bad_lines, "one line is not a sample and is left out",
+	add_note(page, facts->damage.bad_lines, "one line is not a sample and is left out",
 		 "%lld lines are not samples and are left out");
-	add_note(page, summary->damage.clock_steps, "the clock was set back once during the run",
+	add_note(page, facts->damage.clock_steps, "the clock was set back once during the run",
 		 "the clock was set back %lld times during the run");
-	if (summary->damage.hosts > 1)
-		add_note(page, summary->damage.hosts, "",
+	if (facts->damage.hosts > 1)
+		add_note(page, facts->damage.hosts, "",
 			 "samples of %lld hosts are mixed in this file: the figures are of all of them");
-	if (summary->runs > 1)
-		add_note(page, (int64_t)summary->runs, "", "the file holds %lld runs; this is the last");
+	if (facts->runs > 1)
+		add_note(page, (int64_t)facts->runs, "", "the file holds %lld runs; this is the last");
 	if (end && !count_absent(end->sigchld_ignored) && end->sigchld_ignored)
 		add_note(
 			page, 1,
@@ -535,10 +644,11 @@ static void add_notes(const struct page *page)
 
 void summary_add_page(struct buffer *out, const rt_summary *summary, enum rt_size_unit unit)
 {
-	struct page page = {out, summary, unit};
+	const struct run_facts *facts = &summary->facts;
+	struct page page = {out, summary, facts, unit};
 
-	summary_add_heading(page.out, page.summary);
-	if (summary_not_started(summary))
+	add_heading(out, facts);
+	if (summary_not_started(facts))
 		return;
 	add_cpu(&page);
 	add_memory(&page);
@@ -547,8 +657,8 @@ void summary_add_page(struct buffer *out, const rt_summary *summary, enum rt_siz
 	add_network(&page);
 	add_gpu(&page);
 	add_energy(&page);
-	summary_programs_line(out, summary, LABEL_COLUMNS);
-	summary_waiting_lines(out, summary, LABEL_COLUMNS);
+	summary_programs_line(out, &facts->programs, LABEL_COLUMNS);
+	summary_waiting_lines(out, facts, LABEL_COLUMNS);
 	add_bottleneck(&page);
 	add_processes(&page);
 	add_phases(&page);

@@ -1,19 +1,19 @@
 /* Formats the summary as JSON; see summary.h. */
 #include <string.h>
 
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "table/table.h"
 
 enum { JSON_COLUMNS = 60, TEXT_CEILING = 1 << 20 };
 
-static void add_json_figures(struct buffer *out, const struct rt_summary *summary)
+static void add_json_figures(struct buffer *out, const struct run_facts *facts)
 {
 	struct rt_cell values[RUN_FIGURE_COUNT];
 	const char *group = "";
 
-	summary_values(summary, values);
+	summary_values(facts, values);
 	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++) {
 		const struct run_figure *figure = &RUN_FIGURES[i];
 
@@ -51,7 +51,7 @@ static void add_json_phases(struct buffer *out, const struct phases *phases)
 {
 	buffer_add_text(out, "},\n \"phases\":[");
 	for (size_t i = 0; i < phases->count; i++) {
-		struct phase_time time = summary_phase_time(&phases->list[i]);
+		struct phase_time time = phase_time_of(&phases->list[i]);
 
 		buffer_add_text(out, i ? "," : "");
 		buffer_add_text(out, "{\"name\":");
@@ -71,11 +71,11 @@ static void add_json_text(struct buffer *out, const char *key, const char *text)
 	json_escape(out, text, strlen(text));
 }
 
-static void add_json_bottlenecks(struct buffer *out, const struct rt_summary *summary)
+static void add_json_bottlenecks(struct buffer *out, const struct verdict *verdict)
 {
 	buffer_add_text(out, ",\n \"bottlenecks\":[");
-	for (size_t i = 0; i < summary->bottleneck_count; i++) {
-		const struct bottleneck *one = &summary->bottlenecks[i];
+	for (size_t i = 0; i < verdict->count; i++) {
+		const struct bottleneck *one = &verdict->bottlenecks[i];
 
 		add_json_text(out, i ? ",{\"rule\"" : "{\"rule\"", one->rule);
 		add_json_text(out, ",\"title\"", one->title);
@@ -87,22 +87,23 @@ static void add_json_bottlenecks(struct buffer *out, const struct rt_summary *su
 
 int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 {
+	const struct run_facts *facts = &summary->facts;
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
 
 	buffer_add_char(&out, '{');
-	add_json_figures(&out, summary);
-	add_json_history(&out, "cores_over_time", &summary->cores_history);
-	add_json_history(&out, "memory_over_time", &summary->memory_history);
+	add_json_figures(&out, facts);
+	add_json_history(&out, "cores_over_time", &facts->cores_history);
+	add_json_history(&out, "memory_over_time", &facts->memory_history);
 	add_json_phases(&out, &summary->phases);
 	buffer_add_text(&out, ",\n ");
-	summary_disks_json(&out, &summary->disks);
+	summary_disks_json(&out, &facts->disks);
 	buffer_add_text(&out, ",\n ");
-	summary_gpus_json(&out, summary);
+	summary_gpus_json(&out, facts->gpus);
 	buffer_add_text(&out, ",\n ");
-	summary_programs_json(&out, summary);
+	summary_programs_json(&out, &facts->programs);
 	buffer_add_text(&out, ",\n \"limit_changes\":");
-	allowances_json(&summary->allowances, &out);
-	add_json_bottlenecks(&out, summary);
+	allowances_json(&facts->allowances, &out);
+	add_json_bottlenecks(&out, &summary->verdict);
 	buffer_add_text(&out, "}\n");
 	return buffer_take_text(&out, ret_text);
 }

@@ -1,7 +1,7 @@
 /* Formats the summary as Markdown, for the step summaries and comments of CI systems; see summary.h. */
 #include <string.h>
 
-#include "summary/summary.h"
+#include "verdict/summary_page.h"
 #include "base/cleanup.h"
 #include "base/screen.h"
 #include "table/table.h"

@@ -35,10 +35,27 @@
  */
 #pragma once
 
+#include "summary/launcher.h"
 #include "summary/summary.h"
 
+enum { BOTTLENECKS_MOST = 12, BOTTLENECK_BYTES = 200 };
+
+/* A bottleneck of the run. */
+struct bottleneck {
+	const char *rule, *title;
+	char text[BOTTLENECK_BYTES]; /* a sentence */
+	double weight;
+};
+
+struct verdict {
+	struct bottleneck bottlenecks[BOTTLENECKS_MOST]; /* the most important first; at least one */
+	size_t count;
+};
+
+struct verdict find_verdict(const struct run_facts *facts);
+
 /*
- * Fills in the bottlenecks of a complete summary, the most important first. There is at least one, because of
- * the last rules.
+ * Returns the launcher that was the job, or that a process of the job was for most of the run, if the job used so little CPU
+ * time that the work was done elsewhere; else NULL.
  */
-void find_bottlenecks(struct rt_summary *summary);
+const struct launcher *idle_launcher(const struct run_facts *facts);

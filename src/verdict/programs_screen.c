@@ -1,7 +1,7 @@
 /* Writes the programs of a run for people, as a table; see resource_tracker_analysis.h. */
 #include <errno.h>
 
-#include "summary/summary.h"
+#include "verdict/run_summary.h"
 #include "base/cleanup.h"
 #include "base/grid.h"
 #include "base/printable.h"

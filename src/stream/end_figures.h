@@ -1,0 +1,10 @@
+/* The figures of a run that has ended, for OTLP's record of the end: resource-tracker-analysis makes the line of the run. */
+#pragma once
+
+#include "base/buffer.h"
+
+/*
+ * Adds the line of the last run in the recording that is open as `fd`. Without the analysis, and if it takes longer than two
+ * seconds, the text stays empty: the end is told without them.
+ */
+void read_end_figures(struct buffer *ret_line, int fd);

@@ -1,0 +1,175 @@
+/* The name and the end of a run in words; see summary.h. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "base/signal_names.h"
+#include "summary/summary.h"
+
+/* Adds the character of the escape that begins at `at`, and returns its last byte. The recorder writes others as UTF-8. */
+static const char *add_escape(struct buffer *out, const char *at)
+{
+	bool is_plain = strchr("\"\\/", at[1]) != NULL;
+
+	buffer_add_char(out, is_plain ? at[1] : ' ');
+	return at[1] == 'u' && strlen(at) >= 6 ? at + 5 : at + 1;
+}
+
+void add_command_words(struct buffer *out, const char *command)
+{
+	bool inside = false;
+
+	for (; *command; command++) {
+		if (inside && *command == '\\' && command[1])
+			command = add_escape(out, command);
+		else if (*command == '"')
+			inside = !inside;
+		else if (inside)
+			buffer_add_char(out, *command);
+		else if (*command == ',')
+			buffer_add_char(out, ' ');
+	}
+}
+
+/* Cuts a long name, but not in the middle of a character. */
+bool cut_run_name(struct buffer *name)
+{
+	bool is_long = name->length > RUN_NAME_SHOWN;
+
+	if (is_long)
+		for (name->length = RUN_NAME_SHOWN;
+		     name->length && ((unsigned char)name->data[name->length] & 0xc0) == 0x80;)
+			name->length--;
+	if (name->data)
+		name->data[name->length] = '\0';
+	return is_long;
+}
+
+/* The task as an engine names it in the environment; NULL: unknown */
+static const char *task_of_engine(const struct run_facts *facts)
+{
+	static const char *const NAMES[] = {"AIRFLOW_CTX_TASK_ID", "GITHUB_JOB", "NXF_TASK_NAME"};
+	const char *task = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES) && !task; i++)
+		task = record_scheduler_value(record_identity(facts->record), NAMES[i]);
+	return task;
+}
+
+const char *summary_task(const struct run_facts *facts)
+{
+	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
+
+	return start && !text_absent(start->task_name) ? start->task_name : task_of_engine(facts);
+}
+
+/* Engines write the text of a step to a file of any name, and give each step a folder of its own. */
+static bool is_step_of_engine(const struct run_facts *facts, const struct run_start_row *start)
+{
+	static const char *const SHELLS[] = {"bash", "sh", "dash", "zsh", "ksh"};
+	bool is_shell = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(SHELLS) && !text_absent(start->executable); i++)
+		is_shell |= strcmp(start->executable, SHELLS[i]) == 0;
+	return is_shell && (!text_absent(start->orchestrator) || task_of_engine(facts));
+}
+
+/* "train.py", "make test", as the recorder says, or the executable of older recordings; NULL: unknown */
+const char *summary_program(const struct run_facts *facts)
+{
+	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
+
+	if (start && !text_absent(start->program) && !is_step_of_engine(facts, start))
+		return start->program;
+	return start && !text_absent(start->executable) ? start->executable : NULL;
+}
+
+void summary_find_name(struct run_facts *facts)
+{
+	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
+	CLEANUP_BUFFER struct buffer name = BUFFER(1 << 20);
+	const char *program = summary_program(facts);
+
+	if (*facts->job_name)
+		buffer_add_text(&name, facts->job_name);
+	else if (start && !text_absent(start->command))
+		add_command_words(&name, start->command);
+	else if (program)
+		buffer_add_text(&name, program);
+	else if (!count_absent(facts->tracked_pid))
+		buffer_printf(&name, "process %lld", (long long)facts->tracked_pid);
+	else
+		buffer_add_text(&name, *facts->host ? facts->host : "machine");
+	(void)cut_run_name(&name);
+	snprintf(facts->run_name, sizeof(facts->run_name), "%s", name.data ? name.data : "");
+}
+
+/* "killed by SIGSEGV (11), core dumped" */
+static void add_killed_by(struct buffer *out, const struct run_end_row *end)
+{
+	char name[SIGNAL_NAME_SIZE];
+	int64_t number = end->signal;
+
+	if (number > 0 && number <= INT_MAX && strncmp(signal_name((int)number, name), "SIG", 3) == 0)
+		buffer_printf(out, "killed by %s (%lld)", name, (long long)number);
+	else
+		buffer_printf(out, "killed by signal %lld", (long long)number);
+	if (!count_absent(end->core_dumped) && end->core_dumped)
+		buffer_add_text(out, ", core dumped");
+}
+
+static void add_status(struct buffer *out, const struct run_end_row *end, const char *reason)
+{
+	if (!count_absent(end->signal))
+		add_killed_by(out, end);
+	else if (strcmp(reason, "exec_failed") == 0)
+		buffer_add_text(out, "the command could not be started");
+	else if (!count_absent(end->exit_code))
+		buffer_printf(out, "exit status %lld", (long long)end->exit_code);
+	else if (strcmp(reason, "target_exited") == 0)
+		buffer_add_text(out, "the tracked process has ended");
+	else if (strcmp(reason, "duration") == 0)
+		buffer_add_text(out, "the duration asked for was over");
+	else if (strcmp(reason, "tracker_stopped") == 0)
+		buffer_add_text(out, "the tracker was stopped");
+	else
+		buffer_add_text(out, *reason ? reason : "ended");
+}
+
+void summary_add_end(struct buffer *out, const struct run_facts *facts)
+{
+	const struct run_end_row *end = FIRST(record_identity(facts->record), run_end);
+	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
+	struct oom_finding oom = summary_oom(facts);
+
+	if (oom.kind == OOM_STOPPED_AT_LIMIT) {
+		buffer_printf(out,
+			      "no end is recorded; probably killed for lack of memory, at %.0f of %.0f MiB",
+			      oom.peak_mib, oom.limit_mib);
+		return;
+	}
+	if (!end) {
+		if (strcmp(facts->layout, "json") == 0)
+			buffer_add_text(out, "no end is recorded: still running, or the recorder was killed");
+		else if (strcmp(facts->layout, "snapshot") == 0)
+			buffer_add_text(out, "a snapshot does not record how it ended");
+		else
+			buffer_add_text(out, "CSV does not record how it ended");
+		return;
+	}
+	if (strncmp(reason, "oom_kill", 8) == 0) {
+		buffer_add_text(out, strcmp(reason, "oom_kill_confirmed") == 0
+					     ? "killed for lack of memory (OOM)"
+					     : "probably killed for lack of memory (OOM)");
+		return;
+	}
+	add_status(out, end, reason);
+	if (!text_absent(end->process_limit))
+		buffer_printf(out, "; limited to %s", end->process_limit);
+	if (oom.kind == OOM_STEP)
+		buffer_printf(out, "; %lld process%s killed for lack of memory%s", (long long)oom.kills,
+			      oom.kills == 1 ? " was" : "es were",
+			      oom.shared ? " in its cgroup, which others share" : "");
+}
