@@ -236,7 +236,7 @@ static void add_figure(struct buffer *out, const struct run_figure *figure, enum
 	}
 }
 
-/* A file that another run was appended to has the line of that one: then there is no figure of this run. */
+/* A file that another run was appended to has the line of that one, which says nothing about this run. */
 static void add_figures(struct buffer *out, const struct row *end, const char *run_id, struct scan line)
 {
 	struct scan name, raw;

@@ -44,7 +44,8 @@ struct fleet_group {
 	struct packed_runs lines;
 	size_t runs, ends[3]; /* by enum fleet_end */
 	size_t reasons[FLEET_REASONS_MOST];
-	struct fleet_range wall_secs, cpu_secs, cores, memory_mib;
+#define FLEET(field, ...) struct fleet_range field;
+#include "figures/run_figures.def"
 	size_t at_limit;    /* runs that ended well at their limit: the peaks are "at least" */
 	double oom_had_mib; /* the most that was not enough; NaN: no such run */
 	double cores_asked, memory_asked_mib; /* by the newest run that tells */

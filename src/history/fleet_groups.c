@@ -259,12 +259,9 @@ static int compute_group(const struct fleet *fleet, struct fleet_group *group)
 	values = calloc(group->runs + 1, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	compute_figure(&runs, offsetof(struct fleet_run, wall_secs), values, &group->wall_secs,
-		       &group->wall_drift);
-	compute_figure(&runs, offsetof(struct fleet_run, memory_mib), values, &group->memory_mib,
-		       &group->memory_drift);
-	compute_figure(&runs, offsetof(struct fleet_run, cpu_secs), values, &group->cpu_secs, NULL);
-	compute_figure(&runs, offsetof(struct fleet_run, cores), values, &group->cores, NULL);
+#define FLEET(field, figure, joined, drift) \
+	compute_figure(&runs, offsetof(struct fleet_run, field), values, &group->field, drift);
+#include "figures/run_figures.def"
 	return 0;
 }
 

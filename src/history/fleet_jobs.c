@@ -126,15 +126,15 @@ static void find_end(struct fleet_run *job, const struct fleet_run *lines, size_
 static struct fleet_run join_lines(const struct fleet_run *lines, size_t count, int memory_reason,
 				   size_t *active)
 {
-	struct fleet_run job = {.started = NAN,
-				.wall_secs = NAN,
-				.cpu_secs = NAN,
-				.cores = NAN,
-				.memory_mib = NAN,
-				.cores_asked = NAN,
-				.memory_asked_mib = NAN,
-				.oom_had_mib = NAN,
-				.spare_gib = NAN};
+	struct fleet_run job = {
+#define FLEET(field, ...) .field = NAN,
+#include "figures/run_figures.def"
+		.started = NAN,
+		.cores_asked = NAN,
+		.memory_asked_mib = NAN,
+		.oom_had_mib = NAN,
+		.spare_gib = NAN,
+	};
 	double ended = NAN;
 
 	if (count == 1)
@@ -143,7 +143,11 @@ static struct fleet_run join_lines(const struct fleet_run *lines, size_t count, 
 		job.started = fmin(job.started, lines[i].started);
 		ended = larger_of(ended, end_of(&lines[i]));
 		job.wall_secs = larger_of(job.wall_secs, lines[i].wall_secs);
-		job.cpu_secs = more_known(job.cpu_secs, lines[i].cpu_secs);
+#define JOINED_SUM more_known
+#define JOINED_LARGEST larger_of
+#define JOINED_BY_CODE(before, value) (before)
+#define FLEET(field, figure, joined, drift) job.field = JOINED_##joined(job.field, lines[i].field);
+#include "figures/run_figures.def"
 	}
 	job.wall_secs = larger_of(job.wall_secs, ended - job.started);
 	if (job.wall_secs > 0)

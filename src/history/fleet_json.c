@@ -79,10 +79,8 @@ static void add_group(struct json_writer *json, const struct fleet *fleet, const
 	json_open(json, '{');
 	add_parts(json, fleet, group);
 	add_ends(json, fleet, group);
-	add_range(json, "wall_secs", &group->wall_secs);
-	add_range(json, "cpu_secs", &group->cpu_secs);
-	add_range(json, "cores_mean", &group->cores);
-	add_range(json, "memory_peak_mib", &group->memory_mib);
+#define FLEET(field, figure, ...) add_range(json, RUN_FIGURES[FIGURE_##figure].key, &group->field);
+#include "figures/run_figures.def"
 	add_count(json, "runs_at_memory_limit", group->at_limit);
 	add_real(json, "oom_had_mib", group->oom_had_mib);
 	add_real(json, "cores_asked", group->cores_asked);

@@ -271,10 +271,8 @@ static struct fleet_run take_run(const struct run_lines *lines)
 {
 	struct fleet_run run = {
 		.started = run_real(lines, FIGURE_run_started_timestamp),
-		.wall_secs = run_real(lines, FIGURE_time_wall_secs),
-		.cpu_secs = run_real(lines, FIGURE_time_cpu_secs),
-		.cores = run_real(lines, FIGURE_cores_mean),
-		.memory_mib = run_real(lines, FIGURE_memory_peak_mib),
+#define FLEET(field, figure, ...) .field = run_real(lines, FIGURE_##figure),
+#include "figures/run_figures.def"
 		.cores_asked =
 			asked_or_limit(lines, RUN_cores_asked, FIGURE_cores_limit, FIGURE_cores_limit_source),
 		.memory_asked_mib = asked_or_limit(lines, RUN_memory_asked_mib, FIGURE_memory_limit_mib,

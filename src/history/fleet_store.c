@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CHUNK = 128, CHUNK_MOST = 16 << 10, RUN_MOST = 128, DECIMALS_MOST = 6 };
+enum { FIRST_CHUNK = 128, CHUNK_MOST = 16 << 10, DECIMALS_MOST = 6 };
 /* Codes in place of a number of decimals. */
 enum { CODE_RAW = 7, CODE_UNKNOWN = 15 };
 enum { AT_LIMIT = 4, ENDED = 8, HAS_JOB = 16, IS_STEP = 32, ASKED_BY_CPU = 64, ASKED_AGAIN = 128 };
@@ -83,12 +83,19 @@ static double take_real(const unsigned char **at)
 
 /* The reals of a run that are stored, by their places. */
 static const size_t REALS[] = {
-	offsetof(struct fleet_run, started),     offsetof(struct fleet_run, wall_secs),
-	offsetof(struct fleet_run, cpu_secs),    offsetof(struct fleet_run, cores),
-	offsetof(struct fleet_run, memory_mib),  offsetof(struct fleet_run, oom_had_mib),
-	offsetof(struct fleet_run, cores_asked), offsetof(struct fleet_run, memory_asked_mib),
+#define FLEET(field, ...) offsetof(struct fleet_run, field),
+#include "figures/run_figures.def"
+	offsetof(struct fleet_run, started),
+	offsetof(struct fleet_run, oom_had_mib),
+	offsetof(struct fleet_run, cores_asked),
+	offsetof(struct fleet_run, memory_asked_mib),
 };
-enum { REAL_COUNT = sizeof(REALS) / sizeof(REALS[0]), REQUEST_REALS = 2 }; /* the last ones are the request */
+/* A real takes at most 10 bytes. */
+enum {
+	REAL_COUNT = sizeof(REALS) / sizeof(REALS[0]),
+	REQUEST_REALS = 2,
+	RUN_MOST = 48 + 10 * REAL_COUNT
+}; /* the last ones are the request */
 
 static double *real_at(const struct fleet_run *run, size_t place)
 {

@@ -11,7 +11,9 @@
 
 /* NaN: unknown */
 struct fleet_run {
-	double started, wall_secs, cpu_secs, cores, memory_mib, cores_asked, memory_asked_mib, oom_had_mib;
+#define FLEET(field, ...) double field;
+#include "figures/run_figures.def"
+	double started, cores_asked, memory_asked_mib, oom_had_mib;
 	double spare_gib; /* asked for, and not used at the peak: of all hosts together */
 	uint64_t job,
 		host; /* hashes, of a line that may be one of several of its job (fleet_jobs.c); else 0 */
