@@ -165,7 +165,7 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 				     cell_real(values[i], NAN));
 		if (result == 0)
 			findings->list[findings->count - 1].measures =
-				measures_of(summary, (enum run_figure_id)i);
+				measures_of(&summary->facts, (enum run_figure_id)i);
 	}
 	if (result == 0)
 		result = add_programs(findings, &summary->facts, side);
