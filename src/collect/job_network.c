@@ -14,7 +14,7 @@
 #include "collect/collector.h"
 #include "collect/job_namespaces.h"
 #include "job/network/job_sockets.h"
-#include "job/tree/process_discovery.h"
+#include "job/pass.h"
 
 #define NS_FOR_A_LOOK INT64_C(10000) /* of time, for 1 ns of work */
 #define LOOKS_MOST_NS (1 * NSEC_PER_MSEC)
@@ -82,7 +82,7 @@ static int64_t next_pause_ns(const struct job_network *state, bool any_ran)
 static void look_at_sockets(struct job_network *state, struct collect_context *context, int64_t now_ns)
 {
 	int64_t begun_ns = thread_cpu_now_ns(), pause_ns;
-	bool any_ran = discover_between_passes(context->tree);
+	bool any_ran = process_tree_look(context->tree);
 
 	job_sockets_update(&state->sockets, context->tree, false);
 	pause_ns = state->pause_ns = next_pause_ns(state, any_ran);
@@ -111,7 +111,7 @@ static void job_network_prepare(void *state_, struct collect_context *context)
 
 	if (state->is_off || !context->tree)
 		return;
-	(void)discover_between_passes(context->tree);
+	(void)process_tree_look(context->tree);
 	job_namespaces_look(&state->namespaces, context->tree);
 	job_sockets_begin(&state->sockets, context->tree);
 	state->look_ns = root_monotonic_ns(context->root) + FIRST_LOOK_NS;

@@ -6,9 +6,11 @@
 #include "base/debug.h"
 #include "collect/collector.h"
 #include "collect/process_usage.h"
+#include "job/cpu/job_cpu.h"
 #include "job/member_lines.h"
 #include "job/memory/memory_divide.h"
 #include "job/memory/process_memory.h"
+#include "job/pass.h"
 #include "job/programs/programs.h"
 
 struct process_usage {
@@ -77,10 +79,10 @@ static void fill_counts(struct tree_row *row, struct process_tree *tree)
 {
 	int64_t running = (int64_t)process_tree_running(tree), unreadable = 0, threads = 0;
 	const struct member *root = process_tree_root(tree);
-	int64_t exits = process_tree_exits(tree);
+	int64_t exits = programs_exits(tree);
 
 	for (size_t i = 0; i < tree->count; i++) {
-		unreadable += tree->members[i].unreadable;
+		unreadable += tree->members[i].unreadable || tree->members[i].memory.is_refused;
 		threads += tree->members[i].is_zombie ? 0 : tree->members[i].thread_count;
 	}
 	row->process_child_count = running - (root && !root->is_zombie ? 1 : 0);
@@ -200,17 +202,15 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 		SINGLE_ROW(frame, tracker)->pss_age_secs = no_real(ABSENT_NOT_TRACKED);
 		return;
 	}
-	row->process_cpu_source = process_tree_cpu_source(context->tree);
-	/* After the last pass it is too late for events. */
-	if (context->ending->reason && context->tree->programs)
-		programs_finish(context->tree->programs);
-	context->tree->is_last_pass = context->ending->reason != NULL;
+	row->process_cpu_source = cpu_source(context->tree);
+	if (context->ending->reason)
+		process_tree_finish(context->tree);
 	process_tree_touch(context->tree);
 	row->row.read_ns = root_monotonic_ns(context->root);
 	SINGLE_ROW(frame, tracker)->process_age_secs = ns_to_secs(context->tree->cpu.turns.oldest_age_ns);
 	io_error = context->tree->cpu.io_error;
 	/* The process exists but the file does not: this kernel does not count it. */
-	fill_totals(row, &context->tree->cpu.account.published,
+	fill_totals(row, cpu_published(context->tree),
 		    io_error == ENOENT ? ABSENT_NO_SUCH_COUNTER : io_error);
 	fill_waiting(row, &context->tree->cpu.waiting);
 	fill_counts(row, context->tree);

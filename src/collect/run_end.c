@@ -18,6 +18,8 @@
 #include "base/clock.h"
 #include "base/runs_once.h"
 #include "base/signal_names.h"
+#include "job/cpu/job_cpu.h"
+#include "job/memory/memory_between.h"
 
 enum { EVIDENCE_SIZE = 256 };
 
@@ -429,7 +431,7 @@ static void fill_tree(const struct collect_context *context, const struct frame 
 	const struct member *root = process_tree_root(tree);
 
 	row->descendants_running = (int64_t)process_tree_running(tree) - (root && !root->is_zombie);
-	row->sigchld_ignored = tree->sigchld_ignored || process_tree_lost_usage(tree);
+	row->sigchld_ignored = tree->sigchld_ignored || cpu_has_lost_usage(tree);
 	if (!use)
 		return;
 	fill_network(use, row);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "collect/collector.h"
+#include "job/cpu/job_cpu.h"
 #include "collect/run_end.h"
 #include "kernel/figures_from.h"
 #include "kernel/os_release.h"
@@ -136,8 +137,7 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	row->carbon_g_per_kwh = facts->carbon_factor > 0 ? facts->carbon_factor : no_real(ABSENT_NOT_GIVEN);
 	row->children = facts->children;
 	row->aligned = facts->aligned;
-	row->cpu_source =
-		context->tree ? process_tree_cpu_source(context->tree) : no_text(ABSENT_NOT_TRACKED);
+	row->cpu_source = context->tree ? cpu_source(context->tree) : no_text(ABSENT_NOT_TRACKED);
 	if (frame->missing[ROW_gpu])
 		frame_set_missing(frame, ROW_run_start_gpu, frame->missing[ROW_gpu]);
 	for (const struct row *gpu = frame->first[ROW_gpu]; gpu; gpu = gpu->next)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/sized.h"
 #include "collect/collector.h"
+#include "job/pass.h"
 #include "collect/machine_summary.h"
 #include "kernel/proc_pid_io.h"
 #include "kernel/proc_pid_smaps_rollup.h"

@@ -14,6 +14,10 @@
 #include "base/runs_once.h"
 #include "collect/cgroup_usage.h"
 #include "collect/process_usage.h"
+#include "job/cpu/job_cpu.h"
+#include "job/cpu/process_waiting.h"
+#include "job/new_members.h"
+#include "job/pass.h"
 #include "job/programs/programs.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
@@ -143,9 +147,9 @@ static int new_tree(struct rt_tracker *tracker, struct rt_config *config)
 
 	if (error < 0)
 		return config_fail(config, error, "out of memory");
-	tracker->tree->cpu.waiting.is_followed = process_usage_follows_waiting(&tracker->selection);
+	waiting_follow(tracker->tree, process_usage_follows_waiting(&tracker->selection));
 	if (tracker->root.live && !tracker->config->pid)
-		process_tree_exclude_present(tracker->tree);
+		discover_excluded(tracker->tree);
 	if (config->programs &&
 	    (tracker->selection.kinds[ROW_program] || tracker->selection.kinds[ROW_run_end_program]))
 		error = programs_new(tracker->root.live && config->own_process && !config->no_children,
@@ -162,7 +166,7 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 	if (tracker->config->pid == getpid() && tracker->root.live) {
 		tracker->context.in_program = true;
 		tracker->own_cost.with_io = true;
-		tracker->tree->cpu.own_cost = &tracker->own_cost;
+		cpu_set_own_cost(tracker->tree, &tracker->own_cost);
 		own_cost_begin(&tracker->own_cost, &tracker->root);
 	}
 	/* A recorder that was started from within the tree is left out of it. */
@@ -262,7 +266,7 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 	if (tracker->config->pid && tracker->streaming.pid > 0)
 		process_tree_exclude(tracker->tree, tracker->streaming.pid);
 	else if (!tracker->config->pid && (tracker->context.helper_count || tracker->streaming.pid))
-		process_tree_exclude_present(tracker->tree);
+		discover_excluded(tracker->tree);
 	error = tracker_take_sample(tracker, true);
 	if (error < 0) {
 		tracker_free(tracker);
@@ -331,8 +335,8 @@ static int track_process(struct rt_tracker *tracker, pid_t pid, bool started_by_
 		tracker->own_cgroup.used = in_cgroup;
 		tracker->context.own_cgroup = in_cgroup && tracker->own_cgroup.has_memory;
 		if (in_cgroup) {
-			tracker->tree->cgroup_folder = tracker->own_cgroup.folder;
-			tracker->tree->memory.cgroup_has_memory = tracker->own_cgroup.has_memory;
+			process_tree_set_cgroup(tracker->tree, tracker->own_cgroup.folder,
+						tracker->own_cgroup.has_memory);
 			cgroup_usage_begin(tracker->previous);
 		}
 		tracker->prepare_ns = root_monotonic_ns(&tracker->root) + PREPARE_AFTER_NS;

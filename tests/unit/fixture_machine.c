@@ -5,6 +5,7 @@
 
 #include "unit.h"
 
+#include "job/pass.h"
 #include "metric/derive.h"
 
 static int64_t fake_monotonic_ns(void *step)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "collect/gpu_account.h"
 #include "gpu/vendor.h"
+#include "job/pass.h"
 
 enum { ROOT_PID = 1000 };
 

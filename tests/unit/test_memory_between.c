@@ -292,7 +292,7 @@ static void test_many_exited_processes_share_the_faults(void **unused)
 	tick(150);
 	assert_int_equal(most_mib(150), 160);
 	/* Where processes exit unseen, all faults may be those of one. */
-	tree.exits_missed = true;
+	tree.cpu.exits_missed = true;
 	tree.cpu.unseen_faults += 100 * MIB_PAGES;
 	tick(150);
 	assert_int_equal(most_mib(150), 250);

@@ -86,11 +86,7 @@ static void add(int i)
 				  .memory.anon_at_faults = PAGES,
 				  .memory.rollup_ns = SECOND,
 				  .memory.rollup_pages = PAGES,
-				  .stat_fd = -1,
-				  .memory.statm_fd = -1,
-				  .cpu.io_fd = -1,
-				  .cpu.schedstat_fd = -1,
-				  .children_fd = -1};
+				  .files = {-1, -1, -1, -1, -1}};
 	slot = (size_t)((uint32_t)member->pid * UINT32_C(2654435769)) & (SLOTS - 1);
 	while (slots[slot])
 		slot = (slot + 1) & (SLOTS - 1);

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "burner.h"
-#include "job/tree/process_tree.h"
+#include "job/pass.h"
 #include "scratch.h"
 
 enum { ROOT = 100, SUBREAPER, PARENT, CHILD, GRANDCHILD, TRIES = 10000 };

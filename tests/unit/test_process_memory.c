@@ -15,6 +15,7 @@
 
 #include "kernel/proc_pid_stat.h"
 #include "job/memory/process_memory.h"
+#include "job/pass.h"
 #include "unit.h"
 
 static struct root root;

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "burner.h"
-#include "job/tree/process_discovery.h"
+#include "job/new_members.h"
+#include "job/pass.h"
 #include "job/programs/programs.h"
-#include "job/tree/process_tree.h"
 
 #define BURN_NS (60 * NSEC_PER_MSEC)
 
@@ -30,7 +30,7 @@ static void test_a_member_that_is_found_late(void **state)
 	/* The kernel reports start times in ticks. */
 	usleep(20000);
 	assert_int_equal(process_tree_seed(tree, first, false), 0);
-	assert_int_equal(process_tree_add(tree, late), 0);
+	assert_int_equal(discover_process(tree, late), 0);
 	process_tree_touch(tree);
 	assert_int_equal(tree->count, 2);
 	assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] < BURN_NS / 2);
@@ -56,7 +56,7 @@ static void test_a_member_that_begins_later(void **state)
 	first = start_burner(0);
 	assert_int_equal(process_tree_seed(tree, first, false), 0);
 	later = start_burner(BURN_NS);
-	assert_int_equal(process_tree_add(tree, later), 0);
+	assert_int_equal(discover_process(tree, later), 0);
 	process_tree_touch(tree);
 	assert_true(tree->cpu.account.published.of[USAGE_CPU_NS] >= BURN_NS);
 	end_child(later);

@@ -186,11 +186,11 @@ static void exits_are_unknown_once_events_were_lost(void **state)
 	world->tree.programs = world->programs;
 	world->tree.exited_count = 3;
 	said_exits = 2764;
-	assert_int_equal(process_tree_exits(&world->tree), 2764);
+	assert_int_equal(programs_exits(&world->tree), 2764);
 	said_exits = PROGRAM_EXITS_LOST;
-	assert_int_equal(process_tree_exits(&world->tree), -1);
+	assert_int_equal(programs_exits(&world->tree), -1);
 	said_exits = -1;
-	assert_int_equal(process_tree_exits(&world->tree), 3);
+	assert_int_equal(programs_exits(&world->tree), 3);
 	said_exits = 0;
 }
 

@@ -1,12 +1,43 @@
 /* The tracker's share of a program that tracks itself; see own_cost.h. */
 #include "job/cpu/own_cost.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "job/tree/process_member.h"
+#include "kernel/proc_pid_io.h"
+
+/* Takes the I/O out of a reading of `length` bytes, or a negative errno, which it returns. */
+static ssize_t take_own_io(const struct root *root, ssize_t length, struct usages *ret_io)
+{
+	struct proc_pid_io io;
+
+	if (length < 0)
+		return length;
+	if (parse_proc_pid_io(root->text.data, (size_t)length, &io) < 0)
+		return -EBADMSG;
+	*ret_io = (struct usages){0};
+	usages_of_io(&io, ret_io);
+	return length;
+}
+
+static int read_thread_io(struct root *root, pid_t tid, struct usages *ret_io)
+{
+	char path[64];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)tid);
+	length = take_own_io(root, root->live ? root_read(root, path) : -ENOENT, ret_io);
+	return length < 0 ? (int)length : 0;
+}
+
+int own_cost_read_io(struct root *root, struct kept_file *file, struct usages *ret_io)
+{
+	return (int)take_own_io(root, root->live ? root_reread(root, file) : -ENOENT, ret_io);
+}
 
 /* The counters of this thread, except its CPU time. */
 static struct usages thread_rest(const struct own_cost *cost, struct root *root)
@@ -15,7 +46,7 @@ static struct usages thread_rest(const struct own_cost *cost, struct root *root)
 	struct rusage usage;
 
 	if (cost->with_io)
-		(void)member_read_thread_io(root, (pid_t)syscall(SYS_gettid), &usages);
+		(void)read_thread_io(root, (pid_t)syscall(SYS_gettid), &usages);
 	if (getrusage(RUSAGE_THREAD, &usage) == 0) {
 		struct usages counted = usages_of_rusage(&usage);
 

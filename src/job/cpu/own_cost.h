@@ -26,3 +26,9 @@ void own_cost_end(struct own_cost *cost, struct root *root);
 int64_t own_cost_cpu_ns(const struct own_cost *cost);
 /* All counters except CPU time. */
 struct usages own_cost_rest(const struct own_cost *cost, struct root *root);
+
+/*
+ * Reads the calling process's own /proc/self/io. Returns the bytes of that very reading, which the result does not
+ * include, or a negative errno.
+ */
+int own_cost_read_io(struct root *root, struct kept_file *file, struct usages *ret_io);

@@ -3,12 +3,8 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
-
-/*
- * The kernel rounds waited-for user and system time down to whole clock ticks, while process clocks count nanoseconds.
- * So up to two ticks of a carried time never appear in the parent's figures.
- */
-#define CPU_TOLERANCE_NS (20 * NSEC_PER_MSEC)
+#include "job/cpu/cpu_tuning.h"
+#include "kernel/proc_pid_io.h"
 
 void account_begin(struct account *account)
 {
@@ -195,6 +191,15 @@ struct usages usages_of_rusage(const struct rusage *usage)
 	usages.of[USAGE_MINOR_FAULTS] = usage->ru_minflt;
 	usages.of[USAGE_MAJOR_FAULTS] = usage->ru_majflt;
 	return usages;
+}
+
+void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages)
+{
+	ret_usages->of[USAGE_READ_BYTES] = usage_at_most(io->read_bytes, USAGE_BYTES_MOST);
+	ret_usages->of[USAGE_WRITE_BYTES] = usage_at_most(io->write_bytes, USAGE_BYTES_MOST);
+	ret_usages->of[USAGE_CANCELLED_BYTES] = usage_at_most(io->cancelled_write_bytes, USAGE_BYTES_MOST);
+	ret_usages->of[USAGE_READ_CHARS] = usage_at_most(io->read_chars, USAGE_BYTES_MOST);
+	ret_usages->of[USAGE_WRITTEN_CHARS] = usage_at_most(io->written_chars, USAGE_BYTES_MOST);
 }
 
 struct usages account_unclaimed(const struct account *account, const struct usages *reaped)

@@ -81,6 +81,16 @@ struct tree_account {
 	bool has_self_io_before;
 };
 
+/* More than a process can do in years. A larger count is damage: it counts as 0, as an unknown one does, and its sums do not overflow. */
+#define USAGE_TICKS_MOST (INT64_C(1) << 36)
+#define USAGE_FAULTS_MOST (INT64_C(1) << 44)
+#define USAGE_BYTES_MOST (INT64_C(1) << 58)
+
+static inline int64_t usage_at_most(int64_t value, int64_t most)
+{
+	return value < 0 || value > most ? 0 : value;
+}
+
 /* A hostile machine (--root) has thousands of processes with counters of any size: sums of them wrap. */
 static inline void usages_add(struct usages *sum, const struct usages *added)
 {
@@ -154,6 +164,10 @@ void tree_account_raise(struct tree_account *account, int64_t cpu_ns);
 
 /* CPU time and faults of wait4(2). It does not report I/O, which stays 0. */
 struct usages usages_of_rusage(const struct rusage *usage);
+
+/* I/O alone. */
+struct proc_pid_io;
+void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages);
 
 /*
  * The part that an account still carries when its process was reaped with the final figures `reaped` (its own, and all

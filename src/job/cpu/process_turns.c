@@ -5,21 +5,8 @@
 
 #include "base/min_max.h"
 #include "base/runs_once.h"
-#include "job/tree/process_tree.h"
-
-/* If more members ran than this, in a pass and in a second, they take turns. All files of a process cost 10 us. */
-enum { TURNS_A_PASS = 128, TURNS_A_SECOND = 400 };
-/* A member with this many times the mean CPU time does not wait. */
-enum { MUCH = 8 };
-/*
- * Each pass takes a few new members. More are taken at 0.8 % of a core, and 320 at once. These numbers grow with the CPUs above 16,
- * because an ordinary build has as many processes there.
- */
-enum { NEW_A_PASS = 16, NEW_FOR_ONE = 125, NEW_CPUS = 16 };
-#define NEW_COST_NS (150 * NSEC_PER_USEC)
-#define NEW_MOST_NS (320 * NEW_COST_NS)
-/* Into this many parts is a large tree divided by pid. */
-enum { SPREAD = 127 };
+#include "job/cpu/cpu_tuning.h"
+#include "job/tree/tree_tuning.h"
 
 void turns_plan(struct process_tree *tree)
 {
@@ -29,9 +16,9 @@ void turns_plan(struct process_tree *tree)
 	tree->cpu.turns.count = 1;
 	if (tree->uses_clock && !tree->is_last_pass)
 		tree->cpu.turns.count += tree->cpu.turns.ran_count / a_pass;
-	tree->cpu.turns.much_ns = tree->cpu.turns.ran_count
-					  ? MUCH * tree->cpu.turns.ran_ns / (int64_t)tree->cpu.turns.ran_count
-					  : 0;
+	tree->cpu.turns.much_ns = tree->cpu.turns.ran_count ? TURNS_MUCH * tree->cpu.turns.ran_ns /
+								      (int64_t)tree->cpu.turns.ran_count
+							    : 0;
 	tree->cpu.turns.ran_count = 0;
 	tree->cpu.turns.ran_ns = 0;
 	tree->cpu.turns.new_count = tree->cpu.turns.left_out = 0;
@@ -39,18 +26,18 @@ void turns_plan(struct process_tree *tree)
 
 static RUNS_ONCE int64_t cost_of_new(void)
 {
-	return NEW_COST_NS * NEW_CPUS / max_i64(NEW_CPUS, sysconf(_SC_NPROCESSORS_ONLN));
+	return TURNS_NEW_COST_NS * TURNS_NEW_CPUS / max_i64(TURNS_NEW_CPUS, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 bool turns_have_room(struct process_tree *tree)
 {
 	/* The first two passes over an attached tree find all that lived before. */
-	if (tree->cpu.turns.new_count < NEW_A_PASS || !tree->root->live ||
+	if (tree->cpu.turns.new_count < TURNS_NEW_A_PASS || !tree->root->live ||
 	    (!tree->started_by_caller && tree->passes <= 2))
 		return true;
 	if (!tree->cpu.turns.new_cost_ns)
 		tree->cpu.turns.new_cost_ns = cost_of_new();
-	allowance_earn(&tree->cpu.turns.room, tree->touched_ns, NEW_FOR_ONE, NEW_MOST_NS);
+	allowance_earn(&tree->cpu.turns.room, tree->touched_ns, TURNS_NEW_FOR_ONE, TURNS_NEW_MOST_NS);
 	return tree->cpu.turns.room.left_ns >= tree->cpu.turns.new_cost_ns;
 }
 
@@ -58,7 +45,17 @@ void turns_take_room(struct process_tree *tree)
 {
 	tree->cpu.turns.new_count++;
 	tree->cpu.turns.room.left_ns =
-		max_i64(tree->cpu.turns.room.left_ns - tree->cpu.turns.new_cost_ns, -NEW_MOST_NS);
+		max_i64(tree->cpu.turns.room.left_ns - tree->cpu.turns.new_cost_ns, -TURNS_NEW_MOST_NS);
+}
+
+void turns_leave_out(struct process_tree *tree)
+{
+	tree->cpu.turns.left_out++;
+}
+
+void turns_note_asking(struct process_tree *tree)
+{
+	tree->cpu.turns.ran_count++;
 }
 
 bool turns_has(const struct process_tree *tree, const struct member *member)
@@ -70,10 +67,10 @@ bool turns_has(const struct process_tree *tree, const struct member *member)
 
 bool turns_is_due(const struct process_tree *tree, const struct member *member)
 {
-	int64_t phase_ns = TURNS_ANYWAY_NS / SPREAD * (member->pid % SPREAD);
+	int64_t phase_ns = TREE_READ_ANYWAY_NS / TURNS_SPREAD * (member->pid % TURNS_SPREAD);
 
-	return (tree->pass_ns + phase_ns) / TURNS_ANYWAY_NS !=
-	       (tree->pass_before_ns + phase_ns) / TURNS_ANYWAY_NS;
+	return (tree->pass_ns + phase_ns) / TREE_READ_ANYWAY_NS !=
+	       (tree->pass_before_ns + phase_ns) / TREE_READ_ANYWAY_NS;
 }
 
 void turns_note_oldest(struct process_tree *tree)

@@ -7,33 +7,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/clock.h"
-#include "job/tree/allowance.h"
-
-struct process_tree;
-struct member;
-
-/* A member is read after this time, even if it has not run or has no turn yet. */
-#define TURNS_ANYWAY_NS (10 * NSEC_PER_SEC)
-
-/* In a larger tree, these readings are spread over that time: the files are closed, and opening them takes 20 us a process. */
-enum { TURNS_LARGE_TREE = 128 };
-
-struct tree_turns {
-	size_t count;          /* passes in which each member that runs is read once */
-	size_t ran_count;      /* members that have run since the last pass, as far as this pass has come */
-	int64_t ran_ns;        /* and the CPU time that they used */
-	int64_t much_ns;       /* a member that used more is read in any case */
-	int64_t oldest_age_ns; /* of the readings of members that have run since, after the pass */
-	struct allowance room; /* for new members */
-	int64_t new_cost_ns;   /* of one; 0: it never mattered so far */
-	size_t new_count;      /* members that were added in this pass */
-	size_t left_out;       /* processes that there was no room for in this pass */
-};
+#include "job/tree/process_tree.h"
 
 /* Call at the begin of each pass. */
 void turns_plan(struct process_tree *tree);
@@ -45,6 +19,11 @@ void turns_plan(struct process_tree *tree);
  */
 bool turns_have_room(struct process_tree *tree);
 void turns_take_room(struct process_tree *tree);
+/* A process has to wait for that. */
+void turns_leave_out(struct process_tree *tree);
+
+/* A member that has not run may be read as well, which counts for the next plan. */
+void turns_note_asking(struct process_tree *tree);
 
 /* Whether a member that has run is to be read in this pass. */
 bool turns_has(const struct process_tree *tree, const struct member *member);

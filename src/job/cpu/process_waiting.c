@@ -9,31 +9,26 @@
 
 #include "base/clock.h"
 #include "base/runs_once.h"
-#include "job/tree/process_discovery.h"
-#include "job/tree/process_member.h"
+#include "job/cpu/cpu_tuning.h"
+#include "job/tree/process_files.h"
 #include "kernel/proc_pid_schedstat.h"
 #include "kernel/proc_pid_status.h"
 
-enum {
-	NAME_SIZE = 64,
-	THREADS_A_SECOND = 64,  /* 4 us each */
-	SWITCHES_A_SECOND = 24, /* 12 us each */
-	SECONDS_SAVED = 4,
-	THREADS_MOST = 2048, /* of one process; the others are not followed */
-};
-
-/* A thread that has slept for a second is not read for the next four. */
-#define ASLEEP_NS (900 * NSEC_PER_MSEC)
-#define QUIET_NS (3500 * NSEC_PER_MSEC)
+enum { NAME_SIZE = 64 };
 
 static int64_t refill_allowance(int64_t left, int64_t a_second, int64_t elapsed_ns)
 {
-	int64_t most = a_second * SECONDS_SAVED;
+	int64_t most = a_second * WAITING_SECONDS_SAVED;
 
-	if (elapsed_ns >= SECONDS_SAVED * NSEC_PER_SEC)
+	if (elapsed_ns >= WAITING_SECONDS_SAVED * NSEC_PER_SEC)
 		return most;
 	left += (elapsed_ns * a_second + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
 	return left > most ? most : left;
+}
+
+void waiting_follow(struct process_tree *tree, bool is_followed)
+{
+	tree->cpu.waiting.is_followed = is_followed;
 }
 
 void waiting_begin_pass(struct process_tree *tree, int64_t now_ns)
@@ -41,20 +36,20 @@ void waiting_begin_pass(struct process_tree *tree, int64_t now_ns)
 	struct tree_waiting *waiting = &tree->cpu.waiting;
 	int64_t elapsed_ns = waiting->pass_ns ? now_ns - waiting->pass_ns : NSEC_PER_SEC;
 
-	waiting->budget.threads = refill_allowance(waiting->budget.threads, THREADS_A_SECOND, elapsed_ns);
-	waiting->budget.switches = refill_allowance(waiting->budget.switches, SWITCHES_A_SECOND, elapsed_ns);
+	waiting->budget.threads =
+		refill_allowance(waiting->budget.threads, WAITING_THREADS_A_SECOND, elapsed_ns);
+	waiting->budget.switches =
+		refill_allowance(waiting->budget.switches, WAITING_SWITCHES_A_SECOND, elapsed_ns);
 	waiting->asked_last = waiting->asked;
 	if (tree->is_last_pass) {
-		waiting->budget = (struct reading_budget){.threads = THREADS_MOST, .switches = THREADS_MOST};
+		waiting->budget = (struct reading_budget){.threads = WAITING_THREADS_MOST,
+							  .switches = WAITING_THREADS_MOST};
 		waiting->asked_last = 0;
 	}
 	waiting->asked = 0;
 	waiting->began_ns = waiting->began_ns ? waiting->began_ns : now_ns;
 	waiting->pass_ns = now_ns;
 }
-
-/* More than a thread switches in a run. */
-#define SWITCHES_MOST INT64_C(1000000000000)
 
 /*
  * Adds the growth of a counter. One that went back belongs to another thread with the same number, and one that grew by more than
@@ -95,7 +90,7 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 static void count_switches(struct tree_waiting *waiting, struct followed_thread *thread, int64_t voluntary,
 			   int64_t involuntary)
 {
-	int64_t most = thread->has_switches || !thread->is_older ? SWITCHES_MOST : -1;
+	int64_t most = thread->has_switches || !thread->is_older ? WAITING_SWITCHES_MOST : -1;
 
 	if (voluntary < 0 || involuntary < 0)
 		return;
@@ -133,7 +128,7 @@ void waiting_offer_switches(struct process_tree *tree, const struct member *memb
 static bool may_read_switches(struct process_tree *tree, const struct followed_thread *thread, bool is_last)
 {
 	struct tree_waiting *waiting = &tree->cpu.waiting;
-	size_t turns = waiting->asked_last / SWITCHES_A_SECOND + 1;
+	size_t turns = waiting->asked_last / WAITING_SWITCHES_A_SECOND + 1;
 
 	if (!may_have_switched(thread))
 		return false;
@@ -149,7 +144,7 @@ static bool may_read_switches(struct process_tree *tree, const struct followed_t
 static void read_main_thread(struct process_tree *tree, struct member *member, bool is_last)
 {
 	struct followed_thread *thread = &member->cpu.main_thread;
-	ssize_t length = member_read_file(tree, member, &member->cpu.schedstat_fd, "schedstat");
+	ssize_t length = member_read_file(tree, member, FILE_SCHEDSTAT);
 
 	thread->tid = member->pid;
 	thread->is_older = member_is_older(tree, member);
@@ -171,8 +166,8 @@ static void read_main_thread(struct process_tree *tree, struct member *member, b
 
 static void close_thread(struct process_tree *tree, struct followed_thread *thread)
 {
-	member_close_file(tree, &thread->schedstat_fd);
-	member_close_file(tree, &thread->status_fd);
+	member_close_kept(tree, &thread->schedstat_fd);
+	member_close_kept(tree, &thread->status_fd);
 }
 
 /* `fd`: where its file stays open, which saves half of the cost or more; NULL: nowhere. */
@@ -183,7 +178,7 @@ static ssize_t read_thread_file(struct process_tree *tree, const struct member *
 
 	if (!fd || *fd < 0)
 		snprintf(path, sizeof path, "task/%d/%s", (int)tid, name);
-	return fd ? member_read_file(tree, member, fd, path) : root_read_pid(tree->root, member->pid, path);
+	return fd ? member_read_kept(tree, member, fd, path) : root_read_pid(tree->root, member->pid, path);
 }
 
 /* Returns false if the thread has exited. `keeps`: its files may stay open. */
@@ -219,8 +214,8 @@ SELDOM static void list_threads(struct process_tree *tree, struct member *member
 {
 	struct member_threads *threads = member->cpu.threads;
 	bool first = !threads->list, is_older = first && member_is_older(tree, member);
-	pid_t *found = malloc(THREADS_MOST * sizeof *found);
-	size_t count = found ? discovery_list_threads(tree, member->pid, found, THREADS_MOST) : 0;
+	pid_t *found = malloc(WAITING_THREADS_MOST * sizeof *found);
+	size_t count = found ? process_list_threads(tree->root, member->pid, found, WAITING_THREADS_MOST) : 0;
 	struct followed_thread *list = count ? calloc(count, sizeof *list) : NULL;
 	size_t old = 0, kept = 0;
 
@@ -252,8 +247,9 @@ SELDOM static void list_threads(struct process_tree *tree, struct member *member
 /* The last pass reads such a thread as well: nothing is counted later. */
 static bool is_asleep(const struct process_tree *tree, const struct followed_thread *thread)
 {
-	return !tree->is_last_pass && thread->has_times && thread->read_ns - thread->ran_ns >= ASLEEP_NS &&
-	       tree->cpu.waiting.pass_ns - thread->read_ns < QUIET_NS;
+	return !tree->is_last_pass && thread->has_times &&
+	       thread->read_ns - thread->ran_ns >= WAITING_ASLEEP_NS &&
+	       tree->cpu.waiting.pass_ns - thread->read_ns < WAITING_QUIET_NS;
 }
 
 static void read_threads(struct process_tree *tree, struct member *member)
@@ -278,7 +274,8 @@ static void read_threads(struct process_tree *tree, struct member *member)
 			budget->threads = 0;
 			break;
 		}
-		threads->is_stale |= !read_thread(tree, member, thread, threads->count <= THREADS_A_SECOND);
+		threads->is_stale |=
+			!read_thread(tree, member, thread, threads->count <= WAITING_THREADS_A_SECOND);
 	}
 }
 
@@ -297,8 +294,9 @@ void waiting_close(struct process_tree *tree, struct member *member)
 		close_thread(tree, &member->cpu.threads->list[i]);
 }
 
-void waiting_member_done(struct member *member)
+void waiting_member_done(struct process_tree *tree, struct member *member)
 {
+	waiting_close(tree, member);
 	if (member->cpu.threads)
 		free(member->cpu.threads->list);
 	free(member->cpu.threads);

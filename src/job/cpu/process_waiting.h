@@ -22,67 +22,12 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "job/tree/process_tree.h"
 
-struct process_tree;
-struct member;
 struct proc_pid_status;
 
-struct thread_counters {
-	int64_t run_ns;
-	int64_t wait_ns;
-	int64_t voluntary;
-	int64_t involuntary;
-};
-
-/* A thread whose counters are followed. */
-struct followed_thread {
-	pid_t tid;
-	bool has_times;    /* run_ns and wait_ns of `last` are a reading */
-	bool has_switches; /* so are the others */
-	bool is_older;     /* than the tracking: its first reading does not count */
-	struct thread_counters last;
-	int64_t turns;        /* how often it had got a CPU at the last reading, and */
-	int64_t switch_turns; /* at the last reading of its switches, with */
-	int64_t switch_run_ns;
-	int schedstat_fd; /* of a thread in a list: kept while the process runs often; -1: closed */
-	int status_fd;    /* the same */
-	int64_t read_ns;  /* when its times were read, and */
-	int64_t ran_ns;   /* when such a reading first found them as they are */
-};
-
-/* The threads of a process with several of them. */
-struct member_threads {
-	struct followed_thread *list;
-	size_t count;
-	size_t next;           /* the next to read */
-	int64_t process_count; /* threads of the process when they were listed */
-	bool is_stale;         /* one has exited since */
-};
-
-/* Readings that may be made now. */
-struct reading_budget {
-	int64_t threads;
-	int64_t switches;
-};
-
-struct tree_waiting {
-	bool is_followed; /* false: nothing is read */
-	bool has_times;   /* some thread's counters were read */
-	bool has_switches;
-	int error; /* while unknown: the errno of the last reading */
-	struct thread_counters total;
-	struct reading_budget budget;
-	size_t asked;      /* threads that asked for a reading of their switches in this pass */
-	size_t asked_last; /* in the last one */
-	pid_t offered_pid; /* its main thread's switches were read with other figures just now; 0: none */
-	int64_t offered_voluntary, offered_involuntary;
-	int64_t pass_ns;
-	int64_t began_ns; /* the first pass */
-};
+/* Whether to follow it at all. Call before the tree begins. */
+void waiting_follow(struct process_tree *tree, bool is_followed);
 
 /* Call at the begin of each pass over the members. */
 void waiting_begin_pass(struct process_tree *tree, int64_t now_ns);
@@ -97,4 +42,5 @@ void waiting_read(struct process_tree *tree, struct member *member, bool is_last
 /* Closes the kept descriptors of its threads; they stay. */
 void waiting_close(struct process_tree *tree, struct member *member);
 
-void waiting_member_done(struct member *member);
+/* Frees what a member that leaves the table has. */
+void waiting_member_done(struct process_tree *tree, struct member *member);

@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "job/memory/memory_between.h"
-
 struct memory_reading;
 
 /*
@@ -45,8 +43,8 @@ struct member_memory {
 	int64_t virtual_pages;
 	bool shares_memory;  /* its memory is its parent's (vfork, CLONE_VM) and counted there */
 	pid_t apart_from;    /* the parent with which it does not share memory; 0: unknown */
+	bool is_refused;     /* its last reading was not permitted */
 	bool is_being_freed; /* it has no address space any more, but the kernel may still hold its pages */
-	int statm_fd;        /* kept while the process runs often; -1: closed */
 	int64_t peak_faults; /* page faults when its high-water mark was read; same count, same mark */
 	int64_t peak_before_kib; /* the mark when tracking began; 0: all of it is from the record */
 	int64_t mark_kib;        /* its high-water mark while tracked; 0: was not read */
@@ -84,6 +82,30 @@ struct member_memory {
 	int64_t reading_failed_ns; /* 0: no failure */
 	int64_t rollup_ns;         /* how long smaps_rollup would take now; -1: never read */
 	int64_t rollup_pages;      /* its resident pages at that time */
+};
+
+#define NEW_MEMBER_MEMORY ((struct member_memory){.rollup_ns = -1, .stat_pages = -1, .stat_bytes = -1})
+
+/* The most that the tree may have held between two samples: see memory_between.h. */
+struct memory_between {
+	int64_t before_kib; /* the tree's memory in the tick before; -1: unknown */
+	int64_t most_kib;   /* with marks that were seen to rise; 0: none */
+	int64_t beside_kib; /* beside a process that exited with an unseen mark */
+	/*
+	 * The kernel's mark of a process counts a page for each mapping of it, and pages of programs outside the job: in the tick in
+	 * which this process had the largest resident set so far, it was larger than the whole tree by so much.
+	 */
+	pid_t over_pid;
+	int64_t over_of_kib, over_kib;
+	int64_t seen_kib;  /* largest resident set in a tick, or mark that was followed, so far */
+	pid_t largest_pid; /* its mark is worth reading: the tree holds more than its resident set; 0: none */
+	/* The largest pair: a process that exited, by its page faults, and what the rest held. */
+	int64_t exit_kib, beside_exit_kib;
+	/* Members that were removed since the last tick, as they were then. */
+	int64_t gone_pages, gone_most_pages;
+	int64_t gone_faults, gone_mark_kib;
+	int64_t unseen_faults; /* page faults that no seen member explains, up to the last tick */
+	int64_t exits;         /* processes that have exited, up to the last tick; -1: unknown */
 };
 
 struct job_memory {

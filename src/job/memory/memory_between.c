@@ -3,9 +3,11 @@
 
 #include "base/min_max.h"
 #include "base/runs_once.h"
+#include "job/cpu/process_waiting.h"
 #include "job/memory/memory_family.h"
+#include "job/memory/memory_size.h"
 #include "job/memory/memory_tuning.h"
-#include "job/tree/process_member.h"
+#include "job/programs/programs.h"
 #include "kernel/proc_pid_status.h"
 
 /*
@@ -35,7 +37,7 @@ void memory_between_read_mark(struct process_tree *tree, struct member *member, 
 	if (!is_turn_for_mark(tree, member, first) ||
 	    (!first && member->memory.faults == member->memory.peak_faults))
 		return;
-	id = member_memory_id(tree, member);
+	id = memory_id_of(tree, member);
 	if (read_proc_pid_status(tree->root, id, &status) < 0 || status.peak_rss_kib < 0)
 		return;
 	if (id == member->pid)
@@ -177,7 +179,7 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
 static int64_t grown_kib(struct process_tree *tree, int64_t faults)
 {
 	const struct memory_between *between = &tree->memory.between;
-	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_faults), exits = process_tree_exits(tree);
+	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_faults), exits = programs_exits(tree);
 	double kib = (double)memory_pages_to_kib(tree, faults);
 
 	if (gone_kib > between->gone_mark_kib)
@@ -262,7 +264,7 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 	between->gone_pages = between->gone_most_pages = 0;
 	between->gone_faults = between->gone_mark_kib = 0;
 	between->unseen_faults = tree->cpu.unseen_faults;
-	between->exits = process_tree_exits(tree);
+	between->exits = programs_exits(tree);
 	between->largest_pid = 0;
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];

@@ -22,33 +22,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct memory_between {
-	int64_t before_kib; /* the tree's memory in the tick before; -1: unknown */
-	int64_t most_kib;   /* with marks that were seen to rise; 0: none */
-	int64_t beside_kib; /* beside a process that exited with an unseen mark */
-	/*
-	 * The kernel's mark of a process counts a page for each mapping of it, and pages of programs outside the job: in the tick in
-	 * which this process had the largest resident set so far, it was larger than the whole tree by so much.
-	 */
-	pid_t over_pid;
-	int64_t over_of_kib, over_kib;
-	int64_t seen_kib;  /* largest resident set in a tick, or mark that was followed, so far */
-	pid_t largest_pid; /* its mark is worth reading: the tree holds more than its resident set; 0: none */
-	/* The largest pair: a process that exited, by its page faults, and what the rest held. */
-	int64_t exit_kib, beside_exit_kib;
-	/* Members that were removed since the last tick, as they were then. */
-	int64_t gone_pages, gone_most_pages;
-	int64_t gone_faults, gone_mark_kib;
-	int64_t unseen_faults; /* page faults that no seen member explains, up to the last tick */
-	int64_t exits;         /* processes that have exited, up to the last tick; -1: unknown */
-};
-
-struct process_tree;
-struct member;
+#include "job/tree/process_tree.h"
 
 /* Reads the mark of a member, if it may have risen and it is its turn. `first`: in the first reading of the member. */
 void memory_between_read_mark(struct process_tree *tree, struct member *member, bool first);

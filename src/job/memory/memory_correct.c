@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "job/memory/memory_member.h"
+#include "job/memory/memory_size.h"
 #include "job/memory/memory_tuning.h"
-#include "job/tree/process_member.h"
 #include "kernel/proc_pid_pagemap.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 #include "kernel/proc_pid_statm.h"
@@ -81,7 +81,7 @@ static bool has_stayed(struct process_tree *tree, const struct member *member)
 {
 	struct proc_pid_statm statm;
 
-	return read_proc_pid_statm(tree->root, member_memory_id(tree, member), &statm) == 0 &&
+	return read_proc_pid_statm(tree->root, memory_id_of(tree, member), &statm) == 0 &&
 	       absolute_difference(statm.resident_pages, member->memory.resident_pages) <=
 		       MOVED_PAGES + member->memory.resident_pages / SETTLED_PART;
 }
@@ -95,7 +95,7 @@ static int64_t read_shares_kib(struct process_memory *memory, struct process_tre
 	for (size_t i = 0; i < family->count && kib >= 0; i++) {
 		const struct member *member = memory_family_member(&memory->families, family, tree, i);
 		struct proc_pid_smaps_rollup rollup;
-		int error = read_proc_pid_smaps_rollup(tree->root, member_memory_id(tree, member), &rollup);
+		int error = read_proc_pid_smaps_rollup(tree->root, memory_id_of(tree, member), &rollup);
 
 		kib = error < 0 || rollup.pss_anon_kib < 0 ? -1 : kib + rollup.pss_anon_kib;
 	}

@@ -2,8 +2,8 @@
 #include "job/memory/memory_lineage.h"
 
 #include "base/min_max.h"
+#include "job/memory/memory_size.h"
 #include "job/memory/memory_tuning.h"
-#include "job/tree/process_member.h"
 #include "kernel/proc_pid_status.h"
 
 enum { PF_FORKNOEXEC = 0x40 };
@@ -57,7 +57,7 @@ static int64_t passing_pages(struct process_tree *tree, const struct member *mem
 		before_kib = (member->memory.faults_before + member->memory.shared_pages) * page_kib +
 			     tree->memory.huge_kib;
 	if (member_is_older(tree, member) ||
-	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0)
+	    read_proc_pid_status(tree->root, memory_id_of(tree, member), &status) < 0)
 		return 0;
 	return status.peak_rss_kib <= before_kib
 		       ? 0

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "job/memory/memory_size.h"
 #include "job/memory/memory_tuning.h"
-#include "job/tree/process_member.h"
 #include "kernel/proc_pid_status.h"
 
 struct reading_candidate {
@@ -353,7 +353,7 @@ static bool has_few_files(struct process_tree *tree, const struct memory_family 
 	struct proc_pid_status status;
 
 	return member->memory.is_forked && parent && parent->memory.family == member->memory.family &&
-	       read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) == 0 &&
+	       read_proc_pid_status(tree->root, memory_id_of(tree, member), &status) == 0 &&
 	       status.rss_file_kib >= 0 && status.rss_file_kib <= family->largest_kib / FEW_FILES;
 }
 
@@ -390,7 +390,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	int64_t begun_ns = root_monotonic_ns(tree->root);
 	int64_t cpu_ns = root_thread_cpu_ns(tree->root), took_ns;
 	struct memory_subject subject = {
-		.pid = member_memory_id(tree, member),
+		.pid = memory_id_of(tree, member),
 		.with_anon = family->count > 1,
 		.with_rollup = !family->sampled,
 		.with_files = !family->sampled || !has_few_files(tree, family, member),
@@ -404,7 +404,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		member->memory.reading ? *member->memory.reading : (struct memory_reading){0};
 	int error;
 
-	member_read_memory(tree, member);
+	memory_read_size(tree, member);
 	anon_kib = member_anon_kib(tree, member);
 	shared_kib = member_shared_kib(tree, member);
 	subject.shared_pages = member->memory.shared_pages;
@@ -421,7 +421,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		error = memory_reading_take(&memory->reader, &subject, &member->memory.reading);
 	}
 	took_ns = root_thread_cpu_ns(tree->root) - cpu_ns;
-	member_read_memory(tree, member);
+	memory_read_size(tree, member);
 	memory->allowance_ns -= (double)took_ns;
 	member->memory.choice = error == -EAGAIN ? READING_GIVES_BACK
 				: error < 0      ? READING_REFUSED
@@ -432,7 +432,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	if (error < 0) {
 		member->memory.reading_failed_ns = begun_ns ? begun_ns : 1;
 		if (error == -EACCES || error == -EPERM)
-			member->unreadable = true;
+			member->memory.is_refused = true;
 		if (member->pid == tree->root_pid)
 			memory->ruled_out = error;
 		return;

@@ -8,6 +8,7 @@
 #include "base/debug.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
+#include "job/memory/memory_between.h"
 #include "job/memory/memory_correct.h"
 #include "job/memory/memory_schedule.h"
 #include "job/memory/memory_tuning.h"
@@ -555,7 +556,8 @@ static int why_no_memory(const struct process_tree *tree)
 
 	for (size_t i = 0; i < tree->count; i++)
 		if (!tree->members[i].is_zombie && !tree->members[i].memory.is_being_freed)
-			return root && root->unreadable && !root->memory.resident_pages && !root->is_zombie
+			return root && (root->unreadable || root->memory.is_refused) &&
+					       !root->memory.resident_pages && !root->is_zombie
 				       ? EACCES
 				       : 0;
 	return ABSENT_ZOMBIE;

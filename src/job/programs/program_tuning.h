@@ -90,7 +90,5 @@ enum { ROUNDED_DOWN_BYTES = 512 };
 enum {
 	PROGRAMS_MOST = 1024, /* rows of a run's end: further ones share the last */
 	PROGRAM_NAMES_MOST = 1024,
-	STRAYS_MOST = 4096, /* processes that left an attached tree: pids to look at */
-	STRAYS_READ = 256,  /* in a pass, besides the members: 10 us each */
-	PASSES_KEPT = 2,    /* an ended process waits this long for its exit event */
+	PASSES_KEPT = 2, /* an ended process waits this long for its exit event */
 };

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
+#include "job/cpu/job_cpu.h"
 #include "job/programs/program_likely.h"
 #include "job/programs/program_share.h"
-#include "job/tree/process_discovery.h"
 #include "job/tree/process_tree.h"
 #include "kernel/proc_pid_stat.h"
 
@@ -525,50 +525,39 @@ void programs_hear(struct programs *programs, bool with_thread)
 		drop_listener(programs);
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-	pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
-
-	return (first > second) - (first < second);
-}
-
-/*
- * Parents stand before children in the table. So a process whose parent is a process of the job as well is left to the
- * list of its parent's children, which the same pass reads.
- */
-static SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
-{
-	struct proc_pid_stat stat;
-
-	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) ||
-	    read_proc_pid_stat(tree->root, pid, &stat) < 0 || process_tree_find(tree, stat.parent_pid) ||
-	    bsearch(&stat.parent_pid, living, count, sizeof *living, compare_pids))
-		return;
-	(void)process_tree_add(tree, pid);
-}
-
-SELDOM void programs_find_strays(struct programs *programs, struct process_tree *tree)
-{
-	static const size_t most = STRAYS_MOST;
-	pid_t *pids;
-	size_t count;
-
-	/* The descendants of a process that the caller started come to the caller. */
-	if (!programs->started || !programs->listener || tree->started_by_caller || !tree->with_children)
-		return;
-	pids = malloc(most * sizeof *pids);
-	if (!pids)
-		return;
-	count = program_listener_living(programs->listener, pids, most);
-	qsort(pids, count, sizeof *pids, compare_pids);
-	for (size_t i = 0; i < count && i < STRAYS_READ + tree->count; i++)
-		add_if_stray(tree, pids[(tree->passes * STRAYS_READ + i) % count], pids, count);
-	free(pids);
-}
-
 bool programs_have_thread(const struct programs *programs)
 {
-	return programs->listener && program_listener_runs(programs->listener);
+	return programs && programs->listener && program_listener_runs(programs->listener);
+}
+
+bool programs_listen(const struct programs *programs)
+{
+	return programs && programs->started && programs->listener;
+}
+
+bool programs_are_exact(const struct programs *programs)
+{
+	return programs_listen(programs) && programs->exact;
+}
+
+size_t programs_living(const struct programs *programs, pid_t *ret_pids, size_t most)
+{
+	return program_listener_living(programs->listener, ret_pids, most);
+}
+
+ssize_t programs_forked(const struct programs *programs, pid_t *ret_pids, size_t most)
+{
+	return program_listener_forked(programs->listener, ret_pids, most);
+}
+
+int64_t programs_exits(const struct process_tree *tree)
+{
+	const struct programs *programs = tree->programs;
+	int64_t exits = programs && programs->listener ? program_listener_exits(programs->listener) : -1;
+
+	if (exits >= 0)
+		return exits;
+	return tree->cpu.exits_missed || exits == PROGRAM_EXITS_LOST ? -1 : tree->exited_count;
 }
 
 void programs_before_reap(struct programs *programs)
@@ -584,22 +573,17 @@ RUNS_ONCE void programs_finish(struct programs *programs)
 		program_listener_finish(programs->listener);
 }
 
-int64_t programs_exits(struct programs *programs)
-{
-	return programs->listener ? program_listener_exits(programs->listener) : -1;
-}
-
 /*
  * A process outside an attached tree may wait for a daemon of it, whose last time is then in the figures of no member. The clocks and the
  * exit records show it.
  */
-static void tell_credited(const struct programs *programs, struct tree_account *account)
+static void tell_credited(const struct programs *programs, struct process_tree *tree)
 {
 	int64_t credited_ns = 0;
 
 	for (size_t i = 0; i < programs->count; i++)
 		credited_ns += programs->at[i].credited_ns;
-	tree_account_raise(account, credited_ns);
+	cpu_raise(tree, credited_ns);
 }
 
 void programs_update(struct programs *programs, struct process_tree *tree)
@@ -618,7 +602,7 @@ void programs_update(struct programs *programs, struct process_tree *tree)
 	drop_ended(programs, now_ns);
 	programs->pass_ns = now_ns - programs->last_ns;
 	if (!tree->started_by_caller)
-		tell_credited(programs, &tree->cpu.account);
-	programs_share(programs, &tree->cpu.account.published, process_tree_running(tree));
+		tell_credited(programs, tree);
+	programs_share(programs, cpu_published(tree), process_tree_running(tree));
 	programs->last_ns = now_ns;
 }

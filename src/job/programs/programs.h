@@ -130,11 +130,17 @@ void programs_start(struct programs *programs, struct process_tree *tree);
  */
 void programs_hear(struct programs *programs, bool with_thread);
 
-/* Whether a thread of this process listens to events. */
+/* Whether a thread of this process listens to events. NULL is allowed here, and in the next two. */
 bool programs_have_thread(const struct programs *programs);
 
-/* Before a pass of the tree: adds processes that left it between two passes. */
-void programs_find_strays(struct programs *programs, struct process_tree *tree);
+/* Whether events are heard, and whether none was lost since the last pass. */
+bool programs_listen(const struct programs *programs);
+bool programs_are_exact(const struct programs *programs);
+
+/* As program_listener_living() and program_listener_forked(): the first wants programs_listen(), the second programs_are_exact(). */
+size_t programs_living(const struct programs *programs, pid_t *ret_pids, size_t most);
+ssize_t programs_forked(const struct programs *programs, pid_t *ret_pids, size_t most);
+
 /* Notes the name of a member, and whether it has called exec. */
 void programs_note_stat(struct member *member, const struct proc_pid_stat *stat);
 /* After a pass of the tree. */
@@ -146,8 +152,8 @@ void programs_before_reap(struct programs *programs);
 /* Waits for outstanding events, before the last pass. */
 void programs_finish(struct programs *programs);
 
-/* As program_listener_exits(). */
-int64_t programs_exits(struct programs *programs);
+/* How many processes of the job have ended since the start; -1: unknown, because some may have come and gone unseen. */
+int64_t programs_exits(const struct process_tree *tree);
 
 /* Returns the program of a process, or NULL if it is unknown. */
 const struct program *programs_of(const struct programs *programs, pid_t pid);

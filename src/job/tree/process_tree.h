@@ -18,7 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "job/cpu/member_cpu.h"
@@ -29,6 +28,9 @@
 
 struct programs;
 
+/* The files that are kept open while a process runs often. */
+enum member_file { FILE_STAT, FILE_STATM, FILE_IO, FILE_SCHEDSTAT, FILE_CHILDREN, MEMBER_FILES };
+
 struct member {
 	pid_t pid;
 	pid_t parent_pid;
@@ -38,17 +40,17 @@ struct member {
 	bool is_zombie;  /* its memory is freed */
 	bool is_ending;  /* its last thread is exiting */
 	bool vanished;   /* in this pass */
-	bool unreadable; /* no permission for some of its files */
+	bool unreadable; /* no permission for its own files; see also memory.is_refused */
 	bool ignores_sigchld;
 	bool tears_down;    /* init of a PID namespace that is exiting: the kernel ignores SIGCHLD for it */
 	bool parent_reaped; /* the caller reaped its parent: its figures are in the parent's sum already */
 
 	/* When its files are read. */
-	int64_t read_ns; /* the last time */
-	int quiet_ticks; /* passes since it last ran */
-	bool is_behind;  /* it has run since it was read; its turn comes, see process_turns.h */
-	bool has_forked; /* a child was found since it was read */
-	int stat_fd;     /* kept while the process runs often; -1: closed */
+	int64_t read_ns;         /* the last time */
+	int quiet_ticks;         /* passes since it last ran */
+	bool is_behind;          /* it has run since it was read; its turn comes, see process_turns.h */
+	bool has_forked;         /* a child was found since it was read */
+	int files[MEMBER_FILES]; /* -1: closed; see process_files.h */
 
 	/* How its children are found. */
 	bool listed;      /* they were read at least once */
@@ -56,7 +58,6 @@ struct member {
 	bool has_more;    /* children that there was no room for; see turns_have_room() */
 	bool is_parent;   /* a child was found */
 	size_t seen_pass; /* the pass in which it was found */
-	int children_fd;  /* as stat_fd */
 
 	/* Each is written in the folder of its subject alone. */
 	struct member_cpu cpu;
@@ -75,7 +76,7 @@ struct tree_discovery {
 	char own_children_path[48];
 	int64_t newest_pids[2]; /* at the last look and the one before; 0: unknown */
 	int64_t newest_ns;      /* when that was */
-	uint64_t foreign[16];   /* which of those numbers belong to no member; see process_discovery.c */
+	uint64_t foreign[16];   /* which of those numbers belong to no member; see new_members.c */
 };
 
 struct process_tree {
@@ -99,7 +100,6 @@ struct process_tree {
 	size_t excluded_count;
 
 	int64_t exited_count;
-	bool exits_missed;    /* a process may have come and gone unseen: `exited_count` is too low */
 	bool sigchld_ignored; /* some member ignored SIGCHLD at some time */
 
 	/* Passes. */
@@ -119,41 +119,18 @@ struct process_tree {
 	struct programs *programs; /* the use by program; NULL: not wanted */
 };
 
-/* Returns 0 or -ENOMEM. The root must outlive the tree. */
-int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree);
-void process_tree_free(struct process_tree *tree);
-
-/* Excludes the present children of the calling process from every job. Call before a job starts. */
-void process_tree_exclude_present(struct process_tree *tree);
 /* Excludes a child of the calling process from every job. */
 void process_tree_exclude(struct process_tree *tree, pid_t pid);
-
+/* Takes that back: the process that is named as the root is the job, even if it existed before the tracker was opened. */
+void process_tree_include(struct process_tree *tree, pid_t pid);
 bool process_tree_excludes(const struct process_tree *tree, pid_t pid);
 
-/*
- * Begins with `pid` and its descendants. Their earlier use counts if the caller started the root, otherwise it does
- * not. Returns 0, -ESRCH, -EACCES or -ENOMEM.
- */
-int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller);
-
-/* One pass over all members, which updates everything below. */
-void process_tree_touch(struct process_tree *tree);
-
-/* Call before and after wait4(2) of a child of the caller; see rt_before_reap() and rt_add_exited(). */
-void process_tree_before_reap(struct process_tree *tree, pid_t pid);
-void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage);
-
-/* How many processes have ended since the start; -1: unknown, because some may have come and gone unseen. */
-int64_t process_tree_exits(struct process_tree *tree);
-
-/*
- * After all members have exited: whether the use of some is missing from every sum, because no process could wait for
- * them.
- */
-bool process_tree_lost_usage(const struct process_tree *tree);
-
-/* Returns "cgroup", "clock" or "stat". */
-const char *process_tree_cpu_source(const struct process_tree *tree);
+/* Makes room for one more member, which may move the table. Returns 0 or -ENOMEM. */
+int process_tree_reserve(struct process_tree *tree);
+/* Adds a member for which there is room. */
+void process_tree_append(struct process_tree *tree, const struct member *member);
+/* Removes vanished members from the table. The others keep their order. */
+void process_tree_drop_vanished(struct process_tree *tree);
 
 /* Returns NULL if the pid is not a member. */
 struct member *process_tree_find(const struct process_tree *tree, pid_t pid);
@@ -163,3 +140,5 @@ struct member *process_tree_root(const struct process_tree *tree);
 size_t process_tree_running(const struct process_tree *tree);
 /* Whether a member ran between the last pass and the one before it, or is new. */
 bool process_tree_any_ran(const struct process_tree *tree);
+/* Whether the process is older than the tracking, so that its earlier use does not count. */
+bool member_is_older(const struct process_tree *tree, const struct member *member);

@@ -1,9 +1,7 @@
-/* Finds the children of members; see process_discovery.h. */
-#include "job/tree/process_discovery.h"
+/* Finds new members; see new_members.h. */
+#include "job/new_members.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,91 +12,77 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 #include "job/cpu/process_turns.h"
 #include "job/programs/programs.h"
-#include "job/tree/process_member.h"
+#include "job/tree/process_files.h"
+#include "job/tree/tree_tuning.h"
 #include "kernel/proc_loadavg.h"
 #include "kernel/proc_pid_children.h"
-#include "kernel/proc_pid_stat.h"
 
 enum {
 	PATH_SIZE = 64,
 	SEARCH_ROUNDS = 64,
 	FORKED_MOST = 4096,
-	/* In quarters of a microsecond, measured. */
 	FOREIGN_BITS = 8 * sizeof((struct process_tree){0}.discovery.foreign),
-	COST_OF_NUMBER = 1,
-	COST_OF_STAT = 16,
-	COST_OF_LIST = 4,
-	COST_OF_THREAD_LIST = 20,
-	COST_OF_LISTS_LEAST = 64, /* below, the lists are read without a look at /proc/loadavg */
-	COST_TO_SPARE_THREADS = 2000,
 	COST_WITHOUT_ROOM = INT32_MAX,
-	COST_OF_EVENTS_LEAST = 64 * COST_OF_STAT,
 	PROC_MAGIC = 0x9fa0,
 };
-/* After this time the numbers may have begun again from the smallest. */
-#define NEWEST_AGE_NS (15 * NSEC_PER_SEC)
 
-static DIR *open_directory(struct process_tree *tree, const char *path)
+/* ---- one process ----------------------------------------------------------------------------------------- */
+
+/* Fills a member from its first reading. On failure (-ESRCH, -EACCES, ...) it leaves nothing open. */
+static int open_member(struct process_tree *tree, pid_t pid, struct member *ret_member)
 {
-	int fd = openat(tree->root->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct member member = {
+		.pid = pid,
+		.seen_pass = tree->passes,
+		.files = {-1, -1, -1, -1, -1},
+		.cpu = NEW_MEMBER_CPU,
+		.memory = NEW_MEMBER_MEMORY,
+	};
+	struct proc_pid_stat stat;
+	int error = member_read_stat(tree, &member, &stat);
 
-	if (!directory && fd >= 0)
-		close(fd);
-	return directory;
-}
-
-/* Returns the next entry of /proc or of a task folder that is a number; 0 at the end. */
-static pid_t next_number(DIR *directory)
-{
-	const struct dirent *entry;
-
-	while ((entry = readdir(directory))) {
-		struct scan name = scan_bytes(entry->d_name, strlen(entry->d_name));
-		pid_t pid;
-
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && scan_pid(&name, &pid))
-			return pid;
+	if (error < 0) {
+		member_close_files(tree, &member);
+		return error == -ENOENT ? -ESRCH : error;
 	}
+	member.parent_pid = stat.parent_pid;
+	member.start_ticks = stat.start_ticks;
+	member.state = stat.state;
+	member.thread_count = max_i64(0, stat.thread_count);
+	member.is_zombie = stat.state == 'Z' && member.thread_count <= 1;
+	*ret_member = member;
 	return 0;
 }
 
-pid_t discovery_other_thread(struct process_tree *tree, pid_t pid)
+int discover_process(struct process_tree *tree, pid_t pid)
 {
-	char path[PATH_SIZE];
-	DIR *directory;
-	pid_t tid;
+	struct member member, *parent;
+	int error;
 
-	snprintf(path, sizeof path, "%d/task", (int)pid);
-	directory = open_directory(tree, path);
-	if (!directory)
-		return 0;
-	do {
-		tid = next_number(directory);
-	} while (tid == pid);
-	closedir(directory);
-	return tid;
+	if (process_tree_find(tree, pid))
+		return -EEXIST;
+	if (!turns_have_room(tree)) {
+		turns_leave_out(tree);
+		return -EAGAIN;
+	}
+	error = process_tree_reserve(tree);
+	if (!error)
+		error = open_member(tree, pid, &member);
+	if (error < 0)
+		return error;
+	turns_take_room(tree);
+	parent = process_tree_find(tree, member.parent_pid);
+	if (parent)
+		parent->is_parent = parent->has_forked = true;
+	process_tree_append(tree, &member);
+	return 0;
 }
 
-size_t discovery_list_threads(struct process_tree *tree, pid_t pid, pid_t *ret_threads, size_t most)
-{
-	char path[PATH_SIZE];
-	DIR *directory;
-	size_t count = 0;
-	pid_t tid;
-
-	snprintf(path, sizeof path, "%d/task", (int)pid);
-	directory = open_directory(tree, path);
-	if (!directory)
-		return 0;
-	while (count < most && (tid = next_number(directory)) > 0)
-		ret_threads[count++] = tid;
-	closedir(directory);
-	return count;
-}
+/* ---- lists of children ------------------------------------------------------------------------------------- */
 
 /* Adds all processes in the text of a children file. Adding overwrites that text, so their numbers are copied first. */
 static void add_listed(struct process_tree *tree, size_t length)
@@ -118,7 +102,7 @@ static void add_listed(struct process_tree *tree, size_t length)
 	for (;;) {
 		for (size_t i = 0; i < count; i++)
 			if (!process_tree_excludes(tree, batch[i]))
-				(void)process_tree_add(tree, batch[i]);
+				(void)discover_process(tree, batch[i]);
 		if (count < BATCH)
 			return;
 		for (count = 0; count < BATCH && scan_pid(&text, &batch[count]);)
@@ -144,10 +128,10 @@ static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
 	pid_t tid;
 
 	snprintf(path, sizeof path, "%d/task", (int)pid);
-	directory = open_directory(tree, path);
+	directory = process_folder_open(tree->root, path);
 	if (!directory)
 		return;
-	while ((tid = next_number(directory)) > 0)
+	while ((tid = process_folder_next(directory)) > 0)
 		discover_children_of_thread(tree, pid, tid);
 	closedir(directory);
 }
@@ -155,7 +139,6 @@ static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
 static void discover_children(struct process_tree *tree, size_t index, bool was_listed)
 {
 	struct member *member = &tree->members[index];
-	char name[PATH_SIZE];
 	ssize_t length;
 
 	/* The numbers show the children of all threads. The list of the main thread is cheap, and a check. */
@@ -164,8 +147,7 @@ static void discover_children(struct process_tree *tree, size_t index, bool was_
 		discover_children_of_threads(tree, member->pid);
 		return;
 	}
-	snprintf(name, sizeof name, "task/%d/children", (int)member->pid);
-	length = member_read_file(tree, member, &member->children_fd, name);
+	length = member_read_file(tree, member, FILE_CHILDREN);
 	if (length > 0)
 		add_listed(tree, (size_t)length);
 }
@@ -173,7 +155,7 @@ static void discover_children(struct process_tree *tree, size_t index, bool was_
 /* The kernel counts the threads as links, beside the two of any folder. The thread of the listener never forks. */
 static bool has_one_thread(const struct process_tree *tree, pid_t pid)
 {
-	nlink_t ours = tree->programs && programs_have_thread(tree->programs);
+	nlink_t ours = programs_have_thread(tree->programs);
 	char path[PATH_SIZE];
 	struct stat status;
 
@@ -202,6 +184,8 @@ static void discover_orphans(struct process_tree *tree)
 	discover_children_of_threads(tree, getpid());
 }
 
+/* ---- numbers of new processes ------------------------------------------------------------------------------ */
+
 /*
  * The cost of the lists of children that this pass would read: one per thread, and that of a single thread is kept open.
  *
@@ -220,7 +204,7 @@ static int64_t lists_cost(const struct process_tree *tree)
 		if (member->is_zombie)
 			continue;
 		any_threads |= member->thread_count > 1;
-		if (member->quiet_ticks <= QUIET_TICKS_LISTED)
+		if (member->quiet_ticks <= TREE_QUIET_PASSES_LISTED)
 			cost += member->thread_count > 1 ? member->thread_count * COST_OF_THREAD_LIST
 							 : COST_OF_LIST;
 	}
@@ -272,7 +256,7 @@ static int64_t try_number(struct process_tree *tree, pid_t pid, bool was_tried)
 		return 0;
 	note_foreign(tree, pid, false);
 	/* Threads and processes that have gone have no process clock. */
-	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) || !member_has_clock(pid))
+	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) || process_clock_ns(pid) < 0)
 		return COST_OF_NUMBER;
 	/* The lists of children tell whether it belongs to the job. */
 	if (!turns_have_room(tree))
@@ -282,7 +266,7 @@ static int64_t try_number(struct process_tree *tree, pid_t pid, bool was_tried)
 	parent = process_tree_find(tree, stat.parent_pid);
 	note_foreign(tree, pid, !parent);
 	if (parent && parent->pid != pid && stat.start_ticks >= parent->start_ticks &&
-	    process_tree_add(tree, pid) == 0)
+	    discover_process(tree, pid) == 0)
 		tree->members[tree->count - 1].by_number = true;
 	return COST_OF_STAT;
 }
@@ -294,15 +278,10 @@ static int64_t try_number(struct process_tree *tree, pid_t pid, bool was_tried)
 static bool discover_by_events(struct process_tree *tree, int64_t lists_cost)
 {
 	int64_t left = max_i64(lists_cost, COST_OF_EVENTS_LEAST);
-	const struct programs *programs = tree->programs;
-	pid_t *pids = NULL;
-	ssize_t count = -1;
+	pid_t *pids = programs_are_exact(tree->programs) ? malloc(FORKED_MOST * sizeof *pids) : NULL;
+	ssize_t count = pids ? programs_forked(tree->programs, pids, FORKED_MOST) : -1;
 	size_t known = tree->count + 1;
 
-	if (programs && programs->started && programs->listener && programs->exact)
-		pids = malloc(FORKED_MOST * sizeof *pids);
-	if (pids)
-		count = program_listener_forked(programs->listener, pids, FORKED_MOST);
 	/* A child may stand before its parent. */
 	while (count > 0 && tree->count != known) {
 		known = tree->count;
@@ -348,46 +327,18 @@ static void discover_by_number(struct process_tree *tree)
 		memset(tree->discovery.foreign, 0, sizeof tree->discovery.foreign);
 }
 
-/* If a child ends at this moment, an ancestor is the likely new parent. */
-void discover_new_parents(struct process_tree *tree)
-{
-	for (size_t i = 0; i < tree->count; i++) {
-		struct member *member = &tree->members[i];
-		const struct member *parent = process_tree_find(tree, member->parent_pid);
-		struct proc_pid_stat stat;
-
-		if (member->vanished || !parent || !parent->vanished)
-			continue;
-		for (size_t steps = 0; parent && parent->vanished && steps <= tree->count; steps++) {
-			member->parent_pid = parent->parent_pid;
-			parent = process_tree_find(tree, member->parent_pid);
-		}
-		if (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
-		    stat.start_ticks == member->start_ticks) {
-			member->parent_pid = stat.parent_pid;
-			member->parent_reaped = false;
-		}
-	}
-}
-
-bool discovery_knows_children(struct process_tree *tree, pid_t pid)
-{
-	char path[PATH_SIZE];
-
-	snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)pid);
-	return faccessat(tree->root->proc_fd, path, F_OK, 0) == 0;
-}
+/* ---- everything ------------------------------------------------------------------------------------------------ */
 
 /* Reads all of /proc once. Returns how many members it found. */
 static int search_once(struct process_tree *tree)
 {
-	DIR *directory = open_directory(tree, ".");
+	DIR *directory = process_folder_open(tree->root, ".");
 	int found = 0;
 	pid_t pid;
 
 	if (!directory)
 		return 0;
-	while ((pid = next_number(directory)) > 0) {
+	while ((pid = process_folder_next(directory)) > 0) {
 		struct proc_pid_stat stat;
 		const struct member *parent;
 
@@ -395,7 +346,7 @@ static int search_once(struct process_tree *tree)
 		    read_proc_pid_stat(tree->root, pid, &stat) < 0)
 			continue;
 		parent = process_tree_find(tree, stat.parent_pid);
-		if (parent && stat.start_ticks >= parent->start_ticks && process_tree_add(tree, pid) == 0)
+		if (parent && stat.start_ticks >= parent->start_ticks && discover_process(tree, pid) == 0)
 			found++;
 	}
 	closedir(directory);
@@ -409,13 +360,53 @@ static void discover_by_search(struct process_tree *tree)
 		continue;
 }
 
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
+
+	return (first > second) - (first < second);
+}
+
+/*
+ * Parents stand before children in the table. So a process whose parent is a process of the job as well is left to the
+ * list of its parent's children, which the same pass reads.
+ */
+static SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
+{
+	struct proc_pid_stat stat;
+
+	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) ||
+	    read_proc_pid_stat(tree->root, pid, &stat) < 0 || process_tree_find(tree, stat.parent_pid) ||
+	    bsearch(&stat.parent_pid, living, count, sizeof *living, compare_pids))
+		return;
+	(void)discover_process(tree, pid);
+}
+
+/* Adds processes that left the tree between two passes, as the listener knows them. */
+SELDOM static void discover_strays(struct process_tree *tree)
+{
+	pid_t *pids;
+	size_t count;
+
+	/* The descendants of a process that the caller started come to the caller. */
+	if (tree->started_by_caller || !tree->with_children || !programs_listen(tree->programs))
+		return;
+	pids = malloc(STRAYS_MOST * sizeof *pids);
+	if (!pids)
+		return;
+	count = programs_living(tree->programs, pids, STRAYS_MOST);
+	qsort(pids, count, sizeof *pids, compare_pids);
+	for (size_t i = 0; i < count && i < STRAYS_READ + tree->count; i++)
+		add_if_stray(tree, pids[(tree->passes * STRAYS_READ + i) % count], pids, count);
+	free(pids);
+}
+
 void discover_above(struct process_tree *tree)
 {
 	tree->discovery.looked_at_numbers = tree->discovery.tried_numbers = false;
 	if (tree->with_children && tree->started_by_caller)
 		discover_orphans(tree);
-	if (tree->programs)
-		programs_find_strays(tree->programs, tree);
+	discover_strays(tree);
 	if (tree->with_children && !tree->discovery.knows_children)
 		discover_by_search(tree);
 	discover_by_number(tree);
@@ -442,41 +433,44 @@ static bool may_list(const struct process_tree *tree, const struct member *membe
 {
 	struct proc_pid_stat stat;
 
-	return member->children_fd >= 0 || (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
-					    stat.start_ticks == member->start_ticks);
+	return member->files[FILE_CHILDREN] >= 0 ||
+	       (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
+		stat.start_ticks == member->start_ticks);
 }
 
-bool discover_between_passes(struct process_tree *tree)
+void discover_below_early(struct process_tree *tree, size_t index)
 {
-	size_t known = tree->count;
-	bool any_ran = false;
+	bool was_listed = tree->members[index].listed;
 
-	if (!tree->uses_clock) {
-		process_tree_touch(tree);
-		return tree->changed_ns >= tree->touched_ns;
-	}
-	tree->touched_ns = root_monotonic_ns(tree->root);
-	tree->reads_all = false;
-	discover_above(tree);
-	for (size_t i = 0; i < tree->count; i++) {
-		bool ran = member_has_run_since_look(tree, &tree->members[i]);
-		bool was_listed = tree->members[i].listed;
-
-		any_ran |= ran;
-		if (!ran || tree->discovery.tried_numbers || !may_list(tree, &tree->members[i]))
-			continue;
-		discover_below(tree, i);
-		/* The next pass lists them for the first time. */
-		tree->members[i].listed = was_listed;
-	}
-	for (size_t i = known; i < tree->count; i++)
-		tree->members[i].seen_pass = tree->passes + 1;
-	if (any_ran)
-		tree->changed_ns = tree->touched_ns;
-	return any_ran;
+	if (tree->discovery.tried_numbers || !may_list(tree, &tree->members[index]))
+		return;
+	discover_below(tree, index);
+	tree->members[index].listed = was_listed;
 }
 
-void process_tree_exclude_present(struct process_tree *tree)
+/* If a child ends at this moment, an ancestor is the likely new parent. */
+void discover_new_parents(struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		const struct member *parent = process_tree_find(tree, member->parent_pid);
+		struct proc_pid_stat stat;
+
+		if (member->vanished || !parent || !parent->vanished)
+			continue;
+		for (size_t steps = 0; parent && parent->vanished && steps <= tree->count; steps++) {
+			member->parent_pid = parent->parent_pid;
+			parent = process_tree_find(tree, member->parent_pid);
+		}
+		if (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
+		    stat.start_ticks == member->start_ticks) {
+			member->parent_pid = stat.parent_pid;
+			member->parent_reaped = false;
+		}
+	}
+}
+
+void discover_excluded(struct process_tree *tree)
 {
 	char path[PATH_SIZE];
 	ssize_t length;
@@ -491,4 +485,45 @@ void process_tree_exclude_present(struct process_tree *tree)
 	text = parse_proc_pid_children(tree->root->text.data, (size_t)length);
 	while (scan_pid(&text, &pid))
 		process_tree_exclude(tree, pid);
+}
+
+static bool knows_children(struct process_tree *tree, pid_t pid)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)pid);
+	return faccessat(tree->root->proc_fd, path, F_OK, 0) == 0;
+}
+
+int discover_root(struct process_tree *tree, pid_t pid)
+{
+	struct member *root;
+	int error;
+
+	process_tree_include(tree, pid);
+	tree->discovery.knows_children = tree->discovery.knows_children || knows_children(tree, pid);
+	error = discover_process(tree, pid);
+	if (error < 0)
+		return error;
+	root = process_tree_root(tree);
+	root->listed = !tree->with_children;
+	if (!tree->started_by_caller)
+		return 0;
+	/* The numbers of its descendants follow its own. */
+	root->by_number = true;
+	tree->discovery.newest_pids[0] = tree->discovery.newest_pids[1] = pid;
+	tree->discovery.newest_ns = tree->last_full_ns;
+	return 0;
+}
+
+void discovery_open(struct process_tree *tree)
+{
+	tree->discovery.loadavg_file = KEPT_FILE("proc/loadavg");
+	tree->discovery.own_children_file.fd = -1;
+}
+
+void discovery_done(struct process_tree *tree)
+{
+	kept_file_close(&tree->discovery.loadavg_file);
+	kept_file_close(&tree->discovery.own_children_file);
 }

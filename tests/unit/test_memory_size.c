@@ -1,10 +1,10 @@
-/* Tests of src/job/tree/process_member.c: size and page faults of a process that fills its memory while it is read. */
+/* Tests of src/job/memory/memory_size.c: size and page faults of a process that fills its memory while it is read. */
 #include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "job/tree/process_member.h"
-#include "job/tree/process_tree.h"
+#include "job/memory/memory_size.h"
+#include "job/pass.h"
 #include "scratch.h"
 
 enum { PID = 100, SHARED_PAGES = 50, START_PAGES = 1000, GROWTH_PAGES = 5000 };
@@ -119,7 +119,7 @@ static void test_growth_after_a_pass_belongs_to_the_next_one(void **state)
 
 	(void)state;
 	growths_left = 1;
-	member_read_memory(tree, member);
+	memory_read_size(tree, member);
 	assert_int_equal(member->memory.resident_pages, START_PAGES + GROWTH_PAGES + SHARED_PAGES);
 	pass_while_growing(0);
 	assert_int_equal(member->memory.faults_before, START_PAGES);
