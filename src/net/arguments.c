@@ -106,8 +106,7 @@ static bool take_stream_option(struct arguments *arguments, enum option_id id, c
 		return take_text(value, &arguments->spool);
 	case OPTION_upload_stream:
 	case OPTION_follow_stream:
-		arguments->otlp = strcmp(value, "otlp") == 0;
-		return arguments->otlp || strcmp(value, "auto") == 0;
+		return take_text(value, &arguments->stream);
 	case OPTION_follow_from:
 		return take_count(value, INT64_MAX, &arguments->from);
 	case OPTION_follow_end_fd:

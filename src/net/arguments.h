@@ -17,7 +17,7 @@ struct arguments {
 	int end_fd; /* -1: none */
 	pid_t pid;  /* 0: none */
 	bool disposable;
-	bool otlp;   /* send to a receiver of OTLP */
+	const char *stream; /* the name of the destination; NULL: the default */
 	bool report; /* the line "sent" on stderr when nothing is left */
 	int64_t deadline_ns;
 	const char *root;

@@ -21,7 +21,7 @@ const char *env_value(const char *name);
 /* Whether the variable is set to 0, false, no or off. */
 bool env_is_off(const char *name);
 
-struct otlp_settings;
+struct destination;
 
 struct settings {
 	const char *token; /* without blanks around it; NULL: none */
@@ -30,7 +30,8 @@ struct settings {
 	const char *metadata_url; /* NULL: each vendor's own */
 	const char *keeper_url;
 	int64_t upload_interval_ns;
-	const struct otlp_settings *otlp; /* NULL: runs are sent to Sentinel */
+	const struct destination *destination; /* of runs (stream/destination.h) */
+	const void *of_destination;            /* its own settings */
 };
 
 /*

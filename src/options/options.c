@@ -14,7 +14,7 @@ enum { WORD_MAX = 64 };
 #define ANY MODE_ANY
 
 /* "a|b" from a list of words, each of which puts a bar before itself. */
-#define ALTERNATIVE(id, word) "|" word
+#define ALTERNATIVE(id, word, ...) "|" word
 #define NOTHING(id)
 #define ALTERNATIVES(words) (&(words(ALTERNATIVE, NOTHING))[1])
 

@@ -180,17 +180,20 @@ static int follow_recording(struct follower *follower)
 static void say_what_is_left(struct follower *follower)
 {
 	struct stream *stream = &follower->stream;
+	const struct destination *destination = stream->settings->destination;
 	int64_t rows = stream_rows_left(stream);
+	char option[64];
 
+	destination_option(destination, option, sizeof(option));
 	say("%lld %s of this run are not on the server%s%s", (long long)(rows < 0 ? 0 : rows),
-	    stream->settings->otlp ? "points" : "samples", stream->trouble[0] ? ": " : "", stream->trouble);
+	    destination->calls->unit, stream->trouble[0] ? ": " : "", stream->trouble);
 	/* On a full disk the spool knows nothing of the run. */
 	if (!stream->spool.state.disposable && !spool_has_state(&stream->spool, stream->spool.name))
-		say("they are in the recording; to send them: resource-tracker upload %s%s",
-		    stream->settings->otlp ? "--stream otlp " : "", stream->spool.state.recording);
+		say("they are in the recording; to send them: resource-tracker upload %s%s", option,
+		    stream->spool.state.recording);
 	else
-		say("they are kept in the spool; to send them: resource-tracker upload %s%s",
-		    stream->settings->otlp ? "--stream otlp " : "", stream->spool.folder);
+		say("they are kept in the spool; to send them: resource-tracker upload %s%s", option,
+		    stream->spool.folder);
 }
 
 /* A spool file without a sample is useless. */
@@ -218,7 +221,6 @@ static void tell_recorder(const struct stream *stream)
 int follow_main(const struct settings *given, char **argv)
 {
 	struct settings settings = *given;
-	static struct otlp_settings otlp;
 	struct follower follower = {.patience = PATIENCE};
 	struct arguments arguments;
 	int r = arguments_parse(&arguments, argv);
@@ -227,12 +229,8 @@ int follow_main(const struct settings *given, char **argv)
 		return EXIT_USAGE;
 	if (arguments.operand_count != 1)
 		return arguments_refuse("follow", "name one recording");
-	if (arguments.otlp && otlp_settings_use(&settings, &otlp) < 0)
+	if (destination_use(&settings, arguments.stream) < 0)
 		return 2;
-	if (!arguments.otlp && !settings.token) {
-		say("streaming needs SENTINEL_API_TOKEN");
-		return 2;
-	}
 	/* Closes the standard streams. */
 	if (arguments.end_fd >= 0 && arguments.end_fd <= STDERR_FILENO)
 		arguments.end_fd = fcntl(arguments.end_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

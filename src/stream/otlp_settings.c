@@ -177,21 +177,20 @@ static int64_t interval_of_step(int64_t step_ns)
 	return min_i64(max_i64(step_ns, NSEC_PER_SEC / 4), 60 * NSEC_PER_SEC);
 }
 
-int otlp_settings_use(struct settings *settings, struct otlp_settings *ret_otlp)
+int otlp_settings_use(struct settings *settings)
 {
-	int r;
+	static struct otlp_settings otlp;
+	int r = read_own(&otlp);
 
-	*ret_otlp = (struct otlp_settings){0};
-	r = read_own(ret_otlp);
 	if (r == 0)
-		r = read_signal(&ret_otlp->metrics, "METRICS", "/v1/metrics");
+		r = read_signal(&otlp.metrics, "METRICS", "/v1/metrics");
 	if (r == 0)
-		r = read_signal(&ret_otlp->logs, "LOGS", "/v1/logs");
+		r = read_signal(&otlp.logs, "LOGS", "/v1/logs");
 	if (r < 0)
 		return r;
 	if (!env_value("TRACKER_UPLOAD_INTERVAL"))
-		settings->upload_interval_ns = interval_of_step(ret_otlp->step_ns);
-	settings->otlp = ret_otlp;
+		settings->upload_interval_ns = interval_of_step(otlp.step_ns);
+	settings->of_destination = &otlp;
 	return 0;
 }
 

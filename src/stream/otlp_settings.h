@@ -46,10 +46,10 @@ struct otlp_settings {
 };
 
 /*
- * Reads them, and makes the settings of streaming point to them. The texts live as long as the process. Returns 0, -ENOMEM,
- * or -EINVAL after it has said which variable is invalid and why.
+ * Reads them, and makes the settings of streaming point to them. They live as long as the process. Returns 0, -ENOMEM, or
+ * -EINVAL after it has said which variable is invalid and why.
  */
-int otlp_settings_use(struct settings *settings, struct otlp_settings *ret_otlp);
+int otlp_settings_use(struct settings *settings);
 
 /* Sets the attributes of the environment. The identity of the run stays. */
 void otlp_set_given_attributes(struct otlp_resource *resource);

@@ -9,26 +9,22 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "format/csv_layout.h"
-#include "format/otlp_series.h"
 
 enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20 };
 
-static void want_all(struct metric_set *wanted)
+static void want_identity(struct metric_set *wanted)
 {
-	csv_want(wanted, &CSV_LAYOUT[CSV_LAYOUT_combined]);
+	WANT(wanted, sample, timestamp);
+	WANT(wanted, sample, tracked_pid);
 	WANT(wanted, sample, sample);
 	WANT(wanted, sample, host);
 	WANT(wanted, sample, job_name);
 	metric_set_add_kind(wanted, ROW_run_start);
-	metric_set_add_kind(wanted, ROW_run_start_tag);
-	metric_set_add_kind(wanted, ROW_run_start_gpu);
 	metric_set_add_kind(wanted, ROW_run_end);
-	WANT(wanted, gpu, vram_total_bytes);
-	otlp_want(wanted);
 }
 
-int recording_open(struct recording *ret_recording, const char *path, int64_t offset)
+int recording_open(struct recording *ret_recording, const char *path, int64_t offset,
+		   void (*want)(struct metric_set *wanted))
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct metric_set wanted = {0};
@@ -38,7 +34,8 @@ int recording_open(struct recording *ret_recording, const char *path, int64_t of
 		return -errno;
 	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
-	want_all(&wanted);
+	want_identity(&wanted);
+	want(&wanted);
 	*ret_recording = (struct recording){
 		.fd = take_fd(&fd),
 		.offset = offset,

@@ -1,7 +1,6 @@
 /*
  * Reads a recording that is still being written: only whole lines, each as a frame of the catalogue. The frames
- * hold only the rows that an upload needs: the columns of the combined CSV, the series of OTLP, run_start, run_end and
- * the machine's devices. A line that cannot be read as a sample is counted and skipped.
+ * hold only what the destination needs. A line that cannot be read as a sample is counted and skipped.
  */
 #pragma once
 
@@ -28,10 +27,12 @@ struct recording {
 };
 
 /*
- * Opens a regular file and starts reading at `offset`, the beginning of a line. Returns 0, -EINVAL for other
+ * Opens a regular file and starts reading at `offset`, the beginning of a line. `want` adds the metrics that the frames should hold,
+ * beside those that identify a run. Returns 0, -EINVAL for other
  * files, or a negative errno.
  */
-int recording_open(struct recording *ret_recording, const char *path, int64_t offset);
+int recording_open(struct recording *ret_recording, const char *path, int64_t offset,
+		   void (*want)(struct metric_set *wanted));
 void recording_close(struct recording *recording);
 
 /*

@@ -2,7 +2,6 @@
 #include "stream/sentinel_text.h"
 
 #include <errno.h>
-#include <math.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,37 +160,6 @@ void upload_uri(struct buffer *out, const char *uri_prefix, const char *run_id, 
 		length--;
 	buffer_add(out, uri_prefix, length);
 	buffer_printf(out, "/%s/%06lld.csv.gz", run_id, (long long)sequence);
-}
-
-void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome *ret_outcome)
-{
-	const struct run_end_row *end = last ? (const void *)last->first[ROW_run_end] : NULL;
-	struct run_outcome outcome = {.known = true, .finished_at_secs = now_secs, .failed = true};
-
-	if (last && fabs(last->sample->timestamp) < 1e12)
-		outcome.finished_at_secs = (int64_t)last->sample->timestamp;
-	if (!end) {
-		*ret_outcome = outcome;
-		return;
-	}
-	if (!count_absent(end->signal)) {
-		outcome.exit_code = 128 + end->signal;
-		outcome.has_exit_code = true;
-	} else if (!count_absent(end->exit_code)) {
-		outcome.exit_code = end->exit_code;
-		outcome.has_exit_code = true;
-		outcome.failed = end->exit_code != 0;
-	} else {
-		/*
-		 * Attached or host: the exit status is unknown, so only the reason at the end of the recording can
-		 * mean failure.
-		 */
-		const char *reason = text_absent(end->reason) ? "" : end->reason;
-
-		outcome.failed = strcmp(reason, "target_exited") != 0 &&
-				 strcmp(reason, "tracker_stopped") != 0 && strcmp(reason, "duration") != 0;
-	}
-	*ret_outcome = outcome;
 }
 
 /* ---- what it answers -------------------------------------------------------------------------------- */

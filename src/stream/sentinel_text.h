@@ -33,9 +33,6 @@ void write_finish_s3(struct buffer *out, const struct run_outcome *outcome, cons
 /* "PREFIX/RUN_ID/000007.csv.gz" */
 void upload_uri(struct buffer *out, const char *uri_prefix, const char *run_id, int64_t sequence);
 
-/* Reads the end of a run from its last sample. Without a run_end (or a frame), the recorder has died. */
-void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome *ret_outcome);
-
 struct credentials {
 	char *access_key;
 	char *secret_key;

@@ -21,7 +21,7 @@
 
 enum { MOST_STATE_BYTES = 4 << 20, MOST_BATCH_BYTES = 16 << 20, FILE_NAME_SIZE = SPOOL_NAME_SIZE + 32 };
 
-static const char BATCH_SUFFIX[] = ".gz", OTLP_SUFFIX[] = ".otlp";
+static const char BATCH_SUFFIX[] = ".gz";
 
 /* ---- the folder ------------------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ void spool_close(struct spool *spool)
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
-void spool_name(const struct frame *first, bool otlp, char ret_name[SPOOL_NAME_SIZE])
+void spool_name(const struct frame *first, const char *suffix, char ret_name[SPOOL_NAME_SIZE])
 {
 	const struct sample_row *sample = first->sample;
 	const char *host = text_absent(sample->host) ? "host" : sample->host;
@@ -78,18 +78,13 @@ void spool_name(const struct frame *first, bool otlp, char ret_name[SPOOL_NAME_S
 	micros = fabs(sample->timestamp) < 1e12 ? (int64_t)(sample->timestamp * 1e6 + 0.5) : 0;
 	format_iso8601_basic(micros / 1000000, time);
 	snprintf(ret_name + length, SPOOL_NAME_SIZE - length, "-%.15s.%06dZ-%d%s", time,
-		 (int)(micros % 1000000), (int)pid, otlp ? OTLP_SUFFIX : "");
-}
-
-bool spool_is_otlp(const char *name)
-{
-	return ends_with(name, OTLP_SUFFIX);
+		 (int)(micros % 1000000), (int)pid, suffix);
 }
 
 static void batch_name(const struct spool *spool, int64_t number, char ret_name[FILE_NAME_SIZE])
 {
 	snprintf(ret_name, FILE_NAME_SIZE, "%s.%06lld%s%s", spool->name, (long long)number,
-		 spool_is_otlp(spool->name) ? ".pb" : ".csv", BATCH_SUFFIX);
+		 spool->batch_ending, BATCH_SUFFIX);
 }
 
 static void file_name(const struct spool *spool, const char *suffix, char ret_name[FILE_NAME_SIZE])

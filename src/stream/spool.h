@@ -69,7 +69,8 @@ struct spool {
 	char *folder;  /* path, for messages */
 	char name[SPOOL_NAME_SIZE];
 	struct spool_state state;
-	int64_t most_bytes; /* bytes of all batches in the folder */
+	const char *batch_ending; /* ".csv"; before ".gz" in the name of a batch */
+	int64_t most_bytes;       /* bytes of all batches in the folder */
 };
 
 #define SPOOL ((struct spool){.folder_fd = -1, .lock_fd = -1})
@@ -82,11 +83,9 @@ int spool_open(struct spool *ret_spool, const char *folder);
 void spool_close(struct spool *spool);
 
 /*
- * The name for a run, from its first sample. A run may be sent to both kinds of receivers, so each has a name of its own.
+ * The name for a run, from its first sample. A run may be sent to several destinations, so each adds a suffix of its own.
  */
-void spool_name(const struct frame *first, bool otlp, char ret_name[SPOOL_NAME_SIZE]);
-/* Whether a name in the spool is that of a run that is sent as OTLP, or of a recording for it. */
-bool spool_is_otlp(const char *name);
+void spool_name(const struct frame *first, const char *suffix, char ret_name[SPOOL_NAME_SIZE]);
 
 /* Takes the run's lock. -EBUSY: another process works on the run. */
 int spool_lock(struct spool *spool, const char *name);
@@ -122,6 +121,9 @@ int spool_each(const struct spool *spool, const char *suffix, int (*visit)(const
 
 /* Removes states of runs that were sent at least a month ago and whose recording is gone. */
 void spool_forget_old(const struct spool *spool);
+
+/* Reads the end of a run from its last sample. Without a run_end (or a frame), the recorder has died. */
+void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome *ret_outcome);
 
 /* The state as text and back; pure. */
 void spool_state_format(const struct spool_state *state, struct buffer *out);

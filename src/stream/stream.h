@@ -2,23 +2,19 @@
  * One run on its way to the server. The steps are the same while the run goes on (follow) and long after it
  * (upload).
  *
- * With settings->otlp the server is a receiver of OTLP (stream_otlp.h), which needs no registration, keys or finish.
- *
- *   begin   the first sample: the run's metadata and the machine's facts -> the body of POST /runs, a state on disk
+ *   begin   the first sample: the run's metadata -> a state on disk
  *   cut     whole lines of the recording -> batches on disk, at most one every upload interval, no network
- *   send    the next item for the server: registration, new keys, the oldest batch, the finish
+ *   send    the next item for the server: the oldest batch, and before and after all batches what the server needs
+ *
+ * The destination (destination.h) knows the form of the state and of a batch, and the requests.
  *
  * Only the state on disk (spool.h) decides which data is sent and when, so any process can continue.
  */
 #pragma once
 
-#include "format/otlp_resource.h"
-#include "format/otlp_series.h"
-#include "stream/otlp_settings.h"
 #include "net/outcome.h"
+#include "stream/destination.h"
 #include "stream/recording.h"
-#include "stream/s3.h"
-#include "stream/sentinel.h"
 #include "net/settings.h"
 #include "stream/spool.h"
 
@@ -27,12 +23,7 @@ struct stream {
 	struct patience *patience;
 	const char *root_dir; /* for discovery; "/" */
 	struct http_client http;
-	struct sentinel sentinel;
-	struct s3_store store;
-	struct credentials credentials; /* access_key NULL: no keys yet */
-	int64_t refresh_at_ns;          /* monotonic; INT64_MAX: unknown */
-	bool refresh_now;               /* the store refused the keys */
-	bool tried_new_keys;            /* since the last success */
+	void *own; /* the destination's */
 	struct recording recording;
 	struct spool spool;
 	bool began;
@@ -42,10 +33,7 @@ struct stream {
 	int attempts_most;  /* in a row, after the end of the run; 0: until the patience is over */
 	int failures;       /* of attempts since the end of the run or the last success */
 	struct backoff backoff;
-	struct otlp_resource resource; /* this and the next two: only with settings->otlp */
-	struct otlp_run run;
-	char refusal[200]; /* why the receiver has refused points for good; "": it has not */
-	char *answer;      /* the server's answer to the end of the run, one line of JSON; NULL: none */
+	char *answer; /* the server's answer to the end of the run, one line of JSON; NULL: none */
 	char trouble[sizeof(((struct outcome *)0)->reason) +
 		     64]; /* why the last request failed; "": it did not */
 };
@@ -91,17 +79,10 @@ bool stream_lost_name(const struct stream *stream);
 /* From now on, the stream's patience treats removing or renaming the recording as news. */
 void stream_watch_name(struct stream *stream);
 
-enum stream_step {
-	STEP_MADE,     /* one more step is done; call again */
-	STEP_IDLE,     /* nothing to send now */
-	STEP_WAIT,     /* not before stream->backoff.not_before_ns */
-	STEP_GIVE_UP,  /* refused, or out of attempts or time; unsent data stays on disk */
-	STEP_FINISHED, /* the server has everything; nothing is left on disk */
-};
 enum stream_step stream_send(struct stream *stream);
 
 /*
- * The number of rows (points, of OTLP) that the server lacks, in batches, and of uncut rows. -1: the recording cannot be
- * read.
+ * How many rows (or what the destination counts) in batches, and how many uncut rows the server lacks. -1: the recording cannot
+ * be read.
  */
 int64_t stream_rows_left(struct stream *stream);

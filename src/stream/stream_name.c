@@ -24,7 +24,7 @@ static int open_new(const struct stream *stream, struct recording *ret_recording
 
 	if (fstat(stream->recording.fd, &old) < 0 || lstat(path, &found) < 0 || !may_be_ours(&found, &old) ||
 	    (found.st_dev == old.st_dev && found.st_ino == old.st_ino) ||
-	    recording_open(ret_recording, path, 0) < 0)
+	    recording_open(ret_recording, path, 0, stream->settings->destination->calls->want) < 0)
 		return 0;
 	if (fstat(ret_recording->fd, &opened) == 0 && opened.st_dev == found.st_dev &&
 	    opened.st_ino == found.st_ino)
@@ -110,7 +110,7 @@ int stream_follow_name(struct stream *stream)
 		return 0;
 	r = recording_next(&recording, &first);
 	if (r > 0 && recording_goes_on(&stream->recording, first)) {
-		spool_name(first, stream->settings->otlp, part);
+		spool_name(first, stream->settings->destination->suffix, part);
 		/*
 		 * Once the new file has a line, the recorder writes nothing more to the old one, so this is its
 		 * end.

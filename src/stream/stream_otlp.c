@@ -1,5 +1,9 @@
-/* Cuts and sends a run as OTLP; see stream_otlp.h. */
-#include "stream/stream_otlp.h"
+/*
+ * A run on its way to a receiver of OTLP; see destination.h. It needs no registration, keys or finish. A batch is a whole request,
+ * encoded and compressed. The last one is the log record of the run's end. The state has the attributes of the run as payload, and
+ * the totals of its series.
+ */
+#include "stream/stream_steps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +18,7 @@
 #include "format/otlp_wire.h"
 #include "net/redacted_message.h"
 #include "stream/end_figures.h"
-#include "stream/stream_steps.h"
+#include "stream/otlp_settings.h"
 
 enum {
 	MOST_REQUEST_BYTES = 16 << 20,
@@ -23,6 +27,24 @@ enum {
 	MOST_ANSWER_BYTES = 256 << 10,
 	LONGEST_DETAIL = 250,
 };
+
+struct otlp_stream {
+	const struct otlp_settings *settings;
+	struct otlp_resource resource;
+	struct otlp_run run;
+	char refusal[200]; /* why the receiver has refused points for good; "": it has not */
+};
+
+static void open_otlp(struct stream *stream)
+{
+	*(struct otlp_stream *)stream->own =
+		(struct otlp_stream){.settings = stream->settings->of_destination, .resource = OTLP_RESOURCE};
+}
+
+static void close_otlp(struct stream *stream)
+{
+	otlp_resource_done(&((struct otlp_stream *)stream->own)->resource);
+}
 
 /* ---- the state of a run ------------------------------------------------------------------------------------- */
 
@@ -39,34 +61,36 @@ static int replace_text(char **text, const struct buffer *by)
 
 static int keep_series(struct stream *stream)
 {
+	struct otlp_stream *own = stream->own;
 	CLEANUP_BUFFER struct buffer text = BUFFER(MOST_TEXT_BYTES);
 
-	otlp_run_format(&stream->run, &text);
+	otlp_run_format(&own->run, &text);
 	return replace_text(&stream->spool.state.series, &text);
 }
 
-int otlp_stream_begin(struct stream *stream, const struct frame *first)
+static int begin_otlp(struct stream *stream, const struct frame *first)
 {
-	const struct otlp_settings *settings = stream->settings->otlp;
+	struct otlp_stream *own = stream->own;
 	CLEANUP_BUFFER struct buffer text = BUFFER(MOST_TEXT_BYTES);
 	int r;
 
-	otlp_resource_of_run(&stream->resource, first, stream->spool.name);
-	otlp_set_given_attributes(&stream->resource);
-	otlp_run_begin(&stream->run, first, settings->step_ns, settings->extras);
-	otlp_resource_format(&stream->resource, &text);
+	otlp_resource_of_run(&own->resource, first, stream->spool.name);
+	otlp_set_given_attributes(&own->resource);
+	otlp_run_begin(&own->run, first, own->settings->step_ns, own->settings->extras);
+	otlp_resource_format(&own->resource, &text);
 	r = replace_text(&stream->spool.state.payload, &text);
 	return r < 0 ? r : keep_series(stream);
 }
 
-int otlp_stream_adopt(struct stream *stream)
+static int adopt_otlp(struct stream *stream)
 {
+	struct otlp_stream *own = stream->own;
 	const struct spool_state *state = &stream->spool.state;
 
 	if (!state->payload || !state->series)
 		return -EBADMSG;
-	(void)otlp_resource_parse(&stream->resource, state->payload, strlen(state->payload));
-	return otlp_run_parse(state->series, strlen(state->series), &stream->run);
+	(void)otlp_resource_parse(&own->resource, state->payload, strlen(state->payload));
+	return otlp_run_parse(state->series, strlen(state->series), &own->run);
 }
 
 /* ---- cut ---------------------------------------------------------------------------------------------------- */
@@ -80,43 +104,36 @@ struct requests {
 
 static void end_run(struct stream *stream, struct requests *requests, const struct frame *last)
 {
+	struct otlp_stream *own = stream->own;
 	CLEANUP_BUFFER struct buffer figures = BUFFER(MOST_TEXT_BYTES);
 
-	otlp_run_end(&stream->run, &requests->points);
-	if (last && stream->settings->otlp->logs.on)
+	otlp_run_end(&own->run, &requests->points);
+	if (last && own->settings->logs.on)
 		read_end_figures(&figures, stream->recording.fd);
-	otlp_encode_end(&requests->log, &stream->resource, &stream->run, last,
+	otlp_encode_end(&requests->log, &own->resource, &own->run, last,
 			scan_bytes(figures.data, figures.length));
 }
 
 /* Returns 1 if there may be more, 0 if that was all for now, or a negative errno. */
 static int fill_requests(struct stream *stream, struct requests *requests)
 {
-	struct spool_state *state = &stream->spool.state;
+	struct otlp_stream *own = stream->own;
 	bool full = false;
 
 	while (!full) {
-		int64_t before = stream->recording.offset;
-		const struct frame *frame;
-		int r = recording_next(&stream->recording, &frame);
+		const struct frame *frame = NULL;
+		int r = stream_next(stream, requests->rows, &frame);
 
-		if (r <= 0)
-			return r;
-		if (frame->first[ROW_run_start] && (requests->rows || state->rows)) {
-			/* Another run was appended, so this one has ended without an end record. */
-			recording_rewind(&stream->recording, before);
-			state->outcome.known = true;
-			end_run(stream, requests, NULL);
-			return 0;
+		if (r > 0) {
+			full = otlp_run_feed(&own->run, frame, &requests->points);
+			requests->rows++;
 		}
-		read_outcome(frame, (int64_t)time(NULL), &state->outcome);
-		state->outcome.known = frame->first[ROW_run_end] != NULL;
-		full = otlp_run_feed(&stream->run, frame, &requests->points);
-		requests->rows++;
-		if (state->outcome.known) {
+		if (r >= 0 && stream->spool.state.outcome.known) {
 			end_run(stream, requests, frame);
 			return 0;
 		}
+		if (r <= 0)
+			return r;
 	}
 	return 1;
 }
@@ -148,15 +165,15 @@ static int write_request(struct stream *stream, const struct buffer *request)
 static int commit_state(struct stream *stream, const struct requests *requests)
 {
 	struct spool_state *state = &stream->spool.state;
-	const struct otlp_settings *settings = stream->settings->otlp;
+	const struct otlp_stream *own = stream->own;
 	CLEANUP_BUFFER struct buffer metrics = BUFFER(MOST_REQUEST_BYTES);
 	int r = 0;
 
-	if (settings->metrics.on) {
-		otlp_encode_metrics(&metrics, &stream->resource, &requests->points);
+	if (own->settings->metrics.on) {
+		otlp_encode_metrics(&metrics, &own->resource, &requests->points);
 		r = write_request(stream, &metrics);
 	}
-	if (r == 0 && settings->logs.on && requests->log.length) {
+	if (r == 0 && own->settings->logs.on && requests->log.length) {
 		state->log_batch = state->cut + 1;
 		r = write_request(stream, &requests->log);
 	}
@@ -171,7 +188,8 @@ static int commit_state(struct stream *stream, const struct requests *requests)
 static int cut_with(struct stream *stream, int (*make)(struct stream *stream, struct requests *requests))
 {
 	struct spool_state *state = &stream->spool.state, before = *state;
-	struct otlp_run run_before = stream->run;
+	struct otlp_stream *own = stream->own;
+	struct otlp_run run_before = own->run;
 	CLEANUP_FREE struct requests *requests = calloc(1, sizeof(*requests));
 	int r, more;
 
@@ -184,7 +202,7 @@ static int cut_with(struct stream *stream, int (*make)(struct stream *stream, st
 	buffer_done(&requests->log);
 	if (r >= 0)
 		return more;
-	stream->run = run_before;
+	own->run = run_before;
 	before.series = state->series;
 	*state = before;
 	(void)keep_series(stream);
@@ -193,7 +211,7 @@ static int cut_with(struct stream *stream, int (*make)(struct stream *stream, st
 	return r;
 }
 
-int otlp_stream_cut(struct stream *stream)
+static int cut_otlp(struct stream *stream)
 {
 	return cut_with(stream, fill_requests);
 }
@@ -205,7 +223,7 @@ static int make_end(struct stream *stream, struct requests *requests)
 	return 0;
 }
 
-int otlp_stream_end(struct stream *stream)
+static int end_otlp(struct stream *stream)
 {
 	return cut_with(stream, make_end);
 }
@@ -226,7 +244,7 @@ static int read_request(const struct stream *stream, int64_t number, struct buff
 	return r < 0 ? r : gunzip(bytes.data, bytes.length, ret_request);
 }
 
-int64_t otlp_stream_points(const struct stream *stream, int64_t number)
+static int64_t points_in_batch(const struct stream *stream, int64_t number)
 {
 	CLEANUP_BUFFER struct buffer request = BUFFER(MOST_REQUEST_BYTES);
 	int64_t points = 0;
@@ -302,11 +320,11 @@ static void post_signal(struct stream *stream, const struct otlp_signal *signal,
 /* The receiver has the request and will not take these points, now or later. Told at the end of the run. */
 static void count_refused(struct stream *stream, int64_t points, const char *reason)
 {
-	struct spool_state *state = &stream->spool.state;
+	struct otlp_stream *own = stream->own;
 
-	state->points_refused += points;
-	if (!stream->refusal[0])
-		snprintf(stream->refusal, sizeof(stream->refusal), "%s", reason);
+	stream->spool.state.points_refused += points;
+	if (!own->refusal[0])
+		snprintf(own->refusal, sizeof(own->refusal), "%s", reason);
 }
 
 static void take_partial_success(struct stream *stream, const struct http_answer *answer)
@@ -322,25 +340,26 @@ static void take_partial_success(struct stream *stream, const struct http_answer
 }
 
 /* A receiver that takes only metrics answers "not found" at the address of the logs. That does not count as a failure. */
-static bool takes_no_logs(const struct stream *stream, long status)
+static bool takes_no_logs(const struct otlp_settings *settings, long status)
 {
-	return !stream->settings->otlp->logs.has_own_url &&
+	return !settings->logs.has_own_url &&
 	       (status == 400 || status == 404 || status == 405 || status == 415 || status == 501);
 }
 
 static enum stream_step judge_answer(struct stream *stream, const struct http_answer *answer,
 				     const struct outcome *outcome)
 {
+	const struct otlp_stream *own = stream->own;
 	int64_t number = stream->spool.state.sent;
 	bool log = is_log(stream, number), answered = !answer->error;
 
 	if (outcome->verdict == VERDICT_DONE) {
 		if (!log)
 			take_partial_success(stream, answer);
-	} else if (answered && log && takes_no_logs(stream, answer->status)) {
+	} else if (answered && log && takes_no_logs(own->settings, answer->status)) {
 		debug_say("follower", 0, "the receiver takes no logs");
 	} else if (answered && is_final_for_request(answer->status)) {
-		count_refused(stream, log ? 1 : otlp_stream_points(stream, number), outcome->reason);
+		count_refused(stream, log ? 1 : points_in_batch(stream, number), outcome->reason);
 	} else if (outcome->verdict == VERDICT_RETRY) {
 		return stream_failed(stream, "send to the receiver", outcome);
 	} else {
@@ -353,22 +372,16 @@ static enum stream_step judge_answer(struct stream *stream, const struct http_an
 
 static enum stream_step send_request(struct stream *stream)
 {
-	const struct otlp_settings *settings = stream->settings->otlp;
+	const struct otlp_settings *settings = ((struct otlp_stream *)stream->own)->settings;
 	CLEANUP_BUFFER struct buffer bytes = BUFFER(0);
 	int64_t number = stream->spool.state.sent, begun_ns = debug_now_ns();
 	struct http_answer answer = {0};
 	struct outcome outcome;
 	enum stream_step step;
 	char doing[80];
-	int r = spool_read_batch(&stream->spool, number, &bytes);
 
-	if (r < 0) {
-		/* Another process has removed it: nothing to wait for. */
-		say("batch %lld of the spool %s cannot be read: %s", (long long)number, stream->spool.folder,
-		    strerror(-r));
-		stream_count_sent(stream, false);
+	if (!stream_read_batch(stream, &bytes))
 		return STEP_MADE;
-	}
 	snprintf(doing, sizeof(doing), "sending request %lld of %zu bytes", (long long)number, bytes.length);
 	post_signal(stream, is_log(stream, number) ? &settings->logs : &settings->metrics, &bytes, &answer,
 		    &outcome);
@@ -378,8 +391,9 @@ static enum stream_step send_request(struct stream *stream)
 	return step;
 }
 
-enum stream_step otlp_stream_send(struct stream *stream)
+static enum stream_step send_otlp(struct stream *stream)
 {
+	const struct otlp_stream *own = stream->own;
 	const struct spool_state *state = &stream->spool.state;
 
 	if (state->sent < state->cut)
@@ -389,7 +403,23 @@ enum stream_step otlp_stream_send(struct stream *stream)
 	if (state->points_refused)
 		say("the receiver refused %lld points of this run, and has the others: %s",
 		    (long long)state->points_refused,
-		    stream->refusal[0] ? stream->refusal : "an earlier process saw why");
+		    own->refusal[0] ? own->refusal : "an earlier process saw why");
 	stream_forget(stream);
 	return STEP_FINISHED;
 }
+
+const struct destination_calls otlp_destination = {
+	.unit = "points",
+	.batch_ending = ".pb",
+	.own_bytes = sizeof(struct otlp_stream),
+	.use = otlp_settings_use,
+	.want = otlp_want,
+	.open = open_otlp,
+	.close = close_otlp,
+	.begin = begin_otlp,
+	.adopt = adopt_otlp,
+	.cut = cut_otlp,
+	.end = end_otlp,
+	.send = send_otlp,
+	.count = points_in_batch,
+};

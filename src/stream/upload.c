@@ -70,7 +70,7 @@ static int send_and_say(struct stream *stream, const char *name)
 
 	if (r > 0)
 		say("%s: %lld %s are not sent%s%s", name, (long long)stream_rows_left(stream),
-		    stream->settings->otlp ? "points" : "samples", stream->trouble[0] ? ": " : "",
+		    stream->settings->destination->calls->unit, stream->trouble[0] ? ": " : "",
 		    stream->trouble);
 	return r;
 }
@@ -165,19 +165,20 @@ struct run_names {
 };
 
 /* The names of the run that begins at this offset of the file; false: none does. */
-static bool names_of_run(const char *path, int64_t begin, bool otlp, struct run_names *ret_names)
+static bool names_of_run(const char *path, int64_t begin, const struct destination *destination,
+			 struct run_names *ret_names)
 {
 	struct recording recording;
 	const struct run_start_row *start;
 	const struct frame *first;
 	bool found;
 
-	if (recording_open(&recording, path, begin) < 0)
+	if (recording_open(&recording, path, begin, destination->calls->want) < 0)
 		return false;
 	found = recording_next(&recording, &first) > 0;
 	if (found) {
 		start = (const void *)first->first[ROW_run_start];
-		spool_name(first, otlp, ret_names->name);
+		spool_name(first, destination->suffix, ret_names->name);
 		snprintf(ret_names->id, sizeof ret_names->id, "%s",
 			 start && !text_absent(start->run_id) ? start->run_id : "");
 	}
@@ -190,7 +191,7 @@ static bool holds_run(const char *path, int64_t begin, const char *name)
 {
 	struct run_names names;
 
-	return names_of_run(path, begin, spool_is_otlp(name), &names) &&
+	return names_of_run(path, begin, destination_of_run(name), &names) &&
 	       (strcmp(names.name, name) == 0 || strcmp(names.id, name) == 0);
 }
 
@@ -255,10 +256,10 @@ static void upload_spooled(struct upload *upload, const char *name, const char *
 	upload->left += r != 0;
 }
 
-/* Whether a name in the spool is for the kind of receiver that is asked for. */
+/* Whether a name in the spool is for the destination that is asked for. */
 static bool is_for(const struct upload *upload, const char *name)
 {
-	return spool_is_otlp(name) == (upload->settings->otlp != NULL);
+	return destination_of_run(name) == upload->settings->destination;
 }
 
 /* Sends a state in the spool. It knows its run by name, wherever the recording is by now. */
@@ -331,7 +332,7 @@ static void upload_linked(struct upload *upload, const char *link, const char *n
 		return;
 	if (!found && !has_line(&upload->begun, target))
 		say("%s: an unsent run is no longer there", target);
-	else if (found && names_of_run(found, state.begin, spool_is_otlp(name), &names) &&
+	else if (found && names_of_run(found, state.begin, destination_of_run(name), &names) &&
 		 !spool_has_state(upload->spool, names.name))
 		upload_recording(upload, found, state.begin, false);
 	if (upload->left == left)
@@ -462,18 +463,13 @@ static void upload_operand(struct upload *upload, const char *path)
 int upload_main(const struct settings *given, char **argv)
 {
 	struct settings settings = *given;
-	static struct otlp_settings otlp;
 	struct arguments arguments;
 	struct upload upload = {.settings = &settings, .arguments = &arguments};
 
 	if (arguments_parse(&arguments, argv) < 0)
 		return EXIT_USAGE;
-	if (arguments.otlp && otlp_settings_use(&settings, &otlp) < 0)
+	if (destination_use(&settings, arguments.stream) < 0)
 		return 2;
-	if (!arguments.otlp && !settings.token) {
-		say("it needs SENTINEL_API_TOKEN");
-		return 2;
-	}
 	signal(SIGPIPE, SIG_IGN);
 	if (!arguments.spool)
 		arguments.spool = env_value("TRACKER_SPOOL");

@@ -375,7 +375,7 @@ int rt_config_set_command(rt_config *config, char *const argv[])
 
 /* ---- the table ------------------------------------------------------------------------------------- */
 
-#define WORD(id, word) word,
+#define WORD(id, word, ...) word,
 #define NO_WORD(id) "",
 #define CHOICE_SETTING(field, words, ...) \
 	static const char *const WORDS_##field[] = {words(WORD, NO_WORD) NULL};

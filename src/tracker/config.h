@@ -17,7 +17,7 @@
 #include "base/buffer.h"
 #include "resource_tracker.h"
 
-#define MEMBER(id, word) id,
+#define MEMBER(id, ...) id,
 #define UNNAMED_MEMBER(id) id,
 #define CHOICE_SETTING(field, words, ...) enum config_##field{words(MEMBER, UNNAMED_MEMBER)};
 #include "options/settings.def"

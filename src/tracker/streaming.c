@@ -22,12 +22,29 @@
 #include "launch/detached.h"
 #include "kernel/may_hang.h"
 #include "launch/in_time.h"
+#include "options/destinations.h"
 #include "sink/spool_folder.h"
 #include "tracker/tracker.h"
 
 enum { LONGEST_MESSAGE = 2 << 20 /* an answer of the server */, NUMBER_SIZE = 32 };
 
 static const char TOKEN[] = "SENTINEL_API_TOKEN";
+
+/* Where a destination that must be named is named; texts of the others are empty. */
+static const struct destination_words {
+	const char *suffix; /* of names in the spool */
+	const char *option; /* of the follower; NULL: none */
+	const char *typed;  /* the option of `upload` */
+} DESTINATIONS[] = {[STREAM_AUTO] = {"", NULL, ""},
+#define ROW(id, word, ...) [id] = {"." word, "--stream=" word, "--stream " word " "},
+		    NAMED_DESTINATIONS(ROW)
+#undef ROW
+};
+
+static const struct destination_words *destination_words(const struct rt_tracker *tracker)
+{
+	return &DESTINATIONS[tracker->config->stream];
+}
 
 static void warn_of_stream(struct rt_tracker *tracker, const char *what, const char *path, int error)
 {
@@ -78,7 +95,7 @@ static const struct tracker_output *open_spool(struct rt_tracker *tracker, const
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	buffer_printf(&path, "%s/%lld%09ld-%d%s.spool", folder, (long long)now.tv_sec, now.tv_nsec,
-		      (int)getpid(), tracker->config->stream == STREAM_OTLP ? ".otlp" : "");
+		      (int)getpid(), destination_words(tracker)->suffix);
 	call.path = path.data;
 	r = buffer_error(&path) ? buffer_error(&path) : act_in_time(path.data, make_file, &call, sizeof call);
 	if (r == 0)
@@ -110,16 +127,16 @@ static void prepare_for_later(struct rt_tracker *tracker, const char *recording,
 			      bool disposable, const char *from)
 {
 	struct streaming *streaming = &tracker->streaming;
-	bool otlp = tracker->config->stream == STREAM_OTLP;
+	const struct destination_words *words = destination_words(tracker);
 	CLEANUP_FREE char *whole = disposable                 ? NULL
 				   : path_may_hang(recording) ? absolute_path(recording)
 							      : realpath(recording, NULL);
 
-	if (asprintf(&streaming->command, "resource-tracker upload %s%s", otlp ? "--stream otlp " : "",
+	if (asprintf(&streaming->command, "resource-tracker upload %s%s", words->typed,
 		     disposable ? folder : recording) < 0)
 		streaming->command = NULL;
-	if (!whole || asprintf(&streaming->link, "%s/%s-%s%s.spool", folder, tracker->run_id, from,
-			       otlp ? ".otlp" : "") < 0)
+	if (!whole ||
+	    asprintf(&streaming->link, "%s/%s-%s%s.spool", folder, tracker->run_id, from, words->suffix) < 0)
 		streaming->link = NULL;
 	if (streaming->link)
 		act_in_time(folder, make_link, &(struct link_call){whole, streaming->link},
@@ -152,8 +169,7 @@ static int start_follower(struct rt_tracker *tracker, const struct tracker_outpu
 	plain_print(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
 	if (disposable)
 		argv[count++] = "--disposable";
-	if (config->stream == STREAM_OTLP)
-		argv[count++] = "--stream=otlp";
+	argv[count] = destination_words(tracker)->option;
 	return detached_start(&detached, &streaming->socket_fd, &streaming->pid);
 }
 

@@ -65,6 +65,116 @@ int export_length(const struct export_job *job)
 """
 
 
+DESTINATION_C = """/* Sends the number of samples of each batch to a file, one a line. */
+#include "stream/stream_steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "base/write_all.h"
+#include "net/redacted_message.h"
+
+static int use_count(struct settings *settings)
+{
+	settings->of_destination = env_value("TRACKER_COUNT_FILE");
+	if (settings->of_destination)
+		return 0;
+	say("streaming needs TRACKER_COUNT_FILE");
+	return -EINVAL;
+}
+
+static void want_nothing(struct metric_set *wanted)
+{
+	(void)wanted;
+}
+
+static int begin_count(struct stream *stream, const struct frame *first)
+{
+	(void)first;
+	stream->spool.state.payload = strdup("-");
+	return stream->spool.state.payload ? 0 : -ENOMEM;
+}
+
+static int cut_count(struct stream *stream)
+{
+	CLEANUP_BUFFER struct buffer line = BUFFER(64);
+	struct spool_state *state = &stream->spool.state;
+	const struct frame *frame;
+	int64_t rows = 0;
+	int r;
+
+	while ((r = stream_next(stream, rows, &frame)) > 0 && ++rows && !state->outcome.known)
+		;
+	if (r < 0 || !rows)
+		return r;
+	buffer_printf(&line, "%lld\\n", (long long)rows);
+	r = spool_write_batch(&stream->spool, line.data, line.length);
+	if (r < 0)
+		return r;
+	state->cut++;
+	state->rows += rows;
+	state->offset = stream->recording.offset;
+	return spool_write(&stream->spool);
+}
+
+static int end_count(struct stream *stream)
+{
+	stream->spool.state.outcome.known = true;
+	return spool_write(&stream->spool);
+}
+
+static int64_t rows_of_count(const struct stream *stream, int64_t number)
+{
+	CLEANUP_BUFFER struct buffer line = BUFFER(0);
+	int64_t rows = 0;
+
+	if (spool_read_batch(&stream->spool, number, &line) == 0)
+		scan_i64(&(struct scan){line.data, line.data + line.length}, &rows);
+	return rows;
+}
+
+static enum stream_step send_count(struct stream *stream)
+{
+	const struct spool_state *state = &stream->spool.state;
+	CLEANUP_BUFFER struct buffer line = BUFFER(0);
+	struct outcome outcome = {.verdict = VERDICT_RETRY, .retry_after_secs = -1, .reason = "no file"};
+
+	if (state->sent < state->cut) {
+		CLEANUP_CLOSE int fd = open(stream->settings->of_destination, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+		if (!stream_read_batch(stream, &line))
+			return STEP_MADE;
+		if (fd < 0 || write_all(fd, line.data, line.length) < 0)
+			return stream_failed(stream, "write the count", &outcome);
+		stream_count_sent(stream, true);
+		stream_went_well(stream);
+		return STEP_MADE;
+	}
+	if (!state->outcome.known)
+		return STEP_IDLE;
+	stream_forget(stream);
+	return STEP_FINISHED;
+}
+
+const struct destination_calls count_destination = {
+	.unit = "counted samples",
+	.batch_ending = ".count",
+	.use = use_count,
+	.want = want_nothing,
+	.begin = begin_count,
+	.cut = cut_count,
+	.end = end_count,
+	.send = send_count,
+	.count = rows_of_count,
+};
+"""
+
+
 class Copy:
     """A copy of the sources, and how many lines were added to which file."""
 
@@ -169,3 +279,47 @@ def test_each_recipe_takes_a_few_lines(tmp_path, binary):
     assert checked.returncode == 0, checked.stdout
     if shutil.which("scdoc"):
         assert (copy.folder / "build/src/cli/resource-tracker-length.1").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_destination_of_streaming_takes_a_file_and_a_row(tmp_path, binary):
+    meson = shutil.which("meson")
+    if not meson or not (pathlib.Path(binary).parent / "resource-tracker-net").exists() or not (TOP / ".git").exists():
+        pytest.skip("needs meson, the repository and the network")
+    copy = Copy(tmp_path / "copy")
+    (copy.folder / "src/stream/stream_count.c").write_text(DESTINATION_C)
+    copy.add("src/options/destinations.h", "\tROW(STREAM_OTLP", '\tROW(STREAM_COUNT, "count", count, "to a file of counts") \\')
+    assert copy.take_count() == {"src/options/destinations.h": 1}
+
+    built = copy.run(meson, "setup", "build", "-Dtests=disabled", "-Danalysis=disabled", "-Doptimization=0", "-Dwerror=true")
+    assert built.returncode == 0, built.stdout[-2000:]
+    built = copy.run("nice", "ninja", "-C", "build", "resource-tracker", "resource-tracker-helper", "resource-tracker-net")
+    assert built.returncode == 0, built.stdout[-3000:]
+    program, spool, counts = copy.folder / "build/resource-tracker", tmp_path / "spool", tmp_path / "counts"
+
+    def track(file, *arguments):
+        environment = {"PATH": "/usr/bin:/bin", "TRACKER_COUNT_FILE": str(file), "TRACKER_HISTORY": "off"}
+        return copy.run(program, *arguments, env=environment)
+
+    # Help and messages follow.
+    assert "--stream auto|off|count|otlp" in track(counts, "--help=all").stdout
+    assert "or to a file of counts, or to a receiver of OTLP" in " ".join(track(counts, "--help=all").stdout.split())
+    assert "--stream auto|count|otlp" in track(counts, "upload", "--help").stdout
+    assert "give one of auto, off, count, otlp" in track(counts, "--stream", "coun", "--", "true").stderr
+    recorded = ["--stream", "count", "--spool", spool, "-o", tmp_path / "x.jsonl", "-i", "0.1", "-q"]
+    done = track(counts, *recorded, "--", "sleep", "0.3")
+    assert (done.returncode, done.stderr) == (0, "")
+    samples = len((tmp_path / "x.jsonl").read_text().splitlines())
+    assert sum(map(int, counts.read_text().split())) == samples >= 3
+    # The unit, the command that sends the rest, and the name in the spool are the destination's.
+    done = track(tmp_path / "none/x", *recorded, "--upload-deadline", "0.5", "--", "true")
+    assert done.returncode == 0
+    assert "counted samples of this run are not on the server: cannot write the count: no file" in done.stderr
+    assert f"to send them: resource-tracker upload --stream count {spool}" in done.stderr
+    assert [path.name for path in spool.iterdir() if path.name.endswith(".count.000000.count.gz")]
+    done = track(counts, "upload", "--stream", "count", "--spool", spool)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"1 run is sent; nothing is left in {spool}.\n"
+    done = track("", "upload", "--stream", "count", "--spool", spool)
+    assert (done.returncode, done.stderr) == (2, "resource-tracker upload: streaming needs TRACKER_COUNT_FILE\n")

@@ -128,6 +128,7 @@ static void batches_and_states(void **state)
 
 	(void)state;
 	assert_int_equal(spool_open(&spool, "spool"), 0);
+	spool.batch_ending = ".csv";
 	assert_int_equal(spool_lock(&spool, "run"), 0);
 	assert_int_equal(spool_read(&spool), -ENOENT);
 	spool_state_done(&spool.state);
@@ -164,12 +165,12 @@ static void names_of_runs(void **state)
 
 	(void)state;
 	frame_begin(&frame, 0, 0);
-	spool_name(&frame, false, name);
+	spool_name(&frame, "", name);
 	assert_string_equal(name, "host-19700101T000000.000000Z-0");
 	frame.sample->host = "../we ird.host";
 	frame.sample->timestamp = 1775044800.123456;
 	frame.sample->tracked_pid = 77;
-	spool_name(&frame, false, name);
+	spool_name(&frame, "", name);
 	assert_string_equal(name, "___we_ird_host-20260401T120000.123456Z-77");
 	frame_done(&frame);
 }

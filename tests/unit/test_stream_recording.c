@@ -5,6 +5,11 @@
 
 #include "stream/recording.h"
 
+static void want_pid(struct metric_set *wanted)
+{
+	WANT(wanted, sample, tracked_pid);
+}
+
 static void append(const char *text)
 {
 	int fd = open("r.jsonl", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -29,7 +34,7 @@ static void only_whole_lines_are_read(void **state)
 
 	(void)state;
 	append("{\"tracked_pid\":1}\n{\"track");
-	assert_int_equal(recording_open(&recording, "r.jsonl", 0), 0);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
 	assert_int_equal(next_number(&recording), 1);
 	assert_int_equal(recording.offset, 18);
 	assert_int_equal(next_number(&recording), -1);
@@ -41,7 +46,7 @@ static void only_whole_lines_are_read(void **state)
 	recording_rewind(&recording, 18);
 	assert_int_equal(next_number(&recording), 2);
 	recording_close(&recording);
-	assert_int_equal(recording_open(&recording, "r.jsonl", 18), 0);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 18, want_pid), 0);
 	assert_int_equal(next_number(&recording), 2);
 	recording_close(&recording);
 }
@@ -52,7 +57,7 @@ static void lines_that_hold_no_sample_are_stepped_over(void **state)
 
 	(void)state;
 	append("\n[]\nnull\n{\"tracked_pid\":3\n{\"tracked_pid\":4}\n");
-	assert_int_equal(recording_open(&recording, "r.jsonl", 0), 0);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
 	assert_int_equal(next_number(&recording), 4);
 	assert_int_equal(recording.bad_lines, 4);
 	recording_close(&recording);
@@ -66,7 +71,7 @@ static void values_of_static_once_stay(void **state)
 	(void)state;
 	append("{\"tracked_pid\":5,\"run_start\":{\"mode\":\"wrap\"}}\n{\"sample\":1}\n"
 	       "{\"run_start\":{\"mode\":\"host\"},\"tracked_pid\":null}\n{\"sample\":1}\n");
-	assert_int_equal(recording_open(&recording, "r.jsonl", 0), 0);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
 	assert_int_equal(next_number(&recording), 5);
 	assert_int_equal(next_number(&recording), 5);
 	assert_true(count_absent(next_number(&recording)));
@@ -88,7 +93,7 @@ static void lines_longer_than_one_read_are_joined(void **state)
 		       "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234"
 		       "567890");
 	append("\"}\n{\"tracked_pid\":7}\n");
-	assert_int_equal(recording_open(&recording, "r.jsonl", 0), 0);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
 	assert_int_equal(next_number(&recording), 6);
 	assert_int_equal(next_number(&recording), 7);
 	recording_close(&recording);
@@ -100,7 +105,7 @@ static void the_end_is_seen_without_reading_all(void **state)
 
 	(void)state;
 	append("{\"run_end\":null}\n");
-	assert_int_equal(recording_open(&recording, "r.jsonl", 0), 0);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
 	assert_false(recording_has_ended(&recording));
 	append("{\"job_name\":\"\\\"run_end\\\":{\",\"run_end\":null}\n");
 	assert_false(recording_has_ended(&recording));
@@ -116,9 +121,9 @@ static void only_regular_files(void **state)
 	struct recording recording;
 
 	(void)state;
-	assert_int_equal(recording_open(&recording, "missing", 0), -ENOENT);
-	assert_int_equal(recording_open(&recording, "/dev/null", 0), -EINVAL);
-	assert_int_equal(recording_open(&recording, ".", 0), -EINVAL);
+	assert_int_equal(recording_open(&recording, "missing", 0, want_pid), -ENOENT);
+	assert_int_equal(recording_open(&recording, "/dev/null", 0, want_pid), -EINVAL);
+	assert_int_equal(recording_open(&recording, ".", 0, want_pid), -EINVAL);
 }
 
 UNIT_TESTS
