@@ -1,4 +1,4 @@
-/* Runs the recorder for a moment; see ask_recorder.h. */
+/* Runs the recorder for a moment. See ask_recorder.h. */
 #include "discover/ask_recorder.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static char **recorder_environment(void)
 }
 
 /* Returns its pid and the read end of the pipe for its samples, or a negative errno. */
-static pid_t start_recorder(const char *root_dir, const char *const *options, int *ret_fd)
+static pid_t start_asked_recorder(const char *root_dir, const char *const *options, int *ret_fd)
 {
 	CLEANUP_FREE char **environment = recorder_environment();
 	const char *argv[MOST_OPTIONS + 12] = {
@@ -78,8 +78,8 @@ static void end_recorder(pid_t pid)
 }
 
 /* Takes whole lines out of `lines`. */
-static bool take_lines(struct json_decoder *json, struct buffer *lines,
-		       bool (*take)(const struct frame *, void *), void *context)
+static bool take_asked_lines(struct json_decoder *json, struct buffer *lines,
+			     bool (*take)(const struct frame *, void *), void *context)
 {
 	struct scan text = scan_bytes(lines->data, lines->length), line;
 	struct frame frame = {0};
@@ -95,8 +95,8 @@ static bool take_lines(struct json_decoder *json, struct buffer *lines,
 	return found;
 }
 
-static bool read_samples(int fd, const struct metric_set *wanted, bool (*take)(const struct frame *, void *),
-			 void *context)
+static bool read_asked_samples(int fd, const struct metric_set *wanted,
+			       bool (*take)(const struct frame *, void *), void *context)
 {
 	CLEANUP_BUFFER struct buffer lines = BUFFER(LONGEST_LINE);
 	int64_t until_ns = monotonic_ns() + DEADLINE_NS;
@@ -115,7 +115,7 @@ static bool read_samples(int fd, const struct metric_set *wanted, bool (*take)(c
 		if (length <= 0)
 			break;
 		lines.length += (size_t)length;
-		found = take_lines(&json, &lines, take, context);
+		found = take_asked_lines(&json, &lines, take, context);
 	}
 	json_decoder_done(&json);
 	return found;
@@ -125,12 +125,12 @@ bool ask_recorder(const char *root_dir, const char *const *options, const struct
 		  bool (*take)(const struct frame *frame, void *context), void *context)
 {
 	CLEANUP_CLOSE int fd = -1;
-	pid_t pid = start_recorder(root_dir && *root_dir ? root_dir : "/", options, &fd);
+	pid_t pid = start_asked_recorder(root_dir && *root_dir ? root_dir : "/", options, &fd);
 	bool found;
 
 	if (pid < 0)
 		return false;
-	found = read_samples(fd, wanted, take, context);
+	found = read_asked_samples(fd, wanted, take, context);
 	end_recorder(pid);
 	return found;
 }

@@ -1,4 +1,4 @@
-/* Asks the metadata services; see cloud.h. cloud_vendors.c lists them. */
+/* Asks the metadata services. See cloud.h. cloud_vendors.c lists them. */
 #include "discover/cloud.h"
 
 #include <stdlib.h>

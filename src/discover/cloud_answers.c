@@ -1,4 +1,4 @@
-/* Reads the answers of metadata services; see cloud_answers.h. */
+/* Reads the answers of metadata services. See cloud_answers.h. */
 #include "discover/cloud_answers.h"
 
 #include <jansson.h>
@@ -24,7 +24,7 @@ static bool get_word(const char *bytes, size_t length, struct scan *ret_word)
 	return true;
 }
 
-static bool take_word(struct cloud_reading *reading, enum fact_id id, const char *bytes, size_t length)
+static bool take_cloud_word(struct cloud_reading *reading, enum fact_id id, const char *bytes, size_t length)
 {
 	struct scan word;
 
@@ -34,24 +34,24 @@ static bool take_word(struct cloud_reading *reading, enum fact_id id, const char
 	return true;
 }
 
-bool take_region(struct cloud_reading *reading, const char *bytes, size_t length)
+bool take_cloud_region(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	return take_word(reading, CLOUD_REGION_ID, bytes, length);
+	return take_cloud_word(reading, CLOUD_REGION_ID, bytes, length);
 }
 
 bool take_zone(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	return take_word(reading, CLOUD_ZONE_ID, bytes, length);
+	return take_cloud_word(reading, CLOUD_ZONE_ID, bytes, length);
 }
 
 bool take_type(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	return take_word(reading, CLOUD_INSTANCE_TYPE, bytes, length);
+	return take_cloud_word(reading, CLOUD_INSTANCE_TYPE, bytes, length);
 }
 
 bool take_account(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	return take_word(reading, CLOUD_ACCOUNT_ID, bytes, length);
+	return take_cloud_word(reading, CLOUD_ACCOUNT_ID, bytes, length);
 }
 
 /* A token goes into a header as it is. */
@@ -118,7 +118,7 @@ bool take_gcp_zone(struct cloud_reading *reading, const char *bytes, size_t leng
 	if (!get_last_part(bytes, length, &zone) || !take_zone(reading, zone.at, scan_left(&zone)))
 		return false;
 	dash = memrchr(zone.at, '-', scan_left(&zone));
-	return take_region(reading, zone.at, (size_t)((dash ? dash : zone.end) - zone.at));
+	return take_cloud_region(reading, zone.at, (size_t)((dash ? dash : zone.end) - zone.at));
 }
 
 bool take_alicloud_type(struct cloud_reading *reading, const char *bytes, size_t length)
@@ -150,7 +150,7 @@ bool take_hcloud(struct cloud_reading *reading, const char *bytes, size_t length
 		if (scan_is(&key, "instance-id"))
 			has_id = scan_u64(&line, &id);
 		else if (scan_is(&key, "region"))
-			has_region = take_region(&found, line.at, scan_left(&line));
+			has_region = take_cloud_region(&found, line.at, scan_left(&line));
 		else if (scan_is(&key, "availability-zone"))
 			take_zone(&found, line.at, scan_left(&line));
 	}
@@ -167,7 +167,7 @@ static json_t *load_json(const char *bytes, size_t length)
 	return length ? json_loadb(bytes, length, 0, NULL) : NULL;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *cloud_answer_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
@@ -176,9 +176,9 @@ static const char *text_of(const json_t *object, const char *key)
 
 static bool take_member(struct cloud_reading *reading, enum fact_id id, const json_t *object, const char *key)
 {
-	const char *text = text_of(object, key);
+	const char *text = cloud_answer_text(object, key);
 
-	return text && take_word(reading, id, text, strlen(text));
+	return text && take_cloud_word(reading, id, text, strlen(text));
 }
 
 bool take_aws_account(struct cloud_reading *reading, const char *bytes, size_t length)
@@ -194,8 +194,8 @@ bool take_azure(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load_json(bytes, length);
 	const json_t *compute = json_object_get(root, "compute");
-	/* Any service may have a "compute" member; the machine's id together with the cloud's name is Azure's. */
-	bool taken = text_of(compute, "vmId") && text_of(compute, "azEnvironment") &&
+	/* Any service may have a "compute" member. The machine's id together with the cloud's name is Azure's. */
+	bool taken = cloud_answer_text(compute, "vmId") && cloud_answer_text(compute, "azEnvironment") &&
 		     take_member(reading, CLOUD_REGION_ID, compute, "location");
 
 	if (taken) {
@@ -215,8 +215,8 @@ bool take_ovh_network(struct cloud_reading *reading, const char *bytes, size_t l
 
 	(void)reading;
 	for (size_t i = 0; i < json_array_size(services) && !found; i++) {
-		const char *type = text_of(json_array_get(services, i), "type");
-		const char *address = text_of(json_array_get(services, i), "address");
+		const char *type = cloud_answer_text(json_array_get(services, i), "type");
+		const char *address = cloud_answer_text(json_array_get(services, i), "address");
 
 		found = type && address && strcmp(type, "dns") == 0 && strcmp(address, "213.186.33.99") == 0;
 	}
@@ -227,12 +227,12 @@ bool take_ovh_network(struct cloud_reading *reading, const char *bytes, size_t l
 bool take_ovh_metadata(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load_json(bytes, length);
-	const char *zone = text_of(root, "availability_zone");
+	const char *zone = cloud_answer_text(root, "availability_zone");
 	bool taken = json_is_object(root);
 
 	/* OpenStack's default is "nova". */
 	if (zone && strcmp(zone, "nova") != 0)
-		take_region(reading, zone, strlen(zone));
+		take_cloud_region(reading, zone, strlen(zone));
 	take_member(reading, CLOUD_ACCOUNT_ID, root, "project_id");
 	json_decref(root);
 	return taken;
@@ -241,7 +241,7 @@ bool take_ovh_metadata(struct cloud_reading *reading, const char *bytes, size_t 
 bool take_upcloud(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load_json(bytes, length);
-	const char *name = text_of(root, "cloud_name");
+	const char *name = cloud_answer_text(root, "cloud_name");
 	bool taken = name && strcmp(name, "upcloud") == 0;
 
 	if (taken)
@@ -253,7 +253,7 @@ bool take_upcloud(struct cloud_reading *reading, const char *bytes, size_t lengt
 bool take_vultr(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load_json(bytes, length);
-	bool taken = text_of(root, "instanceid") || text_of(root, "instance-v2-id");
+	bool taken = cloud_answer_text(root, "instanceid") || cloud_answer_text(root, "instance-v2-id");
 
 	if (taken)
 		take_member(reading, CLOUD_REGION_ID, json_object_get(root, "region"), "regioncode");
@@ -264,7 +264,7 @@ bool take_vultr(struct cloud_reading *reading, const char *bytes, size_t length)
 bool take_oracle(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load_json(bytes, length);
-	const char *id = text_of(root, "id");
+	const char *id = cloud_answer_text(root, "id");
 	bool taken = id && strncmp(id, "ocid1.instance.", 15) == 0;
 
 	if (taken) {
@@ -292,8 +292,8 @@ bool take_scaleway(struct cloud_reading *reading, const char *bytes, size_t leng
 {
 	json_t *root = load_json(bytes, length);
 	const json_t *location = json_object_get(root, "location");
-	bool taken =
-		text_of(root, "commercial_type") && (text_of(root, "zone") || text_of(location, "zone_id"));
+	bool taken = cloud_answer_text(root, "commercial_type") &&
+		     (cloud_answer_text(root, "zone") || cloud_answer_text(location, "zone_id"));
 	const char *zone;
 
 	if (taken) {
@@ -303,7 +303,7 @@ bool take_scaleway(struct cloud_reading *reading, const char *bytes, size_t leng
 		/* "fr-par-1" is in region "fr-par". */
 		zone = fact_text(&reading->facts, CLOUD_ZONE_ID);
 		if (zone && strrchr(zone, '-'))
-			take_region(reading, zone, (size_t)(strrchr(zone, '-') - zone));
+			take_cloud_region(reading, zone, (size_t)(strrchr(zone, '-') - zone));
 		if (!take_member(reading, CLOUD_ACCOUNT_ID, root, "project"))
 			take_member(reading, CLOUD_ACCOUNT_ID, root, "organization");
 	}
@@ -314,8 +314,8 @@ bool take_scaleway(struct cloud_reading *reading, const char *bytes, size_t leng
 bool take_linode(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load_json(bytes, length);
-	bool taken = json_is_integer(json_object_get(root, "id")) && text_of(root, "host_uuid") &&
-		     text_of(root, "type") && take_member(reading, CLOUD_REGION_ID, root, "region");
+	bool taken = json_is_integer(json_object_get(root, "id")) && cloud_answer_text(root, "host_uuid") &&
+		     cloud_answer_text(root, "type") && take_member(reading, CLOUD_REGION_ID, root, "region");
 
 	if (taken) {
 		take_member(reading, CLOUD_INSTANCE_TYPE, root, "type");
@@ -328,7 +328,7 @@ bool take_linode(struct cloud_reading *reading, const char *bytes, size_t length
 bool take_ibm_token(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load_json(bytes, length);
-	const char *token = text_of(root, "access_token");
+	const char *token = cloud_answer_text(root, "access_token");
 	bool taken = token && keep_token(reading, token, strlen(token));
 
 	json_decref(root);
@@ -347,7 +347,7 @@ static void take_ibm_account(struct cloud_reading *reading, const char *crn)
 bool take_ibm(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load_json(bytes, length);
-	const char *crn = text_of(root, "crn"), *zone;
+	const char *crn = cloud_answer_text(root, "crn"), *zone;
 	bool taken = crn && strncmp(crn, "crn:v1:", 7) == 0 &&
 		     take_member(reading, CLOUD_ZONE_ID, json_object_get(root, "zone"), "name");
 
@@ -355,7 +355,7 @@ bool take_ibm(struct cloud_reading *reading, const char *bytes, size_t length)
 		take_member(reading, CLOUD_INSTANCE_TYPE, json_object_get(root, "profile"), "name");
 		zone = fact_text(&reading->facts, CLOUD_ZONE_ID);
 		if (strrchr(zone, '-'))
-			take_region(reading, zone, (size_t)(strrchr(zone, '-') - zone));
+			take_cloud_region(reading, zone, (size_t)(strrchr(zone, '-') - zone));
 		take_ibm_account(reading, crn);
 	}
 	json_decref(root);

@@ -10,7 +10,7 @@
 #include "discover/cloud.h"
 
 /* Plain words, common to several: 1 to 159 printable characters without blanks. */
-bool take_region(struct cloud_reading *reading, const char *bytes, size_t length);
+bool take_cloud_region(struct cloud_reading *reading, const char *bytes, size_t length);
 bool take_zone(struct cloud_reading *reading, const char *bytes, size_t length);
 bool take_type(struct cloud_reading *reading, const char *bytes, size_t length);
 bool take_account(struct cloud_reading *reading, const char *bytes, size_t length);

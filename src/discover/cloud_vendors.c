@@ -33,7 +33,7 @@ static const struct cloud_step AWS_STEPS[] = {
 	 .take = take_token},
 #define AWS_TOKEN .token_header = "X-aws-ec2-metadata-token: "
 	{.url = LINK_LOCAL "/latest/meta-data/services/domain", AWS_TOKEN, .take = take_aws_domain},
-	{.url = LINK_LOCAL "/latest/meta-data/placement/region", AWS_TOKEN, .take = take_region},
+	{.url = LINK_LOCAL "/latest/meta-data/placement/region", AWS_TOKEN, .take = take_cloud_region},
 	{.url = LINK_LOCAL "/latest/meta-data/instance-type", AWS_TOKEN, .optional = true, .take = take_type},
 	{.url = LINK_LOCAL "/latest/meta-data/placement/availability-zone",
 	 AWS_TOKEN,
@@ -113,7 +113,7 @@ static const struct cloud_step ALICLOUD_STEPS[] = {
 	 .take = take_token},
 #define ALIBABA_TOKEN .token_header = "X-aliyun-ecs-metadata-token: "
 	{.url = ALIBABA "meta-data/instance/instance-type", ALIBABA_TOKEN, .take = take_alicloud_type},
-	{.url = ALIBABA "meta-data/region-id", ALIBABA_TOKEN, .take = take_region},
+	{.url = ALIBABA "meta-data/region-id", ALIBABA_TOKEN, .take = take_cloud_region},
 	{.url = ALIBABA "meta-data/zone-id", ALIBABA_TOKEN, .optional = true, .take = take_zone},
 	{.url = ALIBABA "meta-data/owner-account-id", ALIBABA_TOKEN, .optional = true, .take = take_account},
 };

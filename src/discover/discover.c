@@ -1,4 +1,4 @@
-/* Prints the facts of this machine as JSON; see discover.h. */
+/* Prints the facts of this machine as JSON. See discover.h. */
 #include "discover/discover.h"
 
 #include <errno.h>
@@ -119,7 +119,7 @@ static void write_cloud_info(struct json_writer *json, const struct discovery *d
 	json_close(json, '}');
 }
 
-static void write_json(struct buffer *out, const struct discovery *discovery, bool python)
+static void write_discovery(struct buffer *out, const struct discovery *discovery, bool python)
 {
 	struct json_writer json = JSON_WRITER(out);
 
@@ -164,7 +164,7 @@ static int print_discovery(const struct discovery *discovery, const struct argum
 	else if (is_for_person(arguments))
 		discovery_add_text(&out, discovery, arguments->colour);
 	else
-		write_json(&out, discovery, arguments->python);
+		write_discovery(&out, discovery, arguments->python);
 	if (!buffer_error(&out) && !arguments->without_pager && show_paged(out.data, out.length))
 		return 0;
 	if (buffer_error(&out) || write(STDOUT_FILENO, out.data, out.length) != (ssize_t)out.length) {

@@ -1,4 +1,4 @@
-/* Writes the facts of this machine for people; see discovery.h. */
+/* Writes the facts of this machine for people. See discovery.h. */
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -27,7 +27,7 @@ static const struct {
 	{CLOUD_INSTANCE_TYPE, "instance type"},
 };
 
-static void add_mib(struct buffer *out, double mib)
+static void add_fact_mib(struct buffer *out, double mib)
 {
 	if (mib < 1024)
 		buffer_printf(out, "%.0f MiB", mib);
@@ -35,22 +35,22 @@ static void add_mib(struct buffer *out, double mib)
 		buffer_printf(out, "%.1f GiB", mib / 1024);
 }
 
-static void add_fact(struct buffer *out, enum fact_id id, const struct fact *fact)
+static void add_machine_fact(struct buffer *out, enum fact_id id, const struct fact *fact)
 {
 	if (fact->type == FACT_UNKNOWN)
 		buffer_add_text(out, STYLE_FAINT "unknown" STYLE_END);
 	else if (fact->type == FACT_TEXT)
 		buffer_add_printable(out, fact->text);
 	else if (id == HOST_MEMORY_MIB)
-		add_mib(out, (double)fact->count);
+		add_fact_mib(out, (double)fact->count);
 	else if (id == HOST_STORAGE_GB)
 		buffer_printf(out, "%.0f GB", fact->real);
 	else
 		buffer_add_i64(out, fact->count);
 }
 
-static void add_part(struct buffer *out, const char *heading, const struct grid *grid,
-		     const struct screen *screen)
+static void add_fact_part(struct buffer *out, const char *heading, const struct grid *grid,
+			  const struct screen *screen)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(TEXT_CEILING);
 
@@ -66,13 +66,13 @@ static void begin_facts(struct grid *grid)
 	grid_add_shrinking(grid, "");
 }
 
-static void add_label(struct grid *grid, const char *label)
+static void add_fact_label(struct grid *grid, const char *label)
 {
 	buffer_printf(grid_cell(grid), "  %s", label);
 }
 
-static void add_facts(struct buffer *out, const struct discovery *discovery, bool cloud,
-		      const struct screen *screen)
+static void add_machine_facts(struct buffer *out, const struct discovery *discovery, bool cloud,
+			      const struct screen *screen)
 {
 	CLEANUP_GRID struct grid grid = {0};
 
@@ -84,10 +84,10 @@ static void add_facts(struct buffer *out, const struct discovery *discovery, boo
 		if ((LABELS[i].id >= HOST_FACTS) != cloud ||
 		    (LABELS[i].id == HOST_SERVER_ALLOCATION && fact->type == FACT_UNKNOWN))
 			continue;
-		add_label(&grid, LABELS[i].label);
-		add_fact(grid_cell(&grid), LABELS[i].id, fact);
+		add_fact_label(&grid, LABELS[i].label);
+		add_machine_fact(grid_cell(&grid), LABELS[i].id, fact);
 	}
-	add_part(out, cloud ? "Cloud" : "Machine", &grid, screen);
+	add_fact_part(out, cloud ? "Cloud" : "Machine", &grid, screen);
 }
 
 static void add_limits(struct buffer *out, const struct host_limits *limits, const struct screen *screen)
@@ -95,25 +95,25 @@ static void add_limits(struct buffer *out, const struct host_limits *limits, con
 	CLEANUP_GRID struct grid grid = {0};
 
 	begin_facts(&grid);
-	add_label(&grid, "CPU");
+	add_fact_label(&grid, "CPU");
 	if (real_absent(limits->cpu_limit_cores))
 		grid_add_cell(&grid, "no limit");
 	else
 		buffer_printf(grid_cell(&grid), "%.2f cores", limits->cpu_limit_cores);
-	add_label(&grid, "memory");
+	add_fact_label(&grid, "memory");
 	if (real_absent(limits->memory_limit_mib))
 		grid_add_cell(&grid, "no limit");
 	else
-		add_mib(grid_cell(&grid), limits->memory_limit_mib);
-	add_label(&grid, "usable CPUs");
+		add_fact_mib(grid_cell(&grid), limits->memory_limit_mib);
+	add_fact_label(&grid, "usable CPUs");
 	if (count_absent(limits->cpuset_cores))
 		grid_add_cell(&grid, STYLE_FAINT "unknown" STYLE_END);
 	else
 		buffer_add_i64(grid_cell(&grid), limits->cpuset_cores);
-	add_part(out, "Limits of a process here", &grid, screen);
+	add_fact_part(out, "Limits of a process here", &grid, screen);
 }
 
-static void add_gpus(struct buffer *out, const struct host_gpus *gpus, const struct screen *screen)
+static void add_machine_gpus(struct buffer *out, const struct host_gpus *gpus, const struct screen *screen)
 {
 	CLEANUP_GRID struct grid grid = {0};
 
@@ -127,14 +127,14 @@ static void add_gpus(struct buffer *out, const struct host_gpus *gpus, const str
 		buffer_add_printable(cell, *gpu->name ? gpu->name : "unknown");
 		if (!count_absent(gpu->vram_bytes)) {
 			buffer_add_text(cell, ", ");
-			add_mib(cell, (double)gpu->vram_bytes / 1048576);
+			add_fact_mib(cell, (double)gpu->vram_bytes / 1048576);
 		}
 	}
 	if (!gpus->count) {
-		add_label(&grid, gpus->known ? "none" : "unknown");
+		add_fact_label(&grid, gpus->known ? "none" : "unknown");
 		grid_add_cell(&grid, "");
 	}
-	add_part(out, "GPUs", &grid, screen);
+	add_fact_part(out, "GPUs", &grid, screen);
 }
 
 void discovery_add_text(struct buffer *out, const struct discovery *discovery, const char *colour)
@@ -142,10 +142,10 @@ void discovery_add_text(struct buffer *out, const struct discovery *discovery, c
 	struct screen screen = screen_of(STDOUT_FILENO, colour);
 
 	if (discovery->host) {
-		add_facts(out, discovery, false, &screen);
+		add_machine_facts(out, discovery, false, &screen);
 		add_limits(out, &discovery->limits, &screen);
-		add_gpus(out, &discovery->gpus, &screen);
+		add_machine_gpus(out, &discovery->gpus, &screen);
 	}
 	if (discovery->cloud)
-		add_facts(out, discovery, true, &screen);
+		add_machine_facts(out, discovery, true, &screen);
 }

@@ -16,5 +16,5 @@ struct discovery {
 	double cloud_secs;
 };
 
-/* Adds a list with a line for each fact, in the words of people; `colour` is the word behind --color. */
+/* Adds a list with a line for each fact, in the words of people. `colour` is the word behind --color. */
 void discovery_add_text(struct buffer *out, const struct discovery *discovery, const char *colour);

@@ -1,4 +1,4 @@
-/* Reads the facts of this machine; see host.h. */
+/* Reads the facts of this machine. See host.h. */
 #include "discover/host.h"
 
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 #include "kernel/sys_block.h"
 #include "kernel/sys_dmi.h"
 
-static void set_text(struct facts *facts, enum fact_id id, const char *text)
+static void set_fact_text(struct facts *facts, enum fact_id id, const char *text)
 {
 	fact_set_text(facts, id, text, strlen(text));
 }
@@ -32,7 +32,7 @@ static bool is_instance_id(const char *tag)
 	return (digits == 8 || digits == 17) && !tag[2 + digits];
 }
 
-/* 32 hexadecimal digits; "uninitialized" in images that were never started. */
+/* 32 hexadecimal digits, or "uninitialized" in images that were never started. */
 static bool is_machine_id(const char *id)
 {
 	return strlen(id) == 32 && strspn(id, "0123456789abcdef") == 32;
@@ -44,9 +44,9 @@ static void find_id(struct root *root, struct facts *facts)
 	struct sys_dmi dmi;
 
 	if (read_sys_dmi(root, &dmi) == 0 && is_instance_id(dmi.board_asset_tag))
-		set_text(facts, HOST_ID, dmi.board_asset_tag);
+		set_fact_text(facts, HOST_ID, dmi.board_asset_tag);
 	else if (root_read_word(root, "etc/machine-id", id, sizeof(id)) == 0 && is_machine_id(id))
-		set_text(facts, HOST_ID, id);
+		set_fact_text(facts, HOST_ID, id);
 }
 
 static void find_hostname(struct root *root, struct facts *facts)
@@ -55,9 +55,9 @@ static void find_hostname(struct root *root, struct facts *facts)
 
 	if (root->live && gethostname(name, sizeof(name)) == 0) {
 		name[sizeof(name) - 1] = '\0';
-		set_text(facts, HOST_HOSTNAME, name);
+		set_fact_text(facts, HOST_HOSTNAME, name);
 	} else if (root_read_word(root, "proc/sys/kernel/hostname", name, sizeof(name)) == 0) {
-		set_text(facts, HOST_HOSTNAME, name);
+		set_fact_text(facts, HOST_HOSTNAME, name);
 	}
 }
 
@@ -69,7 +69,7 @@ static void find_cpus(struct root *root, struct facts *facts)
 		return;
 	if (cpuinfo.cpu_count > 0)
 		fact_set_count(facts, HOST_VCPUS, cpuinfo.cpu_count);
-	set_text(facts, HOST_CPU_MODEL, cpuinfo.model[0] ? cpuinfo.model : cpuinfo.hardware);
+	set_fact_text(facts, HOST_CPU_MODEL, cpuinfo.model[0] ? cpuinfo.model : cpuinfo.hardware);
 }
 
 static void find_memory(struct root *root, struct facts *facts)
@@ -180,7 +180,7 @@ static void find_address(struct root *root, struct facts *facts)
 		if (!default_interface(root, FAMILIES[i], interface) ||
 		    !first_address(interface, FAMILIES[i], text))
 			continue;
-		set_text(facts, HOST_IP, text);
+		set_fact_text(facts, HOST_IP, text);
 		return;
 	}
 }
@@ -212,7 +212,7 @@ static void gpus_from_recording(const struct frame *first, struct facts *facts)
 	if (!count)
 		return;
 	if (!text_absent(name->name))
-		set_text(facts, HOST_GPU_MODEL, name->name);
+		set_fact_text(facts, HOST_GPU_MODEL, name->name);
 	fact_set_count(facts, HOST_GPU_COUNT, count);
 	if (vram_bytes)
 		fact_set_count(facts, HOST_GPU_MEMORY_MIB, vram_bytes >> 20);
@@ -223,14 +223,14 @@ void host_from_recording(const struct frame *first, struct facts *facts)
 	const struct run_start_row *start = (const void *)first->first[ROW_run_start];
 
 	if (!text_absent(first->sample->host))
-		set_text(facts, HOST_HOSTNAME, first->sample->host);
+		set_fact_text(facts, HOST_HOSTNAME, first->sample->host);
 	gpus_from_recording(first, facts);
 	if (!start)
 		return;
 	if (!count_absent(start->cpu_count))
 		fact_set_count(facts, HOST_VCPUS, start->cpu_count);
 	if (!text_absent(start->cpu_model))
-		set_text(facts, HOST_CPU_MODEL, start->cpu_model);
+		set_fact_text(facts, HOST_CPU_MODEL, start->cpu_model);
 	if (!real_absent(start->memory_total_mib))
 		fact_set_count(facts, HOST_MEMORY_MIB, (int64_t)start->memory_total_mib);
 }

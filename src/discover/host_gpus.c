@@ -1,4 +1,4 @@
-/* Asks the recorder for GPUs; see host_gpus.h. */
+/* Asks the recorder for GPUs. See host_gpus.h. */
 #include "discover/host_gpus.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool has_device_files(const struct root *root)
 	       root_exists(root, "dev/dri");
 }
 
-static void take_text(char *ret_text, size_t size, const char *text)
+static void take_gpu_text(char *ret_text, size_t size, const char *text)
 {
 	size_t length = text_absent(text) ? 0 : strnlen(text, size - 1);
 
@@ -26,16 +26,16 @@ static void take_text(char *ret_text, size_t size, const char *text)
 
 static void take_gpu(const struct gpu_row *row, struct host_gpu *ret_gpu)
 {
-	take_text(ret_gpu->uuid, sizeof ret_gpu->uuid, row->uuid);
-	take_text(ret_gpu->name, sizeof ret_gpu->name, row->name);
-	take_text(ret_gpu->vendor, sizeof ret_gpu->vendor, row->vendor);
-	take_text(ret_gpu->host_id, sizeof ret_gpu->host_id, row->host_id);
-	take_text(ret_gpu->memory_kind, sizeof ret_gpu->memory_kind, row->memory_kind);
+	take_gpu_text(ret_gpu->uuid, sizeof ret_gpu->uuid, row->uuid);
+	take_gpu_text(ret_gpu->name, sizeof ret_gpu->name, row->name);
+	take_gpu_text(ret_gpu->vendor, sizeof ret_gpu->vendor, row->vendor);
+	take_gpu_text(ret_gpu->host_id, sizeof ret_gpu->host_id, row->host_id);
+	take_gpu_text(ret_gpu->memory_kind, sizeof ret_gpu->memory_kind, row->memory_kind);
 	ret_gpu->vram_bytes = row->vram_total_bytes;
 }
 
 /* Whether the sample lists the GPUs. Without a sum of their memory it is too early. */
-static bool take_sample(const struct frame *frame, void *context)
+static bool take_gpu_sample(const struct frame *frame, void *context)
 {
 	struct host_gpus *gpus = context;
 	const struct totals_row *totals = (const void *)frame->first[ROW_totals];
@@ -76,7 +76,7 @@ void host_gpus_discover(const struct root *root, const char *root_dir, struct ho
 	if (ret_gpus->known)
 		return;
 	want_gpus(&wanted);
-	ask_recorder(root_dir, OPTIONS, &wanted, take_sample, ret_gpus);
+	ask_recorder(root_dir, OPTIONS, &wanted, take_gpu_sample, ret_gpus);
 }
 
 /* ---- telling --------------------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ void host_gpus_facts(const struct host_gpus *gpus, struct facts *facts)
 		fact_set_count(facts, HOST_GPU_MEMORY_MIB, bytes >> MIB_SHIFT);
 }
 
-static void write_text(struct json_writer *json, const char *key, const char *text)
+static void write_gpu_text(struct json_writer *json, const char *key, const char *text)
 {
 	json_key(json, key);
 	if (*text)
@@ -118,11 +118,11 @@ void host_gpus_write(struct json_writer *json, const struct host_gpus *gpus)
 		const struct host_gpu *gpu = &gpus->items[i];
 
 		json_open(json, '{');
-		write_text(json, "uuid", gpu->uuid);
-		write_text(json, "name", gpu->name);
-		write_text(json, "vendor", gpu->vendor);
-		write_text(json, "host_id", gpu->host_id);
-		write_text(json, "memory_kind", gpu->memory_kind);
+		write_gpu_text(json, "uuid", gpu->uuid);
+		write_gpu_text(json, "name", gpu->name);
+		write_gpu_text(json, "vendor", gpu->vendor);
+		write_gpu_text(json, "host_id", gpu->host_id);
+		write_gpu_text(json, "memory_kind", gpu->memory_kind);
 		json_key(json, "vram_total_bytes");
 		if (count_absent(gpu->vram_bytes))
 			json_absent(json);

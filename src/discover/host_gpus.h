@@ -31,13 +31,13 @@ struct host_gpus {
 	struct host_gpu items[HOST_GPUS_MAX]; /* whole devices, not their MIG instances */
 };
 
-/* Takes a few system calls without a GPU; otherwise as long as the driver needs to initialise, at most 6 s. */
+/* Takes a few system calls without a GPU, otherwise as long as the driver needs to initialise, at most 6 s. */
 void host_gpus_discover(const struct root *root, const char *root_dir, struct host_gpus *ret_gpus);
 
-/* HOST_GPU_MODEL (of the first), HOST_GPU_COUNT and HOST_GPU_MEMORY_MIB; nothing without a GPU. */
+/* HOST_GPU_MODEL (of the first), HOST_GPU_COUNT and HOST_GPU_MEMORY_MIB. Nothing without a GPU. */
 void host_gpus_facts(const struct host_gpus *gpus, struct facts *facts);
 
-/* An array of objects; null: unknown. */
+/* An array of objects, or null if unknown. */
 void host_gpus_write(struct json_writer *json, const struct host_gpus *gpus);
-/* The most frequent name; NULL: no GPU. */
+/* The most frequent name. NULL: no GPU. */
 const char *host_gpus_usual_name(const struct host_gpus *gpus);

@@ -1,4 +1,4 @@
-/* Finds the limits of a process here; see host_limits.h. */
+/* Finds the limits of a process here. See host_limits.h. */
 #include "discover/host_limits.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "metric/absent.h"
 
 struct host_limits {
-	double cpu_limit_cores; /* absent: no limit; so are the next two */
+	double cpu_limit_cores; /* absent: no limit, in the next two as well */
 	double memory_limit_mib;
 	int64_t cpuset_cores;
 };
@@ -17,5 +17,5 @@ struct host_limits {
 /* Takes some milliseconds. A limit that cannot be read is absent. */
 void host_limits_discover(const char *root_dir, struct host_limits *ret_limits);
 
-/* An object; null: no limit. */
+/* An object, or null without a limit. */
 void host_limits_write(struct json_writer *json, const struct host_limits *limits);

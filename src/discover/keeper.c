@@ -1,4 +1,4 @@
-/* Asks the Keeper API; see keeper.h. */
+/* Asks the Keeper API. See keeper.h. */
 #include "discover/keeper.h"
 
 #include <errno.h>
@@ -72,15 +72,15 @@ void keeper_price_url(struct buffer *out, const char *base_url, const struct arg
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *server_text(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
 
-static void copy_text(struct json_writer *json, const char *key, const json_t *object)
+static void copy_answer_text(struct json_writer *json, const char *key, const json_t *object)
 {
 	json_key(json, key);
-	json_text(json, text_of(object, key));
+	json_text(json, server_text(object, key));
 }
 
 static void copy_count(struct json_writer *json, const char *key, const json_t *object, const char *from)
@@ -108,7 +108,7 @@ static void write_price(struct json_writer *json, const json_t *value)
 static void write_link(struct json_writer *json, const json_t *server)
 {
 	CLEANUP_BUFFER struct buffer url = BUFFER(4 << 10);
-	const char *vendor = text_of(server, "vendor_id"), *name = text_of(server, "api_reference");
+	const char *vendor = server_text(server, "vendor_id"), *name = server_text(server, "api_reference");
 
 	json_key(json, "url");
 	if (!vendor || !name) {
@@ -136,9 +136,9 @@ int keeper_add_servers(struct buffer *out, const char *bytes, size_t length)
 		const json_t *server = json_array_get(root, i);
 
 		json_open(&json, '{');
-		copy_text(&json, "vendor_id", server);
-		copy_text(&json, "api_reference", server);
-		copy_text(&json, "display_name", server);
+		copy_answer_text(&json, "vendor_id", server);
+		copy_answer_text(&json, "api_reference", server);
+		copy_answer_text(&json, "display_name", server);
 		copy_count(&json, "vcpus", server, "vcpus");
 		copy_count(&json, "memory_mib", server, "memory_amount");
 		copy_count(&json, "gpu_count", server, "gpu_count");
@@ -153,7 +153,8 @@ int keeper_add_servers(struct buffer *out, const char *bytes, size_t length)
 
 static bool is_linux_on_demand(const json_t *price)
 {
-	const char *allocation = text_of(price, "allocation"), *system = text_of(price, "operating_system");
+	const char *allocation = server_text(price, "allocation"),
+		   *system = server_text(price, "operating_system");
 
 	return allocation && system && strcmp(allocation, "ondemand") == 0 && strcmp(system, "Linux") == 0 &&
 	       json_is_number(json_object_get(price, "price"));
@@ -168,7 +169,7 @@ int keeper_find_price(const char *bytes, size_t length, const char *region, doub
 
 	for (size_t i = 0; i < json_array_size(root); i++) {
 		const json_t *price = json_array_get(root, i);
-		const char *its_region = text_of(price, "region_id");
+		const char *its_region = server_text(price, "region_id");
 
 		if (!is_linux_on_demand(price))
 			continue;
@@ -180,7 +181,7 @@ int keeper_find_price(const char *bytes, size_t length, const char *region, doub
 			found = price;
 	}
 	if (found) {
-		const char *its_region = text_of(found, "region_id");
+		const char *its_region = server_text(found, "region_id");
 
 		*ret_usd_per_hour = json_number_value(json_object_get(found, "price"));
 		snprintf(ret_region, KEEPER_REGION_SIZE, "%s", its_region ? its_region : "");

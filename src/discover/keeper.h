@@ -28,7 +28,7 @@ int keeper_main(const struct settings *settings, char **argv);
 void keeper_servers_url(struct buffer *out, const char *base_url, const struct arguments *arguments);
 void keeper_price_url(struct buffer *out, const char *base_url, const struct arguments *arguments);
 
-/* Appends the JSON list of servers from an answer; -EBADMSG when the answer holds none. */
+/* Appends the JSON list of servers from an answer. -EBADMSG when the answer holds none. */
 int keeper_add_servers(struct buffer *out, const char *bytes, size_t length);
 
 /*

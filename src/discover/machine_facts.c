@@ -1,4 +1,4 @@
-/* Facts about a machine by name; see machine_facts.h. */
+/* Facts about a machine by name. See machine_facts.h. */
 #include "discover/machine_facts.h"
 
 #include <stdio.h>

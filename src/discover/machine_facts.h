@@ -39,7 +39,7 @@ struct fact {
 	enum fact_type type;
 	char text[FACT_TEXT_SIZE];
 	int64_t count;
-	double real; /* written with at most 3 decimals; HOST_MEMORY_MIB has the exact value beside the count */
+	double real; /* written with at most 3 decimals. HOST_MEMORY_MIB has the exact value beside the count */
 };
 
 struct facts {

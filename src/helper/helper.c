@@ -1,4 +1,4 @@
-/* The recorder's side of a helper; see helper.h. */
+/* The recorder's side of a helper. See helper.h. */
 #include "helper/helper.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static void lay_out(struct helper *helper, const struct helper_order *order)
 		memcpy(base + page->setup_offset, order->setup, order->setup_bytes);
 }
 
-static int64_t now_ns(void)
+static int64_t helper_now_ns(void)
 {
 	return SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context);
 }
@@ -85,8 +85,8 @@ struct launch {
 };
 
 /*
- * The started program forks at once and exits; the process that it leaves behind is not our child. A descriptor
- * duplicated onto another number stays open over exec with all C libraries; one duplicated onto itself does
+ * The started program forks at once and exits. The process that it leaves behind is not our child. A descriptor
+ * duplicated onto another number stays open over exec with all C libraries. One duplicated onto itself does
  * not. Returns 0 or a negative errno.
  */
 static int launch_helper(struct helper *helper, const char *const *argv, const struct launch *from,
@@ -183,7 +183,7 @@ static bool has_gone(const struct helper *helper, int64_t timeout_ns)
 
 int helper_ask(struct helper *helper, const void *request, size_t length)
 {
-	return latest_write(&helper->request, request, length, now_ns());
+	return latest_write(&helper->request, request, length, helper_now_ns());
 }
 
 uint64_t helper_answer_number(const struct helper *helper)
@@ -230,8 +230,8 @@ size_t helper_pids(const struct helper *helper, pid_t ret_pids[2])
 
 /* ---- ending ---------------------------------------------------------------------------------------- */
 
-/* The CPU time of another process; -1: it is gone. */
-static int64_t used_ns(pid_t pid)
+/* The CPU time of another process. -1: it is gone. */
+static int64_t worker_used_ns(pid_t pid)
 {
 	clockid_t clock;
 	struct timespec used;
@@ -245,7 +245,7 @@ static int64_t used_ns(pid_t pid)
  * Whether a killed process is stuck in a driver, which then decides when it dies: it sleeps where signals do not reach it, or
  * has had CPU time. A process that has begun to exit is not: it frees its memory.
  */
-static bool is_stuck(pid_t pid, int64_t used_before_ns)
+static bool is_stuck_worker(pid_t pid, int64_t used_before_ns)
 {
 	char path[32], text[1024];
 	struct proc_pid_stat stat;
@@ -258,19 +258,19 @@ static bool is_stuck(pid_t pid, int64_t used_before_ns)
 	if (length <= 0 || parse_proc_pid_stat(text, (size_t)length, &stat) < 0)
 		return false;
 	return proc_pid_stat_is_stuck(&stat) ||
-	       (!proc_pid_stat_is_exiting(&stat) && used_ns(pid) - used_before_ns > DYING_CPU_NS);
+	       (!proc_pid_stat_is_exiting(&stat) && worker_used_ns(pid) - used_before_ns > DYING_CPU_NS);
 }
 
 /* A killed process dies when it gets CPU time, for which it may have to wait on a busy machine. */
 static void reap_supervisor(pid_t pid, int64_t until_ns)
 {
 	const struct timespec pause = {0, REAP_PAUSE_NS};
-	int64_t before_ns = used_ns(pid);
+	int64_t before_ns = worker_used_ns(pid);
 
 	while (waitpid(pid, NULL, WNOHANG) == 0) {
-		int64_t now = now_ns();
+		int64_t now = helper_now_ns();
 
-		if (now > until_ns + DYING_NS || (now > until_ns && is_stuck(pid, before_ns)))
+		if (now > until_ns + DYING_NS || (now > until_ns && is_stuck_worker(pid, before_ns)))
 			return;
 		nanosleep(&pause, NULL);
 	}
@@ -278,7 +278,7 @@ static void reap_supervisor(pid_t pid, int64_t until_ns)
 
 static void end_process(struct helper *helper)
 {
-	int64_t worker_pid = helper->page->worker_pid, until_ns = now_ns() + WHOLE_STOP_NS;
+	int64_t worker_pid = helper->page->worker_pid, until_ns = helper_now_ns() + WHOLE_STOP_NS;
 
 	/* The helper sees the connection end, and ends its worker and itself. */
 	shutdown(helper->socket_fd, SHUT_WR);
@@ -288,7 +288,7 @@ static void end_process(struct helper *helper)
 		 * dies with it.
 		 */
 		kill(helper->supervisor_pid, SIGKILL);
-		(void)has_gone(helper, until_ns - now_ns());
+		(void)has_gone(helper, until_ns - helper_now_ns());
 	}
 	if (!adopts_orphans())
 		return;

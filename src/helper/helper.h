@@ -2,7 +2,7 @@
  * A helper: a process that runs code which may hang or crash (vendor libraries, drivers, slow mounts), in
  * place of the recorder.
  *
- * It publishes its latest answer, with its time, in shared memory; reading it never waits. It is a program of
+ * It publishes its latest answer, with its time, in shared memory. Reading it never waits. It is a program of
  * its own (resource-tracker-helper), started by posix_spawn, and forks once more. So a large process is never
  * copied, vendor code never enters the recorder (which may be static), and the caller's wait() never meets
  * the helper. It becomes the caller's child only if the caller is a subreaper (as the command is) or PID 1:
@@ -30,12 +30,12 @@ struct helper_order {
 };
 
 /*
- * Returns 0; -ENOENT if the program is not installed; -EPROTO if it is of another version; or -EACCES, -EAGAIN,
- * -ENOMEM. Takes about a millisecond; the first answer comes later.
+ * Returns 0; -ENOENT if the program is not installed; -EPROTO if it is of another version, or -EACCES, -EAGAIN,
+ * -ENOMEM. Takes about a millisecond. The first answer comes later.
  */
 int helper_start(const struct helper_order *order, struct helper **ret_helper);
 
-/* Replaces the question. -EMSGSIZE. Never blocks; the calls below do not block either, except helper_stop(). */
+/* Replaces the question. -EMSGSIZE. Never blocks. The calls below do not block either, except helper_stop(). */
 int helper_ask(struct helper *helper, const void *request, size_t length);
 
 /* The number of the newest answer, from 1: shows whether there is a new one. */
@@ -58,7 +58,7 @@ size_t helper_pids(const struct helper *helper, pid_t ret_pids[2]);
 
 /*
  * Ends the helper. Waits at most 5 ms, and longer only while a killed process has had no CPU time to die. A
- * stopped process is killed; one stuck in the kernel is abandoned. In a forked child of the caller, only frees
+ * stopped process is killed. One stuck in the kernel is abandoned. In a forked child of the caller, only frees
  * memory. NULL is allowed.
  */
 void helper_stop(struct helper *helper);

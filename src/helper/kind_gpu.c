@@ -1,4 +1,4 @@
-/* GPUs: the helper kind that makes surveys; see gpu/surveyor.h. */
+/* GPUs: the helper kind that makes surveys. See gpu/surveyor.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A latest-value box in shared memory; see latest.h. */
+/* A latest-value box in shared memory. See latest.h. */
 #include "helper/latest.h"
 
 #include <errno.h>

@@ -12,12 +12,12 @@
 
 /* One side's view. It lies outside the shared memory, so the other side cannot damage it. */
 struct latest {
-	_Atomic uint64_t *published; /* number of the newest value, from 1; 0: none yet */
+	_Atomic uint64_t *published; /* number of the newest value, from 1. 0: none yet */
 	_Atomic uint64_t *slots;
-	size_t capacity_bytes; /* of a slot; a multiple of 8 */
+	size_t capacity_bytes; /* of a slot, a multiple of 8 */
 };
 
-/* The size of the shared memory for values of up to this many bytes; a multiple of 8. */
+/* The size of the shared memory for values of up to this many bytes. A multiple of 8. */
 size_t latest_footprint(size_t capacity_bytes);
 /* `memory` must be aligned to 8 bytes, and zero before either side uses it. */
 struct latest latest_at(void *memory, size_t capacity_bytes);
@@ -25,7 +25,7 @@ struct latest latest_at(void *memory, size_t capacity_bytes);
 /* -EMSGSIZE: too long. Only one thread of one process may write. */
 int latest_write(const struct latest *latest, const void *bytes, size_t length, int64_t at_ns);
 
-/* The number of the newest value; 0: none yet. */
+/* The number of the newest value, 0 for none yet. */
 uint64_t latest_number(const struct latest *latest);
 
 /*

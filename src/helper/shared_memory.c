@@ -1,4 +1,4 @@
-/* A memfd, or its substitute before Linux 3.17; see shared_memory.h. */
+/* A memfd, or its substitute before Linux 3.17. See shared_memory.h. */
 #include "helper/shared_memory.h"
 
 #include <errno.h>

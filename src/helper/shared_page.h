@@ -28,9 +28,9 @@ struct helper_page {
 	_Atomic int64_t supervisor_pid; /* written by the process that forked it, before that ends */
 	_Atomic int64_t start_error;    /* errno of that fork */
 	_Atomic int64_t worker_pid;     /* 0: no worker */
-	_Atomic int64_t pass_began_ns;  /* CLOCK_MONOTONIC; 0: the worker waits for its next pass */
+	_Atomic int64_t pass_began_ns;  /* CLOCK_MONOTONIC. 0: the worker waits for its next pass */
 	_Atomic int64_t pass_count;
 	_Atomic int64_t cpu_ns;        /* of the helper, including exited workers */
 	_Atomic int64_t failure_count; /* workers that crashed, hung or gave up */
-	_Atomic int64_t ended;         /* 1: there is nothing to do here; the last answer stays true */
+	_Atomic int64_t ended;         /* 1: there is nothing to do here, and the last answer stays true */
 };

@@ -1,4 +1,4 @@
-/* Starts and replaces the worker, and ends with the recorder; see supervisor.h. */
+/* Starts and replaces the worker, and ends with the recorder. See supervisor.h. */
 #include "helper/supervisor.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ struct supervisor {
 	const struct helper_kind *kind;
 	int socket_fd;
 	pid_t recorder_pid;
-	int recorder_fd; /* pidfd; -1 before Linux 5.3 */
+	int recorder_fd; /* pidfd, -1 before Linux 5.3 */
 
 	pid_t worker_pid; /* 0: none */
 	int worker_fd;    /* closes when the worker exits */
@@ -44,7 +44,7 @@ struct supervisor {
 	int64_t counted_ns;
 };
 
-static int64_t now_ns(void)
+static int64_t supervisor_now_ns(void)
 {
 	return SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context);
 }
@@ -65,12 +65,12 @@ static _Noreturn void become_worker(const struct supervisor *supervisor, pid_t p
 static void note_worker_failure(struct supervisor *supervisor)
 {
 	supervisor->view->page->failure_count++;
-	if (now_ns() - supervisor->started_ns > STEADY_NS) {
+	if (supervisor_now_ns() - supervisor->started_ns > STEADY_NS) {
 		supervisor->failures_in_a_row = 0;
 		supervisor->pause_ns = FIRST_PAUSE_NS;
 	}
 	supervisor->failures_in_a_row++;
-	supervisor->next_start_ns = now_ns() + supervisor->pause_ns;
+	supervisor->next_start_ns = supervisor_now_ns() + supervisor->pause_ns;
 	if (supervisor->pause_ns < LONGEST_PAUSE_NS)
 		supervisor->pause_ns *= 2;
 }
@@ -80,7 +80,7 @@ static void start_worker(struct supervisor *supervisor)
 	pid_t parent = getpid(), pid;
 	int pipe_fds[2];
 
-	supervisor->started_ns = now_ns();
+	supervisor->started_ns = supervisor_now_ns();
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
 		note_worker_failure(supervisor);
 		return;
@@ -149,7 +149,7 @@ static void account_supervisor_cpu(struct supervisor *supervisor)
 }
 
 /* Waits for an event, or until something is due. Returns whether to continue. */
-static bool wait_for_events(struct supervisor *supervisor)
+static bool wait_for_worker(struct supervisor *supervisor)
 {
 	int64_t wait_ns = LOOK_AROUND_NS;
 	struct pollfd fds[] = {
@@ -160,7 +160,7 @@ static bool wait_for_events(struct supervisor *supervisor)
 	struct timespec timeout;
 
 	if (!supervisor->worker_pid) {
-		wait_ns = supervisor->next_start_ns - now_ns();
+		wait_ns = supervisor->next_start_ns - supervisor_now_ns();
 		wait_ns = wait_ns < 0 ? 0 : wait_ns > LOOK_AROUND_NS ? LOOK_AROUND_NS : wait_ns;
 	}
 	timeout = (struct timespec){wait_ns / NSEC_PER_SEC, wait_ns % NSEC_PER_SEC};
@@ -196,10 +196,10 @@ int supervise(const struct helper_view *view, const struct helper_kind *kind, in
 
 	supervisor.recorder_fd = (int)syscall(SYS_pidfd_open, supervisor.recorder_pid, 0);
 	while (running && supervisor.failures_in_a_row < FAILURES_MAX) {
-		if (!supervisor.worker_pid && now_ns() >= supervisor.next_start_ns)
+		if (!supervisor.worker_pid && supervisor_now_ns() >= supervisor.next_start_ns)
 			start_worker(&supervisor);
-		running = wait_for_events(&supervisor);
-		if (worker_hangs(&supervisor, now_ns())) {
+		running = wait_for_worker(&supervisor);
+		if (worker_hangs(&supervisor, supervisor_now_ns())) {
 			debug_say("helper", supervisor.view->page->pass_began_ns,
 				  "worker %d hangs and is killed", (int)supervisor.worker_pid);
 			kill(supervisor.worker_pid, SIGKILL);

@@ -1,4 +1,4 @@
-/* Asks a vendor library, publishes, sleeps; see worker.h. */
+/* Asks a vendor library, publishes, sleeps. See worker.h. */
 #include "helper/worker.h"
 
 #include <errno.h>

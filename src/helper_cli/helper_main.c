@@ -3,7 +3,7 @@
  * resource-tracker-helper exec PROGRAM ARG0 ARG...
  * resource-tracker-helper record
  *
- * Started by the recorder only; see helper.h. It first closes everything that belongs to the job: a descriptor
+ * Started by the recorder only. See helper.h. It first closes everything that belongs to the job: a descriptor
  * held here would keep the reader of a pipe waiting after the job has ended.
  */
 #include <errno.h>
@@ -62,7 +62,7 @@ static void let_go_of_descriptors(int keep)
  * Signals of the terminal and of service managers are meant for the job. The helper ends when the recorder
  * does.
  */
-static void set_signals(void)
+static void set_helper_signals(void)
 {
 	static const int IGNORED[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
 				      SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
@@ -124,7 +124,7 @@ static bool map_page(int memory_fd, const struct helper_kind *kind, struct helpe
 
 /*
  * The recorder waits for the process that it has started, and must not get another child that its own wait()
- * could meet. So a second process does the work; the process that adopts orphans becomes its parent. Returns
+ * could meet. So a second process does the work. The process that adopts orphans becomes its parent. Returns
  * only in that second process.
  */
 static void leave_the_recorder(struct helper_page *page)
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
 		return exec_detached(argv + 2);
 	if (argc == 2 && strcmp(argv[1], REMOTE_WORD) == 0 && parse_fd("0", &socket_fd)) {
 		let_go_of_descriptors(socket_fd);
-		set_signals();
+		set_helper_signals();
 		return remote_recorder_main(socket_fd);
 	}
 	if (!kind || !parse_fd(argv[2], &memory_fd) || !parse_fd(argv[3], &socket_fd)) {
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	}
 	leave_the_recorder(view.page);
 	let_go_of_descriptors(socket_fd);
-	set_signals();
+	set_helper_signals();
 	leave_no_cores();
 	/* If the kernel refuses, the helper stays in the job's folder, which only keeps a mount busy. */
 	if (chdir("/") < 0)

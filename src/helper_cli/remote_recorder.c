@@ -1,4 +1,4 @@
-/* Records in a process of its own; see remote_recorder.h. One thread samples and answers in turn. */
+/* Records in a process of its own. See remote_recorder.h. One thread samples and answers in turn. */
 #include "helper_cli/remote_recorder.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int send_answer(const struct recorder *recorder, int64_t result, const vo
 	return remote_send(recorder->socket, &message, payload);
 }
 
-/* Returns the next text of a payload; NULL at the end, or if the last NUL is missing. */
+/* Returns the next text of a payload, or NULL at the end, or if the last NUL is missing. */
 static const char *next_text(const struct buffer *payload, size_t *offset)
 {
 	const char *text = payload->data + *offset;
@@ -79,7 +79,7 @@ static int answer_open(const struct recorder *recorder, int result, const char *
 	return remote_send(recorder->socket, &message, text);
 }
 
-static int open_tracker(struct recorder *recorder, const struct remote_message *message)
+static int open_remote_tracker(struct recorder *recorder, const struct remote_message *message)
 {
 	rt_config *config = NULL;
 	const char *text;
@@ -189,7 +189,7 @@ static int answer_question(struct recorder *recorder, const struct remote_messag
 		return send_answer(recorder, -EINVAL, NULL, 0);
 	switch ((enum remote_question)message->what) {
 	case REMOTE_OPEN:
-		return open_tracker(recorder, message);
+		return open_remote_tracker(recorder, message);
 	case REMOTE_HISTORY_COUNT:
 		return answer_count(recorder);
 	case REMOTE_HISTORY_READ:

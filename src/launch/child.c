@@ -1,4 +1,4 @@
-/* Starts a sister program as a child; see child.h. */
+/* Starts a sister program as a child. See child.h. */
 #include "launch/child.h"
 
 #include <errno.h>

@@ -26,7 +26,7 @@ int child_start(const struct child_program *child, int stdout_fd, pid_t *ret_pid
 /* Starts it with a pipe as its standard output. `ret_fd` is the end from which to read. */
 int child_start_with_pipe(const struct child_program *child, int *ret_fd, pid_t *ret_pid);
 
-/* Waits until it ends, and returns its status as waitpid() does; 0 if another part of the program has reaped it. */
+/* Waits until it ends, and returns its status as waitpid() does, or 0 if another part of the program has reaped it. */
 int child_wait(pid_t pid);
 
 /*

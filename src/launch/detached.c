@@ -1,4 +1,4 @@
-/* Starts a program that is not our child; see detached.h. */
+/* Starts a program that is not our child. See detached.h. */
 #include "launch/detached.h"
 
 #include <errno.h>

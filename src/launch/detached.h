@@ -1,11 +1,11 @@
 /*
  * Starts a sister program that is not our child: the caller's own wait() never meets its status, and it leaves no
  * zombie. It runs in a session of its own, so that a terminal's signals do not reach it. It gets no descriptor of
- * the caller except one end of a connection, which is its standard streams; the caller has the other end.
+ * the caller except one end of a connection, which is its standard streams. The caller has the other end.
  *
  * The helper program starts it and exits (`resource-tracker-helper exec`): a fork in the caller would copy a
  * possibly huge address space. The program becomes a child of the caller only if the caller is a subreaper (as the
- * command is) or PID 1; see detached_reap().
+ * command is) or PID 1. See detached_reap().
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct detached {
 
 /*
  * Returns 0, the socket and the program's pid, or a negative errno; -ENOENT: the program or the helper is not
- * installed. Takes about a millisecond; the program may begin later.
+ * installed. Takes about a millisecond. The program may begin later.
  */
 int detached_start(const struct detached *detached, int *ret_socket, pid_t *ret_pid);
 

@@ -1,4 +1,4 @@
-/* Starts a program whose parent exits at once; see exec_detached.h. */
+/* Starts a program whose parent exits at once. See exec_detached.h. */
 #include "launch/exec_detached.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Finds the sister programs; see find_program.h. */
+/* Finds the sister programs. See find_program.h. */
 #include "launch/find_program.h"
 
 #include <dlfcn.h>
@@ -81,7 +81,7 @@ static bool is_shared_folder(const char *path, const struct stat *binary)
  * A recorder may be run from a folder that everyone may write to, such as /tmp, where another user can put a program of
  * that name beside it: a file, a symbolic link, or a second name of any file.
  */
-static bool is_planted(const char *path, bool in_shared_folder, const struct stat *binary)
+static bool is_planted_program(const char *path, bool in_shared_folder, const struct stat *binary)
 {
 	struct stat name, file;
 
@@ -105,7 +105,7 @@ static int find_in_place(const char *folder, const char *place, const struct sis
 		shared = false;
 	}
 	if (snprintf(path, sizeof path, "%s%s%s", folder, place, program->name) >= (int)sizeof path ||
-	    is_planted(path, shared, binary))
+	    is_planted_program(path, shared, binary))
 		return -ENOENT;
 	return take_if_program(path, ret_path);
 }
@@ -135,7 +135,7 @@ static int find_installed(const struct sister_program *program, char ret_path[st
 }
 
 /*
- * If this code is in a library, its path; else NULL. The dynamic linker names the program itself by argv[0], which is a
+ * If this code is in a library, its path, else NULL. The dynamic linker names the program itself by argv[0], which is a
  * symbolic link if the program was started through one, and an attacker may write to the folder of that link.
  */
 static const char *path_of_library(void)

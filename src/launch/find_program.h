@@ -19,7 +19,7 @@ struct sister_program {
 	const char *name;
 	const char *variable; /* NULL: none */
 	const char *const
-		*near_places; /* relative to the folder of the running program or library; ends with NULL */
+		*near_places; /* relative to the folder of the running program or library, NULL at the end */
 	const char *installed_in;
 };
 

@@ -1,4 +1,4 @@
-/* Work on files with a deadline; see in_time.h. */
+/* Work on files with a deadline. See in_time.h. */
 #include "launch/in_time.h"
 
 #include <errno.h>

@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 
 /*
- * A program that may have children of its own allows them; a library does all work at once. Called again, gives the calls
+ * A program that may have children of its own allows them. A library does all work at once. Called again, gives the calls
  * from now on as much time as those before.
  */
 void allow_work_aside(void);
 
 /*
  * Calls act(data), which uses the file system of `path`. If that may hang, a process of its own makes the call, and its
- * `size` bytes of `data` are copied back; it can change nothing else of this process. All such calls together take
+ * `size` bytes of `data` are copied back. It can change nothing else of this process. All such calls together take
  * half a second at most. Returns 0, or -ETIMEDOUT if there was no answer.
  */
 int act_in_time(const char *path, void (*act)(void *), void *data, size_t size);

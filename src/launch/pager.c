@@ -1,4 +1,4 @@
-/* Starts the user's pager; see pager.h. */
+/* Starts the user's pager. See pager.h. */
 #include "launch/pager.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static int start_pager(const char *command, int input, pid_t *ret_pid)
 		posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
 		posix_spawnattr_setsigdefault(&attributes, &usual);
 		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-		/* less: end at once if all fits, show colours, leave the text on the screen; lv: show colours. */
+		/* less: end at once if all fits, show colours, leave the text on the screen. lv: show colours. */
 		setenv("LESS", "FRX", 0);
 		setenv("LV", "-c", 0);
 		error = posix_spawn(ret_pid, "/bin/sh", &actions, &attributes, (char *const *)(uintptr_t)argv,

@@ -1,4 +1,4 @@
-/* The options of this program's subcommands; see arguments.h. */
+/* The options of this program's subcommands. See arguments.h. */
 #include "net/arguments.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static bool take_count(const char *text, int64_t most, int64_t *ret_value)
 	return true;
 }
 
-static bool take_real(const char *text, double most, double *ret_value)
+static bool take_real_argument(const char *text, double most, double *ret_value)
 {
 	struct scan scan = scan_bytes(text, strlen(text));
 	double value;
@@ -89,7 +89,7 @@ static bool take_switch(bool *on)
 	return true;
 }
 
-static bool take_text(const char *text, const char **ret_text)
+static bool take_text_argument(const char *text, const char **ret_text)
 {
 	*ret_text = text;
 	return *text;
@@ -103,10 +103,10 @@ static bool take_stream_option(struct arguments *arguments, enum option_id id, c
 	switch (id) {
 	case OPTION_upload_spool:
 	case OPTION_follow_spool:
-		return take_text(value, &arguments->spool);
+		return take_text_argument(value, &arguments->spool);
 	case OPTION_upload_stream:
 	case OPTION_follow_stream:
-		return take_text(value, &arguments->stream);
+		return take_text_argument(value, &arguments->stream);
 	case OPTION_follow_from:
 		return take_count(value, INT64_MAX, &arguments->from);
 	case OPTION_follow_end_fd:
@@ -155,19 +155,19 @@ static bool take_keeper_option(struct arguments *arguments, enum option_id id, c
 	case OPTION_keeper_vcpus:
 		return take_count(value, 1 << 20, &arguments->vcpus);
 	case OPTION_keeper_memory_mib:
-		return take_real(value, 1e12, &arguments->memory_mib);
+		return take_real_argument(value, 1e12, &arguments->memory_mib);
 	case OPTION_keeper_gpus:
 		return take_count(value, 1 << 20, &arguments->gpus);
 	case OPTION_keeper_gpu_memory_mib:
-		return take_real(value, 1e12, &arguments->gpu_memory_mib);
+		return take_real_argument(value, 1e12, &arguments->gpu_memory_mib);
 	case OPTION_keeper_limit:
 		return take_count(value, 1000, &arguments->limit);
 	case OPTION_keeper_vendor:
-		return take_text(value, &arguments->vendor);
+		return take_text_argument(value, &arguments->vendor);
 	case OPTION_keeper_instance_type:
-		return take_text(value, &arguments->instance_type);
+		return take_text_argument(value, &arguments->instance_type);
 	case OPTION_keeper_region:
-		return take_text(value, &arguments->region);
+		return take_text_argument(value, &arguments->region);
 	case OPTION_keeper_filter:
 		return take_filter(arguments, value);
 	default:
@@ -175,13 +175,13 @@ static bool take_keeper_option(struct arguments *arguments, enum option_id id, c
 	}
 }
 
-static bool take_option(struct arguments *arguments, enum option_id id, const char *value)
+static bool take_net_option(struct arguments *arguments, enum option_id id, const char *value)
 {
 	switch (id) {
 	case OPTION_upload_root:
 	case OPTION_discover_root:
 	case OPTION_follow_root:
-		return take_text(value, &arguments->root);
+		return take_text_argument(value, &arguments->root);
 	case OPTION_upload_no_warnings:
 	case OPTION_discover_no_warnings:
 	case OPTION_follow_no_warnings:
@@ -197,12 +197,13 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 	}
 }
 
-static const char *take_word(void *context, const struct option_row *row, const char *text)
+static const char *take_net_word(void *context, const struct option_row *row, const char *text)
 {
 	struct arguments *arguments = context;
 
 	if (row)
-		return take_option(arguments, (enum option_id)row->id, text) ? NULL : "is not a valid value";
+		return take_net_option(arguments, (enum option_id)row->id, text) ? NULL
+										 : "is not a valid value";
 	if (arguments->operand_count == MOST_OPERANDS)
 		return "is one file too many";
 	arguments->operands[arguments->operand_count++] = text;
@@ -219,7 +220,7 @@ int arguments_parse(struct arguments *ret_arguments, char **argv)
 	};
 	struct parser parser = {
 		.options = options_of(ROWS, argv[0]),
-		.take = take_word,
+		.take = take_net_word,
 		.context = &arguments,
 		.checks_values = true,
 	};

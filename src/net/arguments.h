@@ -17,8 +17,8 @@ struct arguments {
 	int end_fd; /* -1: none */
 	pid_t pid;  /* 0: none */
 	bool disposable;
-	const char *stream; /* the name of the destination; NULL: the default */
-	bool report; /* the line "sent" on stderr when nothing is left */
+	const char *stream; /* the name of the destination. NULL: the default */
+	bool report;        /* the line "sent" on stderr when nothing is left */
 	int64_t deadline_ns;
 	const char *root;
 	bool python;
@@ -48,5 +48,5 @@ int arguments_parse(struct arguments *ret_arguments, char **argv);
  */
 int arguments_refuse(const char *name, const char *message);
 
-/* Prints the help of argv[0] if that is asked for, and if people may type it; else returns false. */
+/* Prints the help of argv[0] if that is asked for, and if people may type it, else returns false. */
 bool arguments_print_help(char **argv, int *ret_status);

@@ -1,4 +1,4 @@
-/* Makes HTTP requests with a time limit, by libcurl; see http.h. */
+/* Makes HTTP requests with a time limit, by libcurl. See http.h. */
 #include "net/http.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /*
  * HTTP requests that end: every one has a time limit for connecting and one for all of it, name resolution
  * included, and a limit on the size of the answer. None follows a redirect, because that would send a token or a
- * signature to another server. libcurl resolves names in a thread that is left alone when it does not come back;
- * where no thread can be had (pids.max), the request fails and is retried like any other. One client is used by
+ * signature to another server. libcurl resolves names in a thread that is left alone when it does not come back.
+ * Where no thread can be had (pids.max), the request fails and is retried like any other. One client is used by
  * one thread. Answers are complete or marked failed, never half.
  */
 #pragma once
@@ -26,12 +26,12 @@ struct http_request {
 	int total_timeout_ms;
 	size_t most_answer_bytes;
 	bool direct;             /* never through a proxy */
-	const char *certificate; /* file of certificates to trust instead of the usual ones; NULL: none */
+	const char *certificate; /* file of certificates to trust instead of the usual ones, NULL for none */
 };
 
 struct http_answer {
 	long status; /* 0: none */
-	int error;   /* 0; -ETIMEDOUT, -EMSGSIZE, -ENOMEM or -EIO when there is no complete answer */
+	int error;   /* 0, or -ETIMEDOUT, -EMSGSIZE, -ENOMEM or -EIO when there is no complete answer */
 	struct buffer headers;
 	struct buffer body;
 	char error_text[HTTP_ERROR_SIZE]; /* one line, if there is an error */
@@ -43,7 +43,7 @@ void http_answer_done(struct http_answer *answer);
 /* Copies the value of a header, cut to fit. Returns false if it is missing. The last one counts. */
 bool http_header(const struct http_answer *answer, const char *name, char *ret_value, size_t size);
 
-/* Seconds of a Retry-After header, between 0 and 300; -1 if there is none. */
+/* Seconds of a Retry-After header, between 0 and 300, or -1 if there is none. */
 int http_retry_after_secs(const struct http_answer *answer);
 
 struct http_client {
@@ -55,7 +55,7 @@ struct http_client {
 int http_open(struct http_client *ret_client, struct patience *patience);
 void http_close(struct http_client *client);
 
-/* One request from start to end. Returns answer->error; the status may still be one that means failure. */
+/* One request from start to end. Returns answer->error. The status may still be one that means failure. */
 int http_send(struct http_client *client, const struct http_request *request, struct http_answer *ret_answer);
 
 /*

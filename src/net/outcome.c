@@ -1,4 +1,4 @@
-/* Judges the end of a request; see outcome.h. */
+/* Judges the end of a request. See outcome.h. */
 #include "net/outcome.h"
 
 #include <errno.h>

@@ -9,13 +9,13 @@ enum verdict {
 	VERDICT_DONE,
 	VERDICT_RETRY,   /* may succeed later: no connection, time-out, 408, 425, 429, 5xx */
 	VERDICT_REFUSED, /* will not succeed: the server has understood and refused */
-	VERDICT_EXPIRED, /* credentials are too old; new ones may help */
+	VERDICT_EXPIRED, /* credentials are too old, and new ones may help */
 };
 
 struct outcome {
 	enum verdict verdict;
 	int retry_after_secs; /* -1: not given by the server */
-	char reason[400];     /* one line for people, without secrets; "" when done */
+	char reason[400];     /* one line for people, without secrets, or "" when done */
 };
 
 /* Judges by the status (or its absence) alone, and fills every field that does not need the body. 2xx is done. */

@@ -1,4 +1,4 @@
-/* Limits waiting; see patience.h. */
+/* Limits waiting. See patience.h. */
 #include "net/patience.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ size_t patience_fds(const struct patience *patience, struct pollfd ret_fds[PATIE
 	return count;
 }
 
-static bool has_ended(const struct patience *patience)
+static bool pid_has_ended(const struct patience *patience)
 {
 	struct pollfd end = {.fd = patience->end_fd, .events = POLLIN};
 
@@ -62,7 +62,7 @@ static bool has_ended(const struct patience *patience)
 
 static void take_end(struct patience *patience)
 {
-	if (patience->gone_ns || !has_ended(patience))
+	if (patience->gone_ns || !pid_has_ended(patience))
 		return;
 	patience->gone_ns = monotonic_ns();
 	patience_end(patience);

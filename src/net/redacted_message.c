@@ -1,4 +1,4 @@
-/* Lines on stderr, redacted; see redacted_message.h. */
+/* Lines on stderr, redacted. See redacted_message.h. */
 #include "net/redacted_message.h"
 
 #include <poll.h>

@@ -20,7 +20,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * A text that must never be shown: the token, a key, a session token. Kept by pointer and forgotten by
- * forget_secret(); texts of less than 4 bytes are not looked for.
+ * forget_secret(). Texts of less than 4 bytes are not looked for.
  */
 void add_secret(const char *secret);
 void forget_secret(const char *secret);

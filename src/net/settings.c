@@ -1,4 +1,4 @@
-/* Reads the settings of streaming from the environment; see settings.h. */
+/* Reads the settings of streaming from the environment. See settings.h. */
 #include "net/settings.h"
 
 #include <errno.h>
@@ -77,7 +77,8 @@ static int read_token(const char **ret_token)
 	return 0;
 }
 
-static int read_url(const char *name, const char *fallback, const char **ret_url, const char **ret_wrong)
+static int read_url_setting(const char *name, const char *fallback, const char **ret_url,
+			    const char **ret_wrong)
 {
 	const char *value = env_value(name);
 
@@ -98,13 +99,13 @@ int settings_read(struct settings *ret_settings, const char **ret_wrong)
 		*ret_wrong = "SENTINEL_API_TOKEN";
 		return r;
 	}
-	r = read_url("SENTINEL_API_URL", SENTINEL_URL, &settings.sentinel_url, ret_wrong);
+	r = read_url_setting("SENTINEL_API_URL", SENTINEL_URL, &settings.sentinel_url, ret_wrong);
 	if (r == 0)
-		r = read_url(s3, NULL, &settings.s3_endpoint, ret_wrong);
+		r = read_url_setting(s3, NULL, &settings.s3_endpoint, ret_wrong);
 	if (r == 0)
-		r = read_url("TRACKER_METADATA_URL", NULL, &settings.metadata_url, ret_wrong);
+		r = read_url_setting("TRACKER_METADATA_URL", NULL, &settings.metadata_url, ret_wrong);
 	if (r == 0)
-		r = read_url("KEEPER_API_URL", KEEPER_URL, &settings.keeper_url, ret_wrong);
+		r = read_url_setting("KEEPER_API_URL", KEEPER_URL, &settings.keeper_url, ret_wrong);
 	if (r < 0)
 		return r;
 	settings.upload_interval_ns = upload_interval_ns();

@@ -1,7 +1,7 @@
 /*
  * The settings of streaming in the environment. An empty variable counts as unset.
  *
- *   SENTINEL_API_TOKEN        bearer token; without one nothing is streamed
+ *   SENTINEL_API_TOKEN        bearer token. Without one nothing is streamed
  *   SENTINEL_API_URL          the Sentinel API; a path prefix is kept
  *   AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL   object storage with the bucket in the path (MinIO, Ceph, R2)
  *   TRACKER_METADATA_URL      replaces scheme, host and port of every metadata probe
@@ -24,7 +24,7 @@ bool env_is_off(const char *name);
 struct destination;
 
 struct settings {
-	const char *token; /* without blanks around it; NULL: none */
+	const char *token; /* without blanks around it, NULL for none */
 	const char *sentinel_url;
 	const char *s3_endpoint;  /* NULL: Amazon */
 	const char *metadata_url; /* NULL: each vendor's own */

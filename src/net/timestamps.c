@@ -1,4 +1,4 @@
-/* Parses and prints times as the network writes them; see timestamps.h. */
+/* Parses and prints times as the network writes them. See timestamps.h. */
 #include "net/timestamps.h"
 
 #include <errno.h>

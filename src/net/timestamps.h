@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "2026-04-01T12:00:00Z", with fractions (dropped) and any offset; without one it is UTC. */
+/* "2026-04-01T12:00:00Z", with fractions (dropped) and any offset. Without one it is UTC. */
 int parse_iso8601(const char *text, size_t length, int64_t *ret_secs);
 
 /* "Wed, 01 Apr 2026 12:00:00 GMT", and the obsolete forms of RFC 9110 that libcurl knows. */

@@ -1,4 +1,4 @@
-/* Handles pieces of URIs; see uri.h. */
+/* Handles pieces of URIs. See uri.h. */
 #include "net/uri.h"
 
 #include <errno.h>

@@ -19,7 +19,7 @@
 static const struct {
 	const char *name;
 	int (*main)(const struct settings *settings, char **argv);
-	bool is_typed; /* by people; the others are started by our programs */
+	bool is_typed; /* by people. The others are started by our programs */
 } SUBCOMMANDS[] = {
 #define SUBCOMMAND(id, name, ...) {name, id##_main, true},
 #include "options/net_subcommands.def"

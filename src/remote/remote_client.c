@@ -1,4 +1,4 @@
-/* The caller's end of a recorder in another process; see remote_client.h. */
+/* The caller's end of a recorder in another process. See remote_client.h. */
 #include "remote/remote_client.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * The caller's end of the connection to a recorder in another process; helper_cli/remote_recorder.c is the other end. Calls on
+ * The caller's end of the connection to a recorder in another process. helper_cli/remote_recorder.c is the other end. Calls on
  * one client must not overlap: the tracker's lock is held.
  */
 #pragma once
@@ -21,7 +21,7 @@ struct remote_client {
 int remote_client_start(struct remote_client *client, char *const *environment);
 
 /*
- * Returns the result of the answer; the rest of the answer is in *message, its payload in client->answer until the next
+ * Returns the result of the answer. The rest of the answer is in *message, its payload in client->answer until the next
  * question. -EPIPE: the other process has gone; -ETIMEDOUT: no answer in 20 s.
  */
 int64_t remote_client_ask(struct remote_client *client, struct remote_message *message, const void *payload);

@@ -1,4 +1,4 @@
-/* The messages between a library and its recorder in another process; see remote_message.h. */
+/* The messages between a library and its recorder in another process. See remote_message.h. */
 #include "remote/remote_message.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static int error_of_socket(void)
 	return errno == ECONNRESET ? -EPIPE : -errno;
 }
 
-static int send_all(int socket, const char *bytes, size_t length)
+static int send_all_bytes(int socket, const char *bytes, size_t length)
 {
 	while (length) {
 		ssize_t sent = send(socket, bytes, length, MSG_NOSIGNAL);
@@ -45,9 +45,9 @@ static int receive_all(int socket, char *bytes, size_t length)
 
 int remote_send(int socket, const struct remote_message *message, const void *payload)
 {
-	int error = send_all(socket, (const char *)message, sizeof *message);
+	int error = send_all_bytes(socket, (const char *)message, sizeof *message);
 
-	return error < 0 ? error : send_all(socket, payload, message->payload_bytes);
+	return error < 0 ? error : send_all_bytes(socket, payload, message->payload_bytes);
 }
 
 int remote_receive(int socket, struct remote_message *ret_message, struct buffer *ret_payload)

@@ -19,21 +19,21 @@ enum remote_question {
 	 */
 	REMOTE_OPEN = 1,
 	REMOTE_HISTORY_COUNT, /* answer: first, count (of bytes) */
-	REMOTE_HISTORY_READ,  /* first, count; payload: layout and column; answer: doubles */
+	REMOTE_HISTORY_READ,  /* first, count, payload: layout and column. Answer: doubles */
 	REMOTE_SAMPLE_COUNT,
 	REMOTE_SAMPLE_JSON,    /* answer: text */
 	REMOTE_EXPLAIN_ABSENT, /* answer: text */
 	REMOTE_WARNING,        /* answer: text */
-	REMOTE_OUTPUT_PATH,    /* first: index; answer: text */
-	REMOTE_VALUE, /* first: metric, count: instance, or payload: full name; answer: remote_value_pack() */
+	REMOTE_OUTPUT_PATH,    /* first: index. Answer: text */
+	REMOTE_VALUE, /* first: metric, count: instance, or payload: full name. Answer: remote_value_pack() */
 	REMOTE_INSTANCES, /* first: metric */
 	REMOTE_START,
-	REMOTE_OVER, /* answer: 0 or 1; first: the reason */
+	REMOTE_OVER, /* answer: 0 or 1, first: the reason */
 	REMOTE_STOP, /* first: the reason, count: the status */
 };
 
 struct remote_message {
-	int64_t what; /* a question: enum remote_question; an answer: the result or a negative errno */
+	int64_t what; /* a question: enum remote_question. Of an answer: the result or a negative errno */
 	int64_t first;
 	int64_t count;
 	uint64_t payload_bytes; /* bytes that follow */
@@ -46,7 +46,7 @@ int remote_send(int socket, const struct remote_message *message, const void *pa
 /* The payload replaces the buffer's contents. -EMSGSIZE: it does not fit. */
 int remote_receive(int socket, struct remote_message *ret_message, struct buffer *ret_payload);
 
-/* A value in first and count of a message; a text is its payload. */
+/* A value in first and count of a message. A text is its payload. */
 void remote_value_pack(const struct rt_value *value, struct remote_message *ret_message);
 /* The text is left out. */
 struct rt_value remote_value_unpack(const struct remote_message *message);

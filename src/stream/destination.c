@@ -1,4 +1,4 @@
-/* The table of destinations; see destination.h. */
+/* The table of destinations. See destination.h. */
 #include "stream/destination.h"
 
 #include <stdio.h>

@@ -13,11 +13,11 @@ struct settings;
 struct stream;
 
 enum stream_step {
-	STEP_MADE,     /* one more step is done; call again */
+	STEP_MADE,     /* one more step is done: call again */
 	STEP_IDLE,     /* nothing to send now */
 	STEP_WAIT,     /* not before stream->backoff.not_before_ns */
-	STEP_GIVE_UP,  /* refused, or out of attempts or time; unsent data stays on disk */
-	STEP_FINISHED, /* the server has everything; nothing is left on disk */
+	STEP_GIVE_UP,  /* refused, or out of attempts or time: unsent data stays on disk */
+	STEP_FINISHED, /* the server has everything, and nothing is left on disk */
 };
 
 struct destination_calls {
@@ -29,19 +29,19 @@ struct destination_calls {
 	int (*use)(struct settings *settings);
 	/* Adds what it needs of each sample. */
 	void (*want)(struct metric_set *wanted);
-	/* Sets stream->own up, and frees what it holds; NULL, as the next one: nothing to do. */
+	/* Set stream->own up, and free what it holds. NULL, for both and the next one: there is nothing to do. */
 	void (*open)(struct stream *stream);
 	void (*close)(struct stream *stream);
 	/* Takes the run from its state on disk. */
 	int (*adopt)(struct stream *stream);
 	/* Makes the state of a run, with a payload, from its first sample. */
 	int (*begin)(struct stream *stream, const struct frame *first);
-	/* Cuts one batch. 1: there may be more, 0: there is not; a negative errno, and then nothing has changed. */
+	/* Cuts one batch. Returns 1 if there may be more, 0 if not, or a negative errno after which nothing has changed. */
 	int (*cut)(struct stream *stream);
 	/* Cuts the end, for a recording without one. */
 	int (*end)(struct stream *stream);
 	enum stream_step (*send)(struct stream *stream);
-	/* The units in a batch; 0 for one that cannot be read. */
+	/* The units in a batch, or 0 for one that cannot be read. */
 	int64_t (*count)(const struct stream *stream, int64_t number);
 };
 
@@ -51,7 +51,7 @@ struct destination {
 	const struct destination_calls *calls;
 };
 
-/* The one with that name, which is valid; NULL means the default. */
+/* The one with that name, which is valid. NULL means the default. */
 const struct destination *destination_named(const char *name);
 /* The one to which a run, or a recording, of that name in the spool belongs. */
 const struct destination *destination_of_run(const char *name);

@@ -1,4 +1,4 @@
-/* Streams a recording while it is written; see follow.h. */
+/* Streams a recording while it is written. See follow.h. */
 #include "stream/follow.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct follower {
 	int64_t next_cut_ns;
 	int64_t look_every_ns; /* for the first sample, and for the end if no pipe reports it */
 	bool end_is_told;
-	int64_t lost_ns; /* since when the recording is removed or renamed without a new file; 0: it exists */
+	int64_t lost_ns; /* since when the recording is removed or renamed without a new file. 0: it exists */
 };
 
 /*
@@ -37,7 +37,7 @@ struct follower {
  * ends when the recorder does. SIGTERM a while after the recorder's end is for the follower: it waits no longer for a server.
  * Without a pipe (--pid as well), a person or a script has started it, and a signal ends it.
  */
-static void set_signals(struct follower *follower, bool has_pipe)
+static void set_follower_signals(struct follower *follower, bool has_pipe)
 {
 	static const int IGNORED[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2};
 	sigset_t ends;
@@ -62,7 +62,7 @@ static void set_signals(struct follower *follower, bool has_pipe)
 	follower->patience.signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The job's pipes must not stay open because of us; messages still go to stderr. */
+/* The job's pipes must not stay open because of us. Messages still go to stderr. */
 static void leave_standard_streams(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -239,7 +239,7 @@ int follow_main(const struct settings *given, char **argv)
 	if (arguments.pid && patience_watch_pid(&follower.patience, arguments.pid) < 0)
 		patience_end(&follower.patience);
 	follower.end_is_told = arguments.end_fd >= 0 || arguments.pid;
-	set_signals(&follower, arguments.end_fd >= 0);
+	set_follower_signals(&follower, arguments.end_fd >= 0);
 	leave_standard_streams();
 	r = stream_open(&follower.stream, &settings, &follower.patience, arguments.operands[0],
 			arguments.from, arguments.disposable, arguments.spool, arguments.root);

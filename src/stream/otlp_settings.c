@@ -1,4 +1,4 @@
-/* Reads the settings of --stream otlp; see otlp_settings.h. */
+/* Reads the settings of --stream otlp. See otlp_settings.h. */
 #include "stream/otlp_settings.h"
 
 #include <errno.h>
@@ -39,13 +39,13 @@ static const char *exporter_value(const char *signal, const char *what, char ret
 	return env_value(ret_name);
 }
 
-static int refuse_setting(const char *name, const char *rule)
+static int refuse_otlp_setting(const char *name, const char *rule)
 {
 	say("%s is invalid: it must be %s", name, rule);
 	return -EINVAL;
 }
 
-static int read_url(struct otlp_signal *signal, const char *name, const char *path)
+static int read_signal_url(struct otlp_signal *signal, const char *name, const char *path)
 {
 	char variable[NAME_SIZE];
 	const char *value;
@@ -60,7 +60,7 @@ static int read_url(struct otlp_signal *signal, const char *name, const char *pa
 	if (!value)
 		value = ENDPOINT;
 	if (!is_http_url(value))
-		return refuse_setting(variable, "an address with http:// or https://");
+		return refuse_otlp_setting(variable, "an address with http:// or https://");
 	signal->url = value;
 	if (signal->has_own_url)
 		return 0;
@@ -103,7 +103,7 @@ static int read_headers(struct otlp_signal *signal, const char *name)
 		signal->headers[signal->header_count++] = header;
 	}
 	otlp_resource_done(&pairs);
-	return r < 0 && r != -ENOMEM ? refuse_setting(variable, "KEY=VALUE,KEY=VALUE, at most 16") : r;
+	return r < 0 && r != -ENOMEM ? refuse_otlp_setting(variable, "KEY=VALUE,KEY=VALUE, at most 16") : r;
 }
 
 static int read_timeout(struct otlp_signal *signal, const char *name)
@@ -114,7 +114,7 @@ static int read_timeout(struct otlp_signal *signal, const char *name)
 	uint64_t timeout = DEFAULT_TIMEOUT_MS;
 
 	if (value && (!scan_u64(&scan, &timeout) || scan_left(&scan) || !timeout))
-		return refuse_setting(variable, "a number of milliseconds");
+		return refuse_otlp_setting(variable, "a number of milliseconds");
 	signal->timeout_ms = timeout < MOST_TIMEOUT_MS ? (int)timeout : MOST_TIMEOUT_MS;
 	return 0;
 }
@@ -131,13 +131,13 @@ static int read_signal(struct otlp_signal *signal, const char *name, const char 
 	value = exporter_value(name, "COMPRESSION", variable);
 	signal->gzip = !value || strcmp(value, "none") != 0;
 	if (value && signal->gzip && strcmp(value, "gzip") != 0)
-		return refuse_setting(variable, "gzip or none");
+		return refuse_otlp_setting(variable, "gzip or none");
 	value = exporter_value(name, "PROTOCOL", variable);
 	if (value && strcmp(value, "http/protobuf") != 0)
 		say("%s=%s: only http/protobuf is spoken, and the address must be one for it", variable,
 		    value);
 	signal->certificate = exporter_value(name, "CERTIFICATE", variable);
-	r = read_url(signal, name, path);
+	r = read_signal_url(signal, name, path);
 	if (r == 0)
 		r = read_headers(signal, name);
 	return r == 0 ? read_timeout(signal, name) : r;
@@ -150,7 +150,7 @@ static int read_extra(const char *variable, unsigned extra, unsigned *extras)
 	bool on = false;
 
 	if (value && !scan_flag(&flag, &on))
-		return refuse_setting(variable, "yes or no");
+		return refuse_otlp_setting(variable, "yes or no");
 	if (on)
 		*extras |= extra;
 	return 0;
@@ -163,13 +163,13 @@ static int read_own(struct otlp_settings *settings)
 	int r;
 
 	if (step && (!parse_duration(step, &secs) || !(secs >= 0) || secs > (double)LONGEST_STEP_SECS))
-		return refuse_setting("TRACKER_OTLP_STEP", "a length of time up to a day");
+		return refuse_otlp_setting("TRACKER_OTLP_STEP", "a length of time up to a day");
 	settings->step_ns = (int64_t)(secs * 1e9);
 	r = read_extra("TRACKER_OTLP_MACHINE", OTLP_WITH_MACHINE, &settings->extras);
 	return r < 0 ? r : read_extra("TRACKER_OTLP_PROGRAMS", OTLP_WITH_PROGRAMS, &settings->extras);
 }
 
-/* A request for each step, unless the user asks for another pace; at least one a minute. */
+/* A request for each step, at least one a minute, unless the user asks for another pace. */
 static int64_t interval_of_step(int64_t step_ns)
 {
 	if (step_ns <= 0)

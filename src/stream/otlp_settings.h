@@ -11,7 +11,7 @@
  *   OTEL_EXPORTER_OTLP_METRICS_..., _LOGS_...   the same for one of the two; an ENDPOINT is then used as it is
  *   OTEL_METRICS_EXPORTER, OTEL_LOGS_EXPORTER   none: do not send them
  *   OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME
- *   TRACKER_OTLP_STEP                    time between two points; default: 15 s; 0: one for each sample
+ *   TRACKER_OTLP_STEP                    time between two points, 15 s by default. 0: one for each sample
  *   TRACKER_OTLP_MACHINE                 1: also send the series of the machine
  *   TRACKER_OTLP_PROGRAMS                1: also send those of the job's programs
  */

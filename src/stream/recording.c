@@ -1,4 +1,4 @@
-/* Reads a recording that is still being written; see recording.h. */
+/* Reads a recording that is still being written. See recording.h. */
 #include "stream/recording.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ static void drop_long_line(struct recording *recording)
 	recording->offset = recording->window_offset + (int64_t)recording->at;
 }
 
-static int next_line(struct recording *recording, struct scan *ret_line)
+static int next_whole_line(struct recording *recording, struct scan *ret_line)
 {
 	for (;;) {
 		struct buffer *window = &recording->window;
@@ -153,7 +153,7 @@ int recording_next(struct recording *recording, const struct frame **ret_frame)
 	int r;
 
 	for (;;) {
-		r = next_line(recording, &line);
+		r = next_whole_line(recording, &line);
 		if (r <= 0)
 			return r;
 		frame_begin(&recording->frame, 0, 0);

@@ -20,8 +20,8 @@ struct recording {
 	struct buffer window;
 	struct json_decoder json;
 	struct frame frame;
-	int64_t tracked_pid; /* with --static-once, recordings have it only once; absent: unknown */
-	int64_t newest;      /* number of the last sample returned; -1: none */
+	int64_t tracked_pid; /* with --static-once, recordings have it only once. Absent: unknown */
+	int64_t newest;      /* number of the last sample returned, -1 for none */
 	char host[RECORDING_HOST_SIZE];
 	int64_t bad_lines;
 };
@@ -36,7 +36,7 @@ int recording_open(struct recording *ret_recording, const char *path, int64_t of
 void recording_close(struct recording *recording);
 
 /*
- * Returns 1 and a sample that is valid until the next call; 0 if no whole line is left (more may come); or a
+ * Returns 1 and a sample that is valid until the next call, or 0 if no whole line is left (more may come), or a
  * negative errno.
  */
 int recording_next(struct recording *recording, const struct frame **ret_frame);

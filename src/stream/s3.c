@@ -1,4 +1,4 @@
-/* Stores an object; see s3.h. */
+/* Stores an object. See s3.h. */
 #include "stream/s3.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ void s3_url(struct buffer *out, const char *endpoint, const char *region, const 
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
-/* The text between <tag> and the next "<"; entities stay as they are. */
+/* The text between <tag> and the next "<". Entities stay as they are. */
 static void copy_xml_element(const char *bytes, size_t length, const char *tag, char *ret_text, size_t size)
 {
 	const char *at = memmem(bytes, length, tag, strlen(tag)), *end;
@@ -92,7 +92,7 @@ void s3_parse_error(const char *bytes, size_t length, struct s3_error *ret_error
 		ret_error->region[0] = '\0';
 }
 
-static bool is_one_of(const char *code, const char *const *codes, size_t count)
+static bool is_code_among(const char *code, const char *const *codes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(code, codes[i]) == 0)
@@ -109,9 +109,9 @@ static enum verdict verdict_of_error(const struct s3_error *error, long status, 
 					      "ServiceUnavailable", "OperationAborted", "Throttling",
 					      "TooManyRequests"};
 
-	if (is_one_of(error->code, EXPIRED, ARRAY_SIZE(EXPIRED)))
+	if (is_code_among(error->code, EXPIRED, ARRAY_SIZE(EXPIRED)))
 		return VERDICT_EXPIRED;
-	if (is_one_of(error->code, PASSING, ARRAY_SIZE(PASSING)))
+	if (is_code_among(error->code, PASSING, ARRAY_SIZE(PASSING)))
 		return VERDICT_RETRY;
 	/* Stores name this error in different ways, but after a 403 only new keys can help. */
 	if (status == 401 || status == 403)
@@ -151,7 +151,7 @@ static bool learn_clock(struct s3_store *store, const struct http_answer *answer
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* Asks the bucket itself; refusals and redirects name the region, too. A failed request is not remembered. */
+/* Asks the bucket itself. Refusals and redirects name the region, too. A failed request is not remembered. */
 static void ask_region(struct s3_store *store, const struct s3_uri *uri)
 {
 	CLEANUP_BUFFER struct buffer url = BUFFER(MOST_URL_BYTES);
@@ -176,7 +176,7 @@ static void ask_region(struct s3_store *store, const struct s3_uri *uri)
 }
 
 /* The host as libcurl says it: without what may stand before it, and with the port unless that is the usual one. */
-static void add_host(struct buffer *out, const char *url)
+static void add_s3_host(struct buffer *out, const char *url)
 {
 	size_t length = url_origin_length(url);
 	bool tls = strncasecmp(url, "https", 5) == 0;
@@ -190,7 +190,7 @@ static void add_host(struct buffer *out, const char *url)
 	buffer_add(out, host, (size_t)(end - host));
 }
 
-/* The headers of a signed request; texts that http_send() is given must live until it is done. */
+/* The headers of a signed request. Texts that http_send() is given must live until it is done. */
 struct s3_headers {
 	struct buffer host;
 	struct buffer authorization;
@@ -206,7 +206,7 @@ static int make_headers(struct s3_headers *headers, const char *url, const struc
 
 	*headers = (struct s3_headers){BUFFER(1 << 10), BUFFER(4 << 10), BUFFER(32 << 10), "", ""};
 	buffer_add_text(&headers->host, "Host: ");
-	add_host(&headers->host, url);
+	add_s3_host(&headers->host, url);
 	if (buffer_error(&headers->host))
 		return buffer_error(&headers->host);
 	request.host = headers->host.data + strlen("Host: ");

@@ -21,9 +21,9 @@ enum { S3_REGION_SIZE = 64, S3_CODE_SIZE = 64, S3_MESSAGE_SIZE = 200 };
 struct s3_store {
 	struct http_client *http;
 	const char *endpoint;        /* NULL: Amazon */
-	char region[S3_REGION_SIZE]; /* learnt from answers; "": not known yet */
+	char region[S3_REGION_SIZE]; /* learnt from answers. "": not known yet */
 	bool asked_region;           /* the bucket has answered in some way */
-	int64_t clock_ahead_secs; /* how far the store's clock is ahead of ours; corrected after a refusal */
+	int64_t clock_ahead_secs; /* how far the store's clock is ahead of ours, corrected after a refusal */
 };
 
 /* Stores bytes as PREFIX-of-uri/name. VERDICT_EXPIRED: the credentials were not accepted. */
@@ -33,7 +33,7 @@ void s3_put(struct s3_store *store, const struct s3_uri *uri, const char *name,
 
 /* ---- pure ------------------------------------------------------------------------------------------- */
 
-/* Appends the address of an object, its key percent-encoded once; name "" is the bucket itself. */
+/* Appends the address of an object, its key percent-encoded once. Name "" is the bucket itself. */
 void s3_url(struct buffer *out, const char *endpoint, const char *region, const struct s3_uri *uri,
 	    const char *name);
 

@@ -1,4 +1,4 @@
-/* Makes the three calls of the Sentinel API; see sentinel.h. */
+/* Makes the three calls of the Sentinel API. See sentinel.h. */
 #include "stream/sentinel.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static void note_clock(struct sentinel *sentinel, const struct http_answer *answ
 }
 
 /* FastAPI describes the fault. From other servers only the status is shown. */
-static void describe_answer(const struct http_answer *answer, struct outcome *outcome)
+static void describe_sentinel_answer(const struct http_answer *answer, struct outcome *outcome)
 {
 	CLEANUP_BUFFER struct buffer detail = BUFFER(64 << 10);
 
@@ -40,7 +40,7 @@ static void describe_answer(const struct http_answer *answer, struct outcome *ou
 		outcome_add_detail(outcome, detail.data, detail.length);
 }
 
-/* `header`: one more; NULL: none. */
+/* `header`: one more, NULL for none. */
 static void post_json(struct sentinel *sentinel, const char *url, const struct buffer *body,
 		      const char *header, struct http_answer *answer, struct outcome *ret_outcome)
 {
@@ -61,7 +61,7 @@ static void post_json(struct sentinel *sentinel, const char *url, const struct b
 	request.headers[0] = buffer_error(&authorization) ? "" : authorization.data;
 	http_send(sentinel->http, &request, answer);
 	outcome_of_answer(answer, ret_outcome);
-	describe_answer(answer, ret_outcome);
+	describe_sentinel_answer(answer, ret_outcome);
 	note_clock(sentinel, answer);
 }
 

@@ -17,12 +17,12 @@ struct sentinel {
 	struct http_client *http;
 	const char *base_url;
 	const char *token;
-	/* How far the server's clock is ahead of ours, from its last answer; 0 before that. */
+	/* How far the server's clock is ahead of ours, from its last answer, 0 before that. */
 	int64_t clock_ahead_secs;
 };
 
 /*
- * With VERDICT_DONE the result belongs to the caller; otherwise it is untouched. `run_name` is the same each time
+ * With VERDICT_DONE the result belongs to the caller. Otherwise it is untouched. `run_name` is the same each time
  * that the same run is registered: its hash is sent as Idempotency-Key, so that a server can recognise the run.
  */
 void sentinel_start(struct sentinel *sentinel, const char *payload, const char *run_name,
@@ -32,7 +32,7 @@ void sentinel_refresh(struct sentinel *sentinel, const char *run_id, struct cred
 
 /*
  * If the server already has the run as finished (409), that counts as done, too. *ret_answer is the JSON object of
- * the server's answer in one line, which the caller frees; NULL: none.
+ * the server's answer in one line, which the caller frees, NULL for none.
  */
 void sentinel_finish(struct sentinel *sentinel, const char *run_id, const struct buffer *body,
 		     char **ret_answer, struct outcome *ret_outcome);

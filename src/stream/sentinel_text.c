@@ -1,4 +1,4 @@
-/* Builds requests to the Sentinel API and reads its answers; see sentinel_text.h. */
+/* Builds requests to the Sentinel API and reads its answers. See sentinel_text.h. */
 #include "stream/sentinel_text.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ char *object_as_line(const char *bytes, size_t length)
 	return line;
 }
 
-/* Adds the members of an object from the program; they replace those of the recording and the machine. */
+/* Adds the members of an object from the program. They replace those of the recording and the machine. */
 static void add_metadata(struct buffer *out, const char *metadata)
 {
 	json_t *all = json_loadb(out->data, out->length, 0, NULL);
@@ -192,7 +192,7 @@ static bool is_plain_word(const char *text)
 	return true;
 }
 
-/* Names of objects may contain blanks and other scripts; they are escaped in addresses. */
+/* Names of objects may contain blanks and other scripts. They are escaped in addresses. */
 static bool is_one_line(const char *text)
 {
 	for (; *text; text++)
@@ -202,8 +202,8 @@ static bool is_one_line(const char *text)
 }
 
 /* A copy of a member that is a non-empty text that `is_good`. -ENOENT when it is missing, null or empty. */
-static int take_text(const json_t *object, const char *key, bool (*is_good)(const char *text),
-		     char **ret_text)
+static int take_checked_text(const json_t *object, const char *key, bool (*is_good)(const char *text),
+			     char **ret_text)
 {
 	const json_t *value = json_object_get(object, key);
 	const char *text = json_string_value(value);
@@ -220,12 +220,12 @@ static int take_text(const json_t *object, const char *key, bool (*is_good)(cons
 	return 0;
 }
 
-static int take_word(const json_t *object, const char *key, char **ret_text)
+static int take_plain_word(const json_t *object, const char *key, char **ret_text)
 {
-	return take_text(object, key, is_plain_word, ret_text);
+	return take_checked_text(object, key, is_plain_word, ret_text);
 }
 
-static void take_region(const json_t *object, struct credentials *credentials)
+static void take_key_region(const json_t *object, struct credentials *credentials)
 {
 	const char *region = json_string_value(json_object_get(object, "region"));
 	size_t length = region ? strlen(region) : 0;
@@ -260,19 +260,19 @@ static int take_credentials(const json_t *root, struct credentials *ret_credenti
 	int r;
 
 	*ret_wrong = "the answer has no usable upload_credentials";
-	r = take_word(object, "access_key", &credentials.access_key);
+	r = take_plain_word(object, "access_key", &credentials.access_key);
 	if (r == 0)
-		r = take_word(object, "secret_key", &credentials.secret_key);
+		r = take_plain_word(object, "secret_key", &credentials.secret_key);
 	if (r == 0) {
 		/* The keys of a private store may have no expiry. */
-		r = take_word(object, "session_token", &credentials.session_token);
+		r = take_plain_word(object, "session_token", &credentials.session_token);
 		r = r == -ENOENT ? 0 : r;
 	}
 	if (r < 0) {
 		credentials_done(&credentials);
 		return r == -ENOENT ? -EBADMSG : r;
 	}
-	take_region(object, &credentials);
+	take_key_region(object, &credentials);
 	take_expiry(object, &credentials);
 	add_secret(credentials.access_key);
 	add_secret(credentials.secret_key);
@@ -309,10 +309,10 @@ int parse_registration(const char *bytes, size_t length, struct registration *re
 	if (!root)
 		return r;
 	*ret_wrong = "the answer has no run_id";
-	r = take_word(root, "run_id", &registration.run_id);
+	r = take_plain_word(root, "run_id", &registration.run_id);
 	if (r == 0) {
 		*ret_wrong = "the answer has no upload_uri_prefix";
-		r = take_text(root, "upload_uri_prefix", is_one_line, &registration.uri_prefix);
+		r = take_checked_text(root, "upload_uri_prefix", is_one_line, &registration.uri_prefix);
 	}
 	if (r == 0)
 		r = take_credentials(root, &registration.credentials, ret_wrong);

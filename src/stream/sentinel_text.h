@@ -14,15 +14,15 @@
 
 /*
  * POST /runs: metadata from the first sample of a run, and the facts of the machine. `metadata` (NULL: none) is a
- * JSON object from the recorded program; its members replace those of the same name. Other text is ignored.
+ * JSON object from the recorded program. Its members replace those of the same name. Other text is ignored.
  */
 void write_start(struct buffer *out, const struct frame *first, const struct facts *facts,
 		 const char *metadata);
 
-/* A JSON object as one line, which the caller frees; NULL: the bytes are not a JSON object. */
+/* A JSON object as one line, which the caller frees. NULL: the bytes are not a JSON object. */
 char *object_as_line(const char *bytes, size_t length);
 
-/* POST /runs/ID/finish with the rows themselves; `csv` is a complete CSV text. */
+/* POST /runs/ID/finish with the rows themselves. `csv` is a complete CSV text. */
 void write_finish_inline(struct buffer *out, const struct run_outcome *outcome, const char *csv,
 			 size_t length);
 
@@ -54,7 +54,7 @@ void registration_done(struct registration *registration);
 
 /*
  * Read answers. Return 0, -EBADMSG for an invalid one (ret_wrong is one line without any text of the answer), or
- * -ENOMEM. Unknown members are ignored. The expiry is called expires_at or expiration; with both, the earlier one
+ * -ENOMEM. Unknown members are ignored. The expiry is called expires_at or expiration. With both, the earlier one
  * counts.
  */
 int parse_registration(const char *bytes, size_t length, struct registration *ret_registration,

@@ -1,4 +1,4 @@
-/* SHA-256 and HMAC; see sha256.h. */
+/* SHA-256 and HMAC. See sha256.h. */
 #include "stream/sha256.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* AWS Signature Version 4; see sigv4.h. */
+/* AWS Signature Version 4. See sigv4.h. */
 #include "stream/sigv4.h"
 
 #include <string.h>

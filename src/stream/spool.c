@@ -1,4 +1,4 @@
-/* The unsent part of one run, on disk; see spool.h. */
+/* The unsent part of one run, on disk. See spool.h. */
 #include "stream/spool.h"
 
 #include <dirent.h>
@@ -87,7 +87,7 @@ static void batch_name(const struct spool *spool, int64_t number, char ret_name[
 		 spool->batch_ending, BATCH_SUFFIX);
 }
 
-static void file_name(const struct spool *spool, const char *suffix, char ret_name[FILE_NAME_SIZE])
+static void spool_file_name(const struct spool *spool, const char *suffix, char ret_name[FILE_NAME_SIZE])
 {
 	snprintf(ret_name, FILE_NAME_SIZE, "%s%s", spool->name, suffix);
 }
@@ -109,7 +109,7 @@ static int replace_file(const struct spool *spool, const char *name, const void 
 	char temporary[FILE_NAME_SIZE];
 	int r;
 
-	file_name(spool, ".new", temporary);
+	spool_file_name(spool, ".new", temporary);
 	fd = openat(spool->folder_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
@@ -121,7 +121,7 @@ static int replace_file(const struct spool *spool, const char *name, const void 
 	return r;
 }
 
-static int read_file(const struct spool *spool, const char *name, struct buffer *out)
+static int read_spool_file(const struct spool *spool, const char *name, struct buffer *out)
 {
 	CLEANUP_CLOSE int fd = openat(spool->folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
@@ -150,7 +150,7 @@ int spool_lock(struct spool *spool, const char *name)
 	struct stat locked, named;
 
 	snprintf(spool->name, sizeof(spool->name), "%s", name);
-	file_name(spool, ".lock", lock);
+	spool_file_name(spool, ".lock", lock);
 	fd = openat(spool->folder_fd, lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
@@ -176,8 +176,8 @@ int spool_read(struct spool *spool)
 	char name[FILE_NAME_SIZE];
 	int r;
 
-	file_name(spool, SPOOL_STATE_SUFFIX, name);
-	r = read_file(spool, name, &text);
+	spool_file_name(spool, SPOOL_STATE_SUFFIX, name);
+	r = read_spool_file(spool, name, &text);
 	if (r == 0)
 		r = spool_state_parse(text.data, text.length, &state);
 	if (r < 0)
@@ -195,7 +195,7 @@ int spool_write(struct spool *spool)
 	spool_state_format(&spool->state, &text);
 	if (buffer_error(&text))
 		return buffer_error(&text);
-	file_name(spool, SPOOL_STATE_SUFFIX, name);
+	spool_file_name(spool, SPOOL_STATE_SUFFIX, name);
 	return replace_file(spool, name, text.data, text.length);
 }
 
@@ -214,7 +214,7 @@ int spool_read_batch(const struct spool *spool, int64_t number, struct buffer *r
 	batch_name(spool, number, name);
 	ret_bytes->ceiling = MOST_BATCH_BYTES;
 	buffer_clear(ret_bytes);
-	return read_file(spool, name, ret_bytes);
+	return read_spool_file(spool, name, ret_bytes);
 }
 
 void spool_unlink_batch(const struct spool *spool, int64_t number)
@@ -260,10 +260,10 @@ void spool_remove(struct spool *spool, bool all)
 	char name[FILE_NAME_SIZE];
 
 	if (all) {
-		file_name(spool, SPOOL_STATE_SUFFIX, name);
+		spool_file_name(spool, SPOOL_STATE_SUFFIX, name);
 		unlinkat(spool->folder_fd, name, 0);
 	}
-	file_name(spool, ".lock", name);
+	spool_file_name(spool, ".lock", name);
 	unlinkat(spool->folder_fd, name, 0);
 }
 
@@ -299,9 +299,9 @@ static int forget_if_old(const char *name, void *context)
 	struct stat status;
 
 	snprintf(run.name, sizeof(run.name), "%s", name);
-	file_name(&run, SPOOL_STATE_SUFFIX, file);
+	spool_file_name(&run, SPOOL_STATE_SUFFIX, file);
 	if (fstatat(run.folder_fd, file, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    time(NULL) - status.st_mtime < KEPT_SECS || read_file(&run, file, &text) < 0 ||
+	    time(NULL) - status.st_mtime < KEPT_SECS || read_spool_file(&run, file, &text) < 0 ||
 	    spool_state_parse(text.data, text.length, &run.state) < 0)
 		return 0;
 	if (run.state.finished && access(run.state.recording, F_OK) < 0 && errno == ENOENT)

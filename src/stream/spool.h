@@ -7,7 +7,7 @@
  *   FOLDER/NAME.lock            held by the process that works on the run
  *
  * NAME is made from the run's first sample (host, time, pid), so that the same recording finds the same state,
- * wherever it was moved. The folder has mode 0700, files have 0600; they contain no token or credential.
+ * wherever it was moved. The folder has mode 0700, files have 0600. They contain no token or credential.
  *
  * If a recording is removed or renamed, the recorder continues in a new file of the same name. The run keeps NAME, and
  * its state says which part of the run that file has (`part`: the name that the first sample there would give). The
@@ -41,8 +41,8 @@ struct run_outcome {
 
 struct spool_state {
 	char *recording; /* absolute path */
-	char *part;   /* named after the file's first sample, if that is not the run's first; NULL: it is */
-	char *of_run; /* this state only says that a file has a part of that run; NULL: the state of a run */
+	char *part;   /* named after the file's first sample, if that is not the run's first. NULL: it is */
+	char *of_run; /* this state only says that a file has a part of that run. NULL: the state of a run */
 	bool disposable;   /* the recording was made only for streaming: remove it after sending */
 	int64_t begin;     /* offset of the run's first line */
 	int64_t offset;    /* batches contain the lines before this offset */
@@ -55,11 +55,11 @@ struct spool_state {
 	char *run_id;      /* NULL until then */
 	char *uri_prefix;
 	struct run_outcome outcome;
-	bool finished; /* nothing is left to do; kept so that the recording is not sent again */
+	bool finished; /* nothing is left to do, kept so that the recording is not sent again */
 
 	/* Only for a run that is sent as OTLP. `payload` then has the attributes of the run. */
-	char *series;           /* totals at `offset`; NULL: not such a run */
-	int64_t log_batch;      /* number of the batch with the log record, plus 1; 0: not made yet */
+	char *series;           /* totals at `offset`. NULL: not such a run */
+	int64_t log_batch;      /* number of the batch with the log record, plus 1. 0: not made yet */
 	int64_t points_refused; /* by the receiver, for good */
 };
 
@@ -69,7 +69,7 @@ struct spool {
 	char *folder;  /* path, for messages */
 	char name[SPOOL_NAME_SIZE];
 	struct spool_state state;
-	const char *batch_ending; /* ".csv"; before ".gz" in the name of a batch */
+	const char *batch_ending; /* the part before ".gz" in the name of a batch: ".csv" */
 	int64_t most_bytes;       /* bytes of all batches in the folder */
 };
 
@@ -97,7 +97,7 @@ bool spool_has_state(const struct spool *spool, const char *name);
 int spool_read(struct spool *spool);
 int spool_write(struct spool *spool);
 
-/* Writes the bytes of batch number state.cut; the caller then counts it. */
+/* Writes the bytes of batch number state.cut. The caller then counts it. */
 int spool_write_batch(struct spool *spool, const void *bytes, size_t length);
 int spool_read_batch(const struct spool *spool, int64_t number, struct buffer *ret_bytes);
 void spool_unlink_batch(const struct spool *spool, int64_t number);
@@ -125,7 +125,7 @@ void spool_forget_old(const struct spool *spool);
 /* Reads the end of a run from its last sample. Without a run_end (or a frame), the recorder has died. */
 void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome *ret_outcome);
 
-/* The state as text and back; pure. */
+/* The state as text and back, without a side effect. */
 void spool_state_format(const struct spool_state *state, struct buffer *out);
 int spool_state_parse(const char *bytes, size_t length, struct spool_state *ret_state);
 void spool_state_done(struct spool_state *state);

@@ -1,4 +1,4 @@
-/* The state of a run's upload as JSON; see spool.h. */
+/* The state of a run's upload as JSON. See spool.h. */
 #include "stream/spool.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* One run on its way to the server; see stream.h. */
+/* One run on its way to the server. See stream.h. */
 #include "stream/stream.h"
 
 #include <errno.h>
@@ -202,7 +202,7 @@ int stream_begin(struct stream *stream)
 /* ---- cut -------------------------------------------------------------------------------------------- */
 
 /* Oldest first, so that only the beginning is lost. */
-static void make_room(struct stream *stream)
+static void make_spool_room(struct stream *stream)
 {
 	const struct destination_calls *calls = stream->settings->destination->calls;
 	struct spool_state *state = &stream->spool.state;
@@ -256,7 +256,7 @@ int stream_cut(struct stream *stream, bool last)
 		return r;
 	}
 	stream->cannot_spool = false;
-	make_room(stream);
+	make_spool_room(stream);
 	release_recording(stream);
 	if (last && !state->outcome.known)
 		(void)end_without_end(stream);

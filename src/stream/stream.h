@@ -21,7 +21,7 @@
 struct stream {
 	const struct settings *settings;
 	struct patience *patience;
-	const char *root_dir; /* for discovery; "/" */
+	const char *root_dir; /* for discovery: "/" */
 	struct http_client http;
 	void *own; /* the destination's */
 	struct recording recording;
@@ -30,12 +30,12 @@ struct stream {
 	bool refused;       /* the server refuses this run: no more requests */
 	bool spool_is_full; /* was reported */
 	bool cannot_spool;  /* was reported */
-	int attempts_most;  /* in a row, after the end of the run; 0: until the patience is over */
+	int attempts_most;  /* in a row, after the end of the run. 0: until the patience is over */
 	int failures;       /* of attempts since the end of the run or the last success */
 	struct backoff backoff;
-	char *answer; /* the server's answer to the end of the run, one line of JSON; NULL: none */
+	char *answer; /* the server's answer to the end of the run, one line of JSON, NULL for none */
 	char trouble[sizeof(((struct outcome *)0)->reason) +
-		     64]; /* why the last request failed; "": it did not */
+		     64]; /* why the last request failed. "": it did not */
 };
 
 /*
@@ -63,7 +63,7 @@ int stream_begin(struct stream *stream);
 
 /*
  * Cuts the available lines into batches. `last`: no more will be written, so the end of the run is known. The run
- * may also have ended by itself (stream->spool.state.outcome.known). Returns 0 or a negative errno; lines that
+ * may also have ended by itself (stream->spool.state.outcome.known). Returns 0 or a negative errno. Lines that
  * could not be cut stay in the recording.
  */
 int stream_cut(struct stream *stream, bool last);

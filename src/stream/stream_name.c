@@ -1,4 +1,4 @@
-/* Changes to the new file of a recording that was removed or renamed; see stream.h. */
+/* Changes to the new file of a recording that was removed or renamed. See stream.h. */
 #include "stream/stream.h"
 
 #include <errno.h>

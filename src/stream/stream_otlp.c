@@ -1,5 +1,5 @@
 /*
- * A run on its way to a receiver of OTLP; see destination.h. It needs no registration, keys or finish. A batch is a whole request,
+ * A run on its way to a receiver of OTLP. See destination.h. It needs no registration, keys or finish. A batch is a whole request,
  * encoded and compressed. The last one is the log record of the run's end. The state has the attributes of the run as payload, and
  * the totals of its series.
  */
@@ -32,7 +32,7 @@ struct otlp_stream {
 	const struct otlp_settings *settings;
 	struct otlp_resource resource;
 	struct otlp_run run;
-	char refusal[200]; /* why the receiver has refused points for good; "": it has not */
+	char refusal[200]; /* why the receiver has refused points for good. "": it has not */
 };
 
 static void open_otlp(struct stream *stream)
@@ -102,7 +102,7 @@ struct requests {
 	int64_t rows;      /* samples */
 };
 
-static void end_run(struct stream *stream, struct requests *requests, const struct frame *last)
+static void end_series(struct stream *stream, struct requests *requests, const struct frame *last)
 {
 	struct otlp_stream *own = stream->own;
 	CLEANUP_BUFFER struct buffer figures = BUFFER(MOST_TEXT_BYTES);
@@ -129,7 +129,7 @@ static int fill_requests(struct stream *stream, struct requests *requests)
 			requests->rows++;
 		}
 		if (r >= 0 && stream->spool.state.outcome.known) {
-			end_run(stream, requests, frame);
+			end_series(stream, requests, frame);
 			return 0;
 		}
 		if (r <= 0)
@@ -219,7 +219,7 @@ static int cut_otlp(struct stream *stream)
 static int make_end(struct stream *stream, struct requests *requests)
 {
 	stream->spool.state.outcome.known = true;
-	end_run(stream, requests, NULL);
+	end_series(stream, requests, NULL);
 	return 0;
 }
 
@@ -265,7 +265,7 @@ static bool is_final_for_request(long status)
 }
 
 /* Errors are a Status message (its field 2 is the text), or plain text. */
-static void describe_answer(const struct http_answer *answer, struct outcome *outcome)
+static void describe_otlp_answer(const struct http_answer *answer, struct outcome *outcome)
 {
 	struct scan body = scan_bytes(answer->body.data, answer->body.length), text = body;
 	struct otlp_field field;
@@ -314,7 +314,7 @@ static void post_signal(struct stream *stream, const struct otlp_signal *signal,
 	request.body_length = body->length;
 	http_send(&stream->http, &request, answer);
 	outcome_of_answer(answer, ret_outcome);
-	describe_answer(answer, ret_outcome);
+	describe_otlp_answer(answer, ret_outcome);
 }
 
 /* The receiver has the request and will not take these points, now or later. Told at the end of the run. */

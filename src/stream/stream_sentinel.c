@@ -1,5 +1,5 @@
 /*
- * A run on its way to a Sentinel API and object storage; see destination.h. The state has the body of POST /runs until the run is
+ * A run on its way to a Sentinel API and object storage. See destination.h. The state has the body of POST /runs until the run is
  * registered. A batch is an object: a CSV text.
  */
 #include "stream/stream_steps.h"
@@ -36,7 +36,7 @@ struct sentinel_run {
 	struct sentinel sentinel;
 	struct s3_store store;
 	struct credentials credentials; /* access_key NULL: no keys yet */
-	int64_t refresh_at_ns;          /* monotonic; INT64_MAX: unknown */
+	int64_t refresh_at_ns;          /* monotonic, INT64_MAX if unknown */
 	bool refresh_now;               /* the store refused the keys */
 	bool tried_new_keys;            /* since the last success */
 };
@@ -76,7 +76,7 @@ static void close_sentinel(struct stream *stream)
 
 /* ---- begin ------------------------------------------------------------------------------------------ */
 
-/* Only a process on the machine itself asks it; a recording from elsewhere has its own facts. */
+/* Only a process on the machine itself asks it. A recording from elsewhere has its own facts. */
 static void discover_for_stream(struct stream *stream, const struct frame *first, struct facts *facts)
 {
 	struct sys_dmi dmi;
@@ -288,7 +288,7 @@ static enum stream_step refresh_credentials(struct stream *stream)
 		use_credentials(run, &credentials);
 		return STEP_MADE;
 	}
-	/* The old keys may still work; the store will tell. */
+	/* The old keys may still work. The store will tell. */
 	if (run->credentials.access_key && !run->refresh_now) {
 		stream_say_trouble(stream, "refresh the upload credentials", &outcome);
 		run->refresh_at_ns = monotonic_ns() + 10 * NSEC_PER_SEC;

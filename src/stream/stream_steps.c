@@ -1,4 +1,4 @@
-/* Steps that the destinations share; see stream_steps.h. */
+/* Steps that the destinations share. See stream_steps.h. */
 #include "stream/stream_steps.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Sends unsent recordings; see upload.h. */
+/* Sends unsent recordings. See upload.h. */
 #include "stream/upload.h"
 
 #include <dirent.h>
@@ -35,7 +35,7 @@ struct upload {
 	const char *folder;        /* the folder in progress */
 	const struct spool *spool; /* the same, open */
 	struct buffer begun;       /* recordings named by a state, one per line */
-	const char *only;          /* only states of this recording; NULL: all */
+	const char *only;          /* only states of this recording. NULL: all */
 	int sent;                  /* number of runs */
 	int left;                  /* runs that could not be sent */
 };
@@ -48,7 +48,7 @@ static bool is_being_recorded(const char *path)
 	return fd >= 0 && is_locked_by_writer(fd, LOCK_SH);
 }
 
-static int send_all(struct stream *stream)
+static int send_whole_run(struct stream *stream)
 {
 	stream->attempts_most = ATTEMPTS_MOST;
 	for (;;) {
@@ -63,10 +63,10 @@ static int send_all(struct stream *stream)
 	}
 }
 
-/* Returns 0 if the server has everything, 1 if not; that was then reported. */
+/* Returns 0 if the server has everything, 1 if not, after it has said so. */
 static int send_and_say(struct stream *stream, const char *name)
 {
-	int r = send_all(stream);
+	int r = send_whole_run(stream);
 
 	if (r > 0)
 		say("%s: %lld %s are not sent%s%s", name, (long long)stream_rows_left(stream),
@@ -164,7 +164,7 @@ struct run_names {
 	char id[UUID_TEXT_BYTES];
 };
 
-/* The names of the run that begins at this offset of the file; false: none does. */
+/* The names of the run that begins at this offset of the file. Returns false if none does. */
 static bool names_of_run(const char *path, int64_t begin, const struct destination *destination,
 			 struct run_names *ret_names)
 {
@@ -205,9 +205,9 @@ static bool is_numbered(const char *name, const char *base)
 
 /*
  * Finds a run: in the file to which it was recorded, or in one that a later run of the same name has renamed to
- * FILE.1, FILE.2, ... The caller frees the path; NULL: gone.
+ * FILE.1, FILE.2, ... The caller frees the path. NULL: gone.
  */
-static char *find_recording(const struct spool_state *state, const char *name)
+static char *find_moved_recording(const struct spool_state *state, const char *name)
 {
 	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
 	CLEANUP_FREE char *folder = strdup(state->recording);
@@ -284,7 +284,7 @@ static int upload_state(const char *name, void *context)
 	wanted = r == 0 && !spool.state.finished &&
 		 (!upload->only || strcmp(upload->only, spool.state.recording) == 0);
 	if (wanted) {
-		path = find_recording(&spool.state, name);
+		path = find_moved_recording(&spool.state, name);
 		recording = strdup(spool.state.recording);
 	}
 	if (r == 0)
@@ -327,7 +327,7 @@ static void upload_linked(struct upload *upload, const char *link, const char *n
 	target[length] = '\0';
 	snprintf(id, sizeof id, "%s", name);
 	text.at += UUID_TEXT_BYTES;
-	found = scan_i64(&text, &state.begin) ? find_recording(&state, id) : NULL;
+	found = scan_i64(&text, &state.begin) ? find_moved_recording(&state, id) : NULL;
 	if (found && is_being_recorded(found))
 		return;
 	if (!found && !has_line(&upload->begun, target))
@@ -368,7 +368,7 @@ static int upload_unbegun(const char *name, void *context)
 	return 0;
 }
 
-/* Prints to standard output; errors were printed to standard error. */
+/* Prints to standard output. Errors were printed to standard error. */
 static void say_result(const struct upload *upload)
 {
 	if (!upload->sent && !upload->left)

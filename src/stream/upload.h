@@ -1,7 +1,7 @@
 /*
  * `resource-tracker upload [--spool DIR] [RECORDING|FOLDER...]`: sends everything that was not sent yet.
  *
- * A recording is sent run by run. The state in the spool tells where to continue; a run without a state is sent as a
+ * A recording is sent run by run. The state in the spool tells where to continue. A run without a state is sent as a
  * whole. A folder stands for all states in it and for recordings there without one. Without an argument the default
  * spool is sent. A run that was sent is not sent again.
  *

@@ -27,12 +27,12 @@ static const char *fact(enum fact_id id)
 static void words(void **state)
 {
 	(void)state;
-	assert_true(take(take_region, " us-west-2\r\n"));
+	assert_true(take(take_cloud_region, " us-west-2\r\n"));
 	assert_string_equal(fact(CLOUD_REGION_ID), "us-west-2");
-	assert_false(take(take_region, ""));
-	assert_false(take(take_region, "unknown"));
-	assert_false(take(take_region, "two words"));
-	assert_false(take(take_region, "<html>"));
+	assert_false(take(take_cloud_region, ""));
+	assert_false(take(take_cloud_region, "unknown"));
+	assert_false(take(take_cloud_region, "two words"));
+	assert_false(take(take_cloud_region, "<html>"));
 	assert_false(take(take_type, "\"quoted\""));
 }
 
