@@ -237,6 +237,34 @@ static void a_counter_that_steps_back_was_reset(void **state)
 	frame_done(&now);
 }
 
+/* Busy time is read a moment apart from idle time: two ticks in a second, and as many in each further second. */
+static void busy_time_that_steps_back_by_ticks_is_idle(void **state)
+{
+	static const struct {
+		double secs, back_secs;
+		int reason;
+	} STEPS[] = {{1, 0.019, 0},
+		     {1, 0.021, ABSENT_COUNTER_RESET},
+		     {3, 0.059, 0},
+		     {3, 0.061, ABSENT_COUNTER_RESET},
+		     {0.5, 0.019, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++) {
+		struct frame before = frame_at(1, 0, 0), now = frame_at(1 + STEPS[i].secs, 0, 0);
+		struct cpu_core_row *core;
+
+		add_core(&before, 0, 0, 100, 9000);
+		core = add_core(&now, 0, 0, 100 - STEPS[i].back_secs, 9000 + STEPS[i].secs);
+		derive(&now, &(struct earlier_frames){&before, &before, &before});
+		assert_int_equal(real_absent(core->busy_pct), STEPS[i].reason);
+		if (!STEPS[i].reason)
+			EXPECT_REAL(core->busy_pct, 0.0);
+		frame_done(&before);
+		frame_done(&now);
+	}
+}
+
 /* A total without that device would claim that the device did nothing. */
 static void a_total_with_a_counter_that_was_reset_is_unknown(void **state)
 {
@@ -334,6 +362,7 @@ UNIT_TESTS
 		cmocka_unit_test(an_impossible_change_is_unknown),
 		cmocka_unit_test(a_rate_is_of_the_time_between_the_readings),
 		cmocka_unit_test(a_counter_that_steps_back_was_reset),
+		cmocka_unit_test(busy_time_that_steps_back_by_ticks_is_idle),
 		cmocka_unit_test(a_total_with_a_counter_that_was_reset_is_unknown),
 		cmocka_unit_test(each_change_is_of_a_raw_metric),
 		cmocka_unit_test(a_sum_of_rows_that_could_not_be_read_is_unknown),

@@ -360,7 +360,10 @@ static void between_two_samples_a_process_goes_on(void **state)
 	nvml_script_set("gpus 1\nsampling_secs 30\nprocess 0 77 c 10 -1\n");
 	pass();
 	assert_near(process(0, 77)->utilization_pct.value, 40);
-	realtime_offset_ns += 2 * NSEC_PER_SEC;
+	realtime_offset_ns += NSEC_PER_SEC + NSEC_PER_SEC / 10;
+	pass();
+	assert_near(process(0, 77)->utilization_pct.value, 40);
+	realtime_offset_ns += NSEC_PER_SEC;
 	pass();
 	assert_near(process(0, 77)->utilization_pct.value, 0);
 }

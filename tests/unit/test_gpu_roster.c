@@ -133,6 +133,21 @@ static void dissolved_instances_disturb_nobody(void **state)
 	assert_true(process(1, 77)->busy_secs.value > 3.1);
 }
 
+static void instances_of_a_device_that_moves_up_stay_its_own(void **state)
+{
+	(void)state;
+	begin("gpus 2\nmig 0 2\nmig 1 2\n");
+	pass();
+	assert_int_equal(survey->device_count, 6);
+	assert_int_equal(survey->devices[5].parent, 3);
+	nvml_script_set("gpus 2\nmig 1 2\n");
+	pass_until_listed_anew();
+	assert_int_equal(survey->device_count, 4);
+	assert_int_equal(survey->devices[1].parent, -1);
+	assert_int_equal(survey->devices[2].parent, 1);
+	assert_int_equal(survey->devices[3].parent, 1);
+}
+
 /* ---- drivers that start late ----------------------------------------------------------------------- */
 
 static void a_driver_without_devices_is_asked_ever_more_seldom(void **state)
@@ -169,6 +184,7 @@ UNIT_TESTS
 		cmocka_unit_test_teardown(devices_of_a_driver_that_fails_keep_their_rows, end),
 		cmocka_unit_test_teardown(instances_of_a_lost_device_are_lost_with_it, end),
 		cmocka_unit_test_teardown(dissolved_instances_disturb_nobody, end),
+		cmocka_unit_test_teardown(instances_of_a_device_that_moves_up_stay_its_own, end),
 		cmocka_unit_test_teardown(a_driver_without_devices_is_asked_ever_more_seldom, end),
 	};
 

@@ -298,6 +298,30 @@ static void arrow_keys_look_back_and_the_space_bar_stops(void **state)
 	assert_shows(" Memory    110 MiB of 512 MiB");
 }
 
+/* The graph ends now as long as it shows the moment, and has an earlier moment in its middle, but never a time before the run. */
+static void graph_follows_the_moment_that_is_looked_at(void **state)
+{
+	static const struct {
+		double at_secs;
+		struct span wanted;
+	} MOMENTS[] = {{300, {240, 300}}, {241, {240, 300}}, {200, {170, 230}},
+		       {100, {70, 130}},  {31, {1, 61}},     {2, {1, 61}}};
+
+	(void)state;
+	for (int i = 1; i <= 300; i++)
+		give_job(&run, i, 1, 100);
+	for (size_t i = 0; i < sizeof MOMENTS / sizeof *MOMENTS; i++) {
+		struct span span;
+
+		view.at_secs = MOMENTS[i].at_secs;
+		span = view_span(&view, &run);
+		assert_true(fabs(span.from_secs - MOMENTS[i].wanted.from_secs) < 1.5);
+		assert_true(fabs(span.to_secs - MOMENTS[i].wanted.to_secs) < 1.5);
+		assert_true(fabs(span.to_secs - span.from_secs - 60) < 1e-9);
+	}
+	view.at_secs = NAN;
+}
+
 static void keys_change_units_and_the_span_of_time(void **state)
 {
 	(void)state;
@@ -465,6 +489,7 @@ UNIT_TESTS
 		TEST(table_is_sorted_by_each_column),
 		TEST(names_reach_the_screen_without_control_characters),
 		TEST(arrow_keys_look_back_and_the_space_bar_stops),
+		TEST(graph_follows_the_moment_that_is_looked_at),
 		TEST(keys_change_units_and_the_span_of_time),
 		TEST(end_of_a_run_is_said_with_its_outcome),
 		TEST(next_run_of_a_recording_replaces_the_last),

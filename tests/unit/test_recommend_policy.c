@@ -80,6 +80,20 @@ static void one_large_run_of_many_is_worth_running_again(void **state)
 	assert_true(fabs(policy_reserve(RT_POLICY_COST, peaks, 2).mib - 120) < 1e-9);
 }
 
+/* Of 40 runs, the last two weigh 2.0 of 24.5, and the first two 0.7: half of what a run 25 later weighs. */
+static void later_runs_weigh_more(void **state)
+{
+	struct peak peaks[40];
+
+	(void)state;
+	fill(peaks, 40, 100, 0);
+	peaks[0].mib = peaks[1].mib = 1000;
+	assert_true(fabs(policy_reserve(RT_POLICY_P95, peaks, 40).base - 100) < 1e-9);
+	fill(peaks, 40, 100, 0);
+	peaks[38].mib = peaks[39].mib = 1000;
+	assert_true(fabs(policy_reserve(RT_POLICY_P95, peaks, 40).base - 1000) < 1e-9);
+}
+
 static double random_normal(uint64_t *seed)
 {
 	double sum = 0;
@@ -132,6 +146,7 @@ UNIT_TESTS
 		cmocka_unit_test(the_largest_of_the_last_fifty_and_a_fifth),
 		cmocka_unit_test(peaks_that_rise_are_followed_and_scatter_is_not),
 		cmocka_unit_test(runs_before_a_lasting_fall_are_forgotten),
+		cmocka_unit_test(later_runs_weigh_more),
 		cmocka_unit_test(one_large_run_of_many_is_worth_running_again),
 		cmocka_unit_test(policies_kill_few_of_many_runs_and_reserve_little),
 	};

@@ -479,6 +479,25 @@ static void several_files_are_one_recording(void **state)
 	record_close(record);
 }
 
+static void first_bad_line_is_that_of_the_first_file_with_one(void **state)
+{
+	static const char FIRST_FILE[] = "{\"timestamp\":1}\n{\"timestamp\":2}\nno sample\nno sample\n",
+			  SECOND_FILE[] = "{\"timestamp\":3}\nno sample\n";
+	const char *const paths[] = {path, other_path};
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	write_file(path, FIRST_FILE, sizeof FIRST_FILE - 1);
+	write_file(other_path, SECOND_FILE, sizeof SECOND_FILE - 1);
+	record = open_all(paths, 2);
+	while (record_next(record, &frame) > 0)
+		;
+	assert_int_equal(record_damage(record).bad_lines, 3);
+	assert_int_equal(record_damage(record).first_bad_line, 3);
+	record_close(record);
+}
+
 static void a_line_that_is_too_long_is_one_bad_line(void **state)
 {
 	size_t length = 9 << 20;
@@ -551,6 +570,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_file_without_any_sample_is_an_error),
 		cmocka_unit_test(runs_and_hosts_are_told_apart),
 		cmocka_unit_test(several_files_are_one_recording),
+		cmocka_unit_test(first_bad_line_is_that_of_the_first_file_with_one),
 		cmocka_unit_test(a_line_that_is_too_long_is_one_bad_line),
 		cmocka_unit_test(values_left_out_by_static_once_are_as_before),
 	};
