@@ -44,14 +44,14 @@ class Tracker
 		if (rt_config_new(&new_config) < 0)
 			throw std::bad_alloc();
 		std::unique_ptr<rt_config, Closer> config(new_config);
-		if (rt_config_set(config.get(), "pid", std::to_string(getpid()).c_str()) < 0 ||
+		if (rt_config_set_int(config.get(), "pid", getpid()) < 0 ||
 		    rt_config_set(config.get(), "interval", interval.c_str()) < 0 ||
 		    rt_config_set_history(config.get(), INT64_MAX, nullptr) < 0 ||
 		    rt_open(config.get(), &new_tracker) < 0)
 			throw std::runtime_error(rt_config_message(config.get()));
 		tracker.reset(new_tracker);
-		if (rt_start(new_tracker) < 0)
-			throw std::runtime_error("no thread can be started");
+		if (int error = rt_start(new_tracker); error < 0)
+			throw std::runtime_error(rt_error_text("rt_start", error));
 	}
 
 	void stop()

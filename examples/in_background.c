@@ -24,17 +24,15 @@ int main(int argc, char *argv[])
 {
 	rt_config *config = NULL;
 	rt_tracker *tracker = NULL;
-	char pid[24];
 	int error;
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: %s FILE\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	snprintf(pid, sizeof pid, "%d", (int)getpid());
 	if (rt_config_new(&config) < 0)
 		return EXIT_FAILURE;
-	rt_config_set(config, "pid", pid);
+	rt_config_set_int(config, "pid", getpid());
 	rt_config_set(config, "interval", "0.05");
 	rt_config_set(config, "job-name", "harmonic series");
 	rt_config_set(config, "output", argv[1]);
@@ -43,7 +41,9 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "%s\n", rt_config_message(config));
 		return EXIT_FAILURE;
 	}
-	rt_start(tracker);
+	error = rt_start(tracker);
+	if (error < 0)
+		fprintf(stderr, "nothing is sampled: %s\n", rt_error_text("rt_start", error));
 	rt_wait_for_samples(tracker, 1, 5);
 	printf("the sum is %f\n", work());
 	rt_stop(tracker);

@@ -16,7 +16,7 @@ int main(void)
 	if (rt_open(NULL, &tracker) < 0)
 		return 1;
 	if (rt_sample(tracker) == 0 && rt_get_named(tracker, "memory.available_mib", &left) == 0 &&
-	    left.present)
+	    left.type != RT_TYPE_NONE)
 		printf("%.0f MiB are available\n", left.real);
 	rt_close(tracker);
 	return 0;

@@ -11,7 +11,6 @@
 #include <resource_tracker.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void show_warnings(rt_tracker *tracker)
@@ -26,17 +25,15 @@ int main(int argc, char *argv[])
 {
 	rt_config *config = NULL;
 	rt_tracker *tracker = NULL;
-	char pid[24];
 	int result;
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: %s FILE\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	snprintf(pid, sizeof pid, "%d", (int)getpid());
 	if (rt_config_new(&config) < 0)
 		return EXIT_FAILURE;
-	rt_config_set(config, "pid", pid);
+	rt_config_set_int(config, "pid", getpid());
 	rt_config_set(config, "interval", "0.1");
 	rt_config_set(config, "job-name", "streamed");
 	rt_config_set(config, "output", argv[1]);
@@ -53,9 +50,7 @@ int main(int argc, char *argv[])
 	/* A wait status: this program exited with 0. */
 	rt_stop_with(tracker, RT_END_EXIT, 0);
 	result = rt_wait_for_upload(tracker, 6);
-	printf("%s\n", result == 0           ? "all is sent"
-		       : result == -ENOTCONN ? "nothing is streamed"
-					     : strerror(-result));
+	printf("%s\n", result == 0 ? "all is sent" : rt_error_text("rt_wait_for_upload", result));
 	show_warnings(tracker);
 	rt_close(tracker);
 	rt_config_free(config);

@@ -18,10 +18,10 @@ int main(int argc, char *argv[])
 	int error = rt_discover(what, 5, &json);
 
 	if (error < 0) {
-		fprintf(stderr, "cannot tell: %s\n", strerror(-error));
+		fprintf(stderr, "cannot tell: %s\n", rt_error_text("rt_discover", error));
 		return EXIT_FAILURE;
 	}
 	printf("%s\n", json);
-	free(json);
+	rt_free(json);
 	return EXIT_SUCCESS;
 }

@@ -8,7 +8,6 @@
 #include <resource_tracker.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void print(pid_t pid)
@@ -29,12 +28,13 @@ int main(void)
 	ssize_t count = rt_process_descendants(root, &descendants);
 
 	if (count < 0) {
-		fprintf(stderr, "pid %d: %s\n", (int)root, strerror((int)-count));
+		fprintf(stderr, "pid %d: %s\n", (int)root,
+			rt_error_text("rt_process_descendants", (int)count));
 		return EXIT_FAILURE;
 	}
 	print(root);
 	for (ssize_t i = 0; i < count; i++)
 		print(descendants[i]);
-	free(descendants);
+	rt_free(descendants);
 	return EXIT_SUCCESS;
 }

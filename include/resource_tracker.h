@@ -2,54 +2,51 @@
  * resource_tracker.h: records what a process tree and its machine use. Linux; links libc only.
  *
  * Results: a function that can fail returns 0 (or a count) on success and a negative errno on failure. It
- * writes results through ret_ arguments, and leaves those untouched on failure. The library sets no
+ * writes results through ret_ arguments, and leaves those untouched on failure. rt_error_text() says in one line what an errno
+ * means for a call, and rt_config_message() which setting, file or process was wrong. The library sets no
  * signal handler, keeps no global state, and prints nothing unless TRACKER_DEBUG=1 is in the environment.
  *
  * Structs that may grow begin with their size, which the caller sets: struct rt_process process = {.size = sizeof
  * process}. The library writes no further, and returns -EINVAL if the size was not set.
  *
- * Ownership: the caller owns an object that a call returns, and frees it with the call named there. Freeing
- * NULL is allowed. Text that a call returns belongs to the object that was asked; it stays unchanged until
- * that object is freed. Text of the catalogue (names, units, help) is constant. Only the text of
+ * Ownership: the caller owns an object that a call returns, and frees it with the call named there. Texts and lists that come
+ * through `char **` or `pid_t **` are freed with rt_free(). Freeing NULL is allowed. Other text that a call returns belongs to
+ * the object that was asked, and stays unchanged until that object is freed. Text of the catalogue (names, units, help) is constant. Only the text of
  * rt_config_message() changes: it lasts until the next call with the same rt_config.
  *
  * Threads:
- * - Any thread, at any time: one-shot readers, rt_metric_*(), rt_reason(), rt_config_name(), rt_csv_*(),
- *   rt_discover(), and the marks of a job (rt_mark_start(), rt_mark_stop()).
+ * - Any thread, at any time: one-shot readers, rt_metric_*(), rt_reason(), rt_error_text(), rt_config_name(), rt_csv_*(),
+ *   rt_discover(), the marks of a job (rt_mark_start(), rt_mark_stop()), and the calls that read one snapshot.
  * - An rt_config: one thread at a time.
  * - An rt_tracker: several threads may call at once; each call takes the object's lock, so it
  *   may wait while a sample is taken. While one thread closes the object, no other may use it. Different
  *   objects are independent.
  * - While a thread samples (rt_start()), values of several rt_get() calls may come from different samples.
- *   rt_sample_json() returns values of a single one. rt_sample(), rt_sample_due() and rt_finish() return
+ *   A snapshot (rt_snapshot_take()) has those of a single one. rt_sample(), rt_sample_due() and rt_finish() return
  *   -EBUSY.
  * - No thread may call setenv(3) during rt_open(), rt_discover() or rt_marks_open(): they
  *   read the environment.
  * - Signal handlers must not call the library.
  *
  * fork(): a tracker belongs to the process that opened it. In a forked child, calls on it have no effect:
- * they return -ECHILD, or RT_STOPPED, true or INT64_MAX where the type requires that. rt_close() then closes
+ * they return -ECHILD, or RT_STATE_STOPPED, true or INT64_MAX where the type requires that. rt_close() then closes
  * its files and leaves its memory.
  *
  * Units are part of the names: _secs, _ms, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent),
  * _cores. Two names are older than this rule: cpu.utilization_pct and cpu.cgroup_utilization_pct count cores
- * in use. rt_metric_get_info() returns the unit of each metric. Every value is read together with an explicit
- * "present"; an absent value has a reason.
+ * in use. rt_metric_get_info() returns the unit of each metric, and the source of its number. An absent value is
+ * RT_TYPE_NONE with a reason, never 0.
  */
 #ifndef RESOURCE_TRACKER_H
 #define RESOURCE_TRACKER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "resource_tracker_value.h"
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define RT_API __attribute__((visibility("default")))
 
 /*
  * Version of this header, for #if: major x 10000 + minor x 100 + patch. docs/INTERFACE.md says how long
@@ -82,6 +79,8 @@ RT_API void rt_config_free(rt_config *config);
  */
 RT_API int rt_config_set(rt_config *config, const char *name, const char *value);
 RT_API const char *rt_config_message(const rt_config *config);
+/* The same for a number: "pid", "programs", "duration" (in seconds), ... */
+RT_API int rt_config_set_int(rt_config *config, const char *name, int64_t value);
 
 /*
  * Adds an output whose format is "json" or "csv", whatever the setting "format" says. `path` takes the values of the
@@ -166,10 +165,11 @@ RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
  */
 RT_API int rt_track_in_cgroup(rt_tracker *tracker, pid_t pid);
 /*
- * The time at which the job began (CLOCK_MONOTONIC), read right before fork(2). Call after rt_track().
- * Without it the wall time counts from rt_track(), and a job of a millisecond may have used CPU time before.
+ * The time at which the job began (CLOCK_MONOTONIC, nanoseconds), read right before fork(2). Call after rt_track().
+ * Without it the wall time counts from rt_track(), and a job of a millisecond may have used CPU time before. -ESRCH: no process
+ * is tracked; -EINVAL: a time after rt_track(), or before rt_open().
  */
-RT_API void rt_set_job_start(rt_tracker *tracker, int64_t monotonic_ns);
+RT_API int rt_set_job_start(rt_tracker *tracker, int64_t monotonic_ns);
 
 /*
  * Returns a descriptor of a cgroup v2 folder that was made for the job alone (setting "cgroup"). Start the
@@ -184,19 +184,22 @@ RT_API int rt_job_cgroup(rt_tracker *tracker);
  * rt_add_exited() afterwards with the numbers from wait4(2). All samples of a wrapped run add up to the sum
  * of these numbers. `status` is the wait status. The status of the tracked process becomes the end of the run
  * if rt_stop(), rt_close() or rt_finish(RT_END_TRACKER_STOPPED, 0) ends the recording. If the child had threads, rt_before_reap()
- * waits for a millisecond, in which the kernel clears up after them: wait4(2) would spin instead.
+ * waits for a millisecond, in which the kernel clears up after them: wait4(2) would spin instead. -ESRCH: no process is tracked.
  */
-RT_API void rt_before_reap(rt_tracker *tracker, pid_t pid);
-RT_API void rt_add_exited(rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage);
+RT_API int rt_before_reap(rt_tracker *tracker, pid_t pid);
+RT_API int rt_add_exited(rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage);
 
 /*
  * Excludes a child of the caller from the job. Needed only for children that were started after rt_track();
- * those from before rt_open() are excluded already.
+ * those from before rt_open() are excluded already. -ESRCH: no process is tracked; -ENOMEM.
  */
-RT_API void rt_exclude(rt_tracker *tracker, pid_t pid);
+RT_API int rt_exclude(rt_tracker *tracker, pid_t pid);
 
-/* Reports that a signal was forwarded to the job. The last sample records it. */
-RT_API void rt_add_signal(rt_tracker *tracker, int signo, int64_t monotonic_ns);
+/*
+ * Reports that a signal was forwarded to the job at this time (CLOCK_MONOTONIC, nanoseconds). The last sample records the first
+ * signals one by one, and the number of all.
+ */
+RT_API int rt_add_signal(rt_tracker *tracker, int signo, int64_t monotonic_ns);
 
 /* Why the recording ends. The last sample records it. */
 enum rt_end_reason {
@@ -256,16 +259,16 @@ RT_API void rt_close(rt_tracker *tracker);
 RT_API int rt_wait_for_upload(rt_tracker *tracker, double timeout_secs);
 /*
  * The server's answer to the end of the run (its statistics), after rt_wait_for_upload() returned 0: one line
- * with a JSON object. The caller frees it. -ENODATA: no answer (yet).
+ * with a JSON object. Free it with rt_free(). -ENODATA: no answer (yet).
  */
 RT_API int rt_upload_answer(rt_tracker *tracker, char **ret_json);
 
 /* ---- sampling in the background -------------------------------------------------------------------- */
 
 enum rt_state {
-	RT_READY,   /* opened; no thread samples */
-	RT_RUNNING, /* a thread samples at the interval */
-	RT_STOPPED, /* stopped or finished; it cannot be started again */
+	RT_STATE_READY,   /* opened; no thread samples */
+	RT_STATE_RUNNING, /* a thread samples at the interval */
+	RT_STATE_STOPPED, /* stopped or finished; it cannot be started again */
 };
 
 /*
@@ -296,19 +299,6 @@ RT_API int rt_wait_for_samples(rt_tracker *tracker, int64_t n, double timeout_se
  */
 typedef uint32_t rt_metric;
 
-enum rt_type { RT_REAL = 1, RT_COUNT, RT_TEXT, RT_FLAG };
-
-struct rt_value {
-	enum rt_type type;
-	bool present;
-	int reason; /* if absent: for rt_reason() */
-	union {
-		double real;
-		int64_t count; /* RT_FLAG as well: 0 or 1 */
-		const char *text;
-	};
-};
-
 /* "cpu.process_cores_used", "memory.used_mib", "disk.read_bytes_per_sec", "disk.mounts.used_pct"; 0: unknown. */
 RT_API rt_metric rt_metric_find(const char *name);
 
@@ -323,7 +313,7 @@ struct rt_metric_info {
 	const char *cost;   /* system calls that recording the group takes at each sample */
 	const char *help;
 	enum rt_type type;
-	int decimals; /* for RT_REAL */
+	int decimals; /* for RT_TYPE_REAL */
 	bool many;    /* one value for each instance */
 };
 RT_API int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info);
@@ -339,18 +329,49 @@ RT_API int rt_get(rt_tracker *tracker, rt_metric metric, size_t instance, struct
 /*
  * The same by the full name, as rt_config_set_history() and the analysis take it: "memory.used_mib",
  * "disk[vda].read_bytes_per_sec", "disk[vda].mounts[/home].used_pct", "cpu.per_core_pct[3]",
- * "network[sum].rx_bytes_per_sec" ([mean] and [max] likewise, as RT_REAL). A key is the row's own name or its position
+ * "network[sum].rx_bytes_per_sec" ([mean] and [max] likewise, as RT_TYPE_REAL). A key is the row's own name or its position
  * from 0. -ENOENT: no such metric or row; -EINVAL: it needs other brackets, or the metric is a text that cannot be summed.
  */
 RT_API int rt_get_named(rt_tracker *tracker, const char *name, struct rt_value *ret_value);
 RT_API size_t rt_instance_count(rt_tracker *tracker, rt_metric metric);
-/* One line that says why a value is absent: "permission denied", "no process is tracked", ... */
-RT_API const char *rt_reason(int reason);
-/* The newest sample as one JSON line without newline. The caller frees it. */
+
+/*
+ * A snapshot: all values of the newest sample, copied, so they are of one moment and stay the same while other samples are taken.
+ * Several threads may read one snapshot at once. Texts live as long as the snapshot. -ENODATA: no sample yet.
+ */
+typedef struct rt_snapshot rt_snapshot;
+RT_API int rt_snapshot_take(rt_tracker *tracker, rt_snapshot **ret_snapshot);
+RT_API void rt_snapshot_free(rt_snapshot *snapshot);
+/* As rt_get() and rt_get_named(). -ENOENT: no such metric or instance; -EINVAL: the name needs other brackets. */
+RT_API int rt_snapshot_get(const rt_snapshot *snapshot, rt_metric metric, size_t instance,
+			   struct rt_value *ret_value);
+RT_API int rt_snapshot_get_named(const rt_snapshot *snapshot, const char *name, struct rt_value *ret_value);
+/* The number of instances of a metric in this sample. */
+RT_API size_t rt_snapshot_count(const rt_snapshot *snapshot, rt_metric metric);
+
+struct rt_snapshot_entry {
+	size_t size; /* sizeof(struct rt_snapshot_entry), set by the caller */
+	rt_metric metric;
+	size_t instance;
+	const char *
+		key; /* of the instance: the name of a disk, an interface, a program, ...; NULL: it has none */
+	struct rt_value value;
+};
+/*
+ * Goes to the next value: metric by metric in the order of output, and instance by instance. Returns 1, or 0 after the last one.
+ * An entry with its size alone begins; nothing else keeps the place:
+ *
+ * 	struct rt_snapshot_entry entry = {.size = sizeof entry};
+ * 	while (rt_snapshot_each(snapshot, &entry) > 0)
+ * 		...
+ */
+RT_API int rt_snapshot_each(const rt_snapshot *snapshot, struct rt_snapshot_entry *entry);
+
+/* The newest sample as one JSON line without newline. Free it with rt_free(). -ENODATA: no sample yet. */
 RT_API int rt_sample_json(rt_tracker *tracker, char **ret_json);
 /*
  * One line "name: reason" for each absent value of the newest sample. If run_start.figures_from is not "kernel", a line "run_start.figures_from
- * is ..." stands before them. The caller frees the text.
+ * is ..." stands before them. Free the text with rt_free(). -ENODATA: no sample yet.
  */
 RT_API int rt_explain_absent(rt_tracker *tracker, char **ret_text);
 /* Copies the oldest warning that was not taken yet (a full disk, dropped samples). -ENOENT: none. */
@@ -411,8 +432,7 @@ RT_API const char *rt_csv_heading(const char *layout, size_t column);
  * calls. -ESRCH: no such process; -EACCES: not permitted to read it.
  */
 /*
- * Lists the live descendants of a process, without itself, and returns their number. The caller frees
- * *ret_pids.
+ * Lists the live descendants of a process, without itself, and returns their number. Free *ret_pids with rt_free().
  */
 RT_API ssize_t rt_process_descendants(pid_t pid, pid_t **ret_pids);
 /* In bytes; RSS from /proc/PID/statm, PSS from /proc/PID/smaps_rollup. */
@@ -477,7 +497,7 @@ enum rt_discovery {
 /*
  * Runs resource-tracker-net, which describes the machine and, only with RT_DISCOVER_CLOUD, asks the metadata
  * services of clouds (for at most 3 s). The result is the JSON object of `resource-tracker discover` in one
- * line without newline; unknown values are null. The caller frees it. timeout_secs <= 0: 10 s. -ENOENT: the
+ * line without newline; unknown values are null. Free it with rt_free(). timeout_secs <= 0: 10 s. -ENOENT: the
  * program is not installed; -ETIMEDOUT: no answer in time; -EIO: the program failed; -EINVAL: neither host
  * nor cloud was asked for.
  */

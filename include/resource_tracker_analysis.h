@@ -10,7 +10,7 @@
  * no global state.
  *
  * Ownership: the caller owns an object that a call returns, and frees it with the call named there. Freeing
- * NULL is allowed. Texts returned through `char **` are freed with free(3).
+ * NULL is allowed. Texts returned through `char **` are freed with rt_free().
  *
  * Structs that may grow begin with their size, which the caller sets: struct rt_phase phase = {.size = sizeof phase}. The
  * library writes no further and reads no further. A function that is given such a struct returns -EINVAL if its size was not
@@ -23,109 +23,17 @@
 #ifndef RESOURCE_TRACKER_ANALYSIS_H
 #define RESOURCE_TRACKER_ANALYSIS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "resource_tracker_value.h"
 #include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define RT_API __attribute__((visibility("default")))
-
 /* An error as one line: names the file, the line, and what to do. */
 struct rt_problem {
 	char text[512];
 };
-
-/* ---- tables ---------------------------------------------------------------------------------------- */
-
-enum rt_cell_type { RT_CELL_NONE, RT_CELL_COUNT, RT_CELL_REAL, RT_CELL_TEXT };
-
-struct rt_cell {
-	enum rt_cell_type type;
-	union {
-		int64_t count;
-		double real;
-		const char *text;
-	};
-};
-
-/*
- * Named columns of cells. A table owns its contents: texts are copied, and tables made of parts of a table
- * are copies.
- */
-typedef struct rt_table rt_table;
-
-/* Returns NULL without memory. */
-RT_API rt_table *rt_table_new(void);
-RT_API void rt_table_free(rt_table *table);
-
-/* 0 while the table has no column. */
-RT_API size_t rt_table_row_count(const rt_table *table);
-RT_API size_t rt_table_column_count(const rt_table *table);
-/* NULL past the last column. Valid until the column is renamed or the table is freed. */
-RT_API const char *rt_table_column_name(const rt_table *table, size_t column);
-/* Returns the index of a column, or -ENOENT. */
-RT_API ssize_t rt_table_find(const rt_table *table, const char *name);
-
-/* Adds a column of empty cells at the end. Returns its index, -EEXIST or -ENOMEM. */
-RT_API ssize_t rt_table_add_column(rt_table *table, const char *name);
-/* Adds a row of empty cells at the end. Returns its index or -ENOMEM. */
-RT_API ssize_t rt_table_add_row(rt_table *table);
-/* Adds or replaces a whole column. -EINVAL: `count` differs from the number of rows. */
-RT_API int rt_table_set_column(rt_table *table, const char *name, const struct rt_cell *cells, size_t count);
-
-/* -ENOENT: no such column or row. */
-RT_API int rt_table_set(rt_table *table, size_t column, size_t row, struct rt_cell cell);
-/* RT_CELL_NONE past the end, too. */
-RT_API struct rt_cell rt_table_get(const rt_table *table, size_t column, size_t row);
-/* Reads a cell as a number. Returns false for texts and empty cells. */
-RT_API bool rt_table_real(const rt_table *table, size_t column, size_t row, double *ret_value);
-/* The cells of a column, row by row. NULL past the last column. Valid until the table is changed. */
-RT_API const struct rt_cell *rt_table_cells(const rt_table *table, size_t column);
-
-/*
- * Renames all at once, so two columns may swap their names. -ENOENT: the problem has the missing name; no
- * column was renamed.
- */
-RT_API int rt_table_rename(rt_table *table, const char *const *from, const char *const *to, size_t count,
-			   struct rt_problem *ret_problem);
-/* Copies these columns, in this order. */
-RT_API int rt_table_select(const rt_table *table, const char *const *names, size_t count,
-			   rt_table **ret_table, struct rt_problem *ret_problem);
-
-/* Rows start, start + step, ... before stop. Negative numbers count from the end, as in Python. */
-struct rt_slice {
-	bool has_start, has_stop;
-	int64_t start, stop;
-	int64_t step; /* not 0 */
-};
-RT_API int rt_table_slice(const rt_table *table, struct rt_slice slice, rt_table **ret_table);
-RT_API int rt_table_head(const rt_table *table, size_t rows, rt_table **ret_table);
-RT_API int rt_table_tail(const rt_table *table, size_t rows, rt_table **ret_table);
-
-/*
- * Reads CSV. The first line has the names. A cell is an integer, else a real number, else a text. A line with
- * more cells than names is an error; a line with fewer has empty cells at its end.
- */
-RT_API int rt_table_read_csv(const char *path, rt_table **ret_table, struct rt_problem *ret_problem);
-/* Writes CSV with CRLF. `quote`: quotes every cell except numbers; otherwise only cells that need it. */
-RT_API int rt_table_to_csv(const rt_table *table, bool quote, char **ret_text);
-/* As the Python package prints its TinyDataFrame: the size, the names, and at most `rows` rows (0: all). */
-RT_API int rt_table_to_text(const rt_table *table, size_t rows, char **ret_text);
-/*
- * For people, fitted to the terminal behind `fd`: at most `rows` rows (0: all), amounts with units by the names of the columns. A
- * table that is wider than the terminal continues below. `leave_out_empty` leaves out columns without a value above 0. Width and
- * `colour` as in rt_summary_for_screen(), but a file or pipe has no width unless COLUMNS is set. -EINVAL: another colour.
- */
-RT_API int rt_table_for_screen(const rt_table *table, size_t rows, bool leave_out_empty, int fd,
-			       const char *colour, char **ret_text);
-/* One line with the size and the first row. */
-RT_API int rt_table_describe(const rt_table *table, char **ret_text);
-/* A JSON array with one object for each row. */
-RT_API int rt_table_to_json(const rt_table *table, char **ret_text);
 
 /* ---- recordings ------------------------------------------------------------------------------------ */
 
@@ -145,8 +53,8 @@ RT_API void rt_record_close(rt_record *record);
 
 /* Goes to the next sample. Returns 1, 0 after the last sample, or a negative errno if reading fails. */
 RT_API int rt_record_next(rt_record *record, struct rt_problem *ret_problem);
-/* Returns a value of this sample; RT_CELL_NONE: absent. Texts live until the next sample. */
-RT_API struct rt_cell rt_record_get(const rt_record *record, size_t column);
+/* Returns a value of this sample; RT_TYPE_NONE: absent. Texts live until the next sample. */
+RT_API struct rt_value rt_record_get(const rt_record *record, size_t column);
 /* The time of this sample: seconds since 1970, and seconds since the run began. */
 RT_API double rt_record_timestamp(const rt_record *record);
 RT_API double rt_record_elapsed_secs(const rt_record *record);
@@ -165,20 +73,13 @@ struct rt_record_info {
 };
 RT_API int rt_record_get_info(const rt_record *record, struct rt_record_info *ret_info);
 
-/*
- * Reads all samples of the last run into a table. Columns are named as in `columns`; without any, the 32
- * columns of the combined CSV.
- */
-RT_API int rt_table_read_record(const char *const *paths, size_t path_count, const char *const *columns,
-				size_t column_count, rt_table **ret_table, struct rt_problem *ret_problem);
-
 /* ---- statistics ------------------------------------------------------------------------------------ */
 
-enum { RT_NOT_ROUNDED = -1 };
+enum { RT_STAT_NOT_ROUNDED = -1 };
 
 /*
  * One figure to compute: `aggregate` of `column`, called `name` in the result (NULL: like the aggregate),
- * rounded to `decimals` as Python rounds, or RT_NOT_ROUNDED. Aggregates: mean, max, min, sum, len, std,
+ * rounded to `decimals` as Python rounds, or RT_STAT_NOT_ROUNDED. Aggregates: mean, max, min, sum, len, std,
  * median, p95 (any percentile), first, last, duration (largest minus smallest), time_mean (each value
  * weighted by the length of its interval).
  */
@@ -200,13 +101,10 @@ RT_API const struct rt_stat_spec *rt_stats_default_specs(size_t *ret_count);
 /*
  * Computes statistics of the last run in the files, in constant memory. The duration of "timestamp" includes
  * the interval before the first sample, for which that sample stands. A value that the recording lacks is
- * RT_CELL_NONE. -ENOENT: no such metric or file; -EINVAL: no such aggregate; -ENODATA: no sample.
+ * RT_TYPE_NONE. -ENOENT: no such metric or file; -EINVAL: no such aggregate; -ENODATA: no sample.
  */
 RT_API int rt_stats_read_record(const char *const *paths, size_t path_count, const struct rt_stat_spec *specs,
 				size_t spec_count, rt_stats **ret_stats, struct rt_problem *ret_problem);
-/* Skips specs that cannot be computed. Returns their number, with the reason for the first in the problem. */
-RT_API int rt_stats_of_table(const rt_table *table, const struct rt_stat_spec *specs, size_t spec_count,
-			     rt_stats **ret_stats, struct rt_problem *ret_problem);
 /* Reads a file that rt_stats_to_json() or the Python package wrote. -EBADMSG: another kind of file. */
 RT_API int rt_stats_read_json(const char *path, rt_stats **ret_stats, struct rt_problem *ret_problem);
 /*
@@ -217,18 +115,14 @@ RT_API int rt_stats_combine(const rt_stats *const *stats, size_t count, rt_stats
 			    struct rt_problem *ret_problem);
 RT_API void rt_stats_free(rt_stats *stats);
 
-/* RT_CELL_NONE: absent, or no such entry. */
-RT_API struct rt_cell rt_stats_get(const rt_stats *stats, const char *column, const char *name);
+/* RT_TYPE_NONE: absent, or no such entry. */
+RT_API struct rt_value rt_stats_get(const rt_stats *stats, const char *column, const char *name);
 /* The entries by index, in order. -ENOENT past the last one. Texts live as long as the stats. */
 RT_API int rt_stats_entry(const rt_stats *stats, size_t index, const char **ret_column, const char **ret_name,
-			  struct rt_cell *ret_value);
+			  struct rt_value *ret_value);
 RT_API int rt_stats_to_json(const rt_stats *stats, char **ret_text);
 /* Bare numbers, one line for each column. */
 RT_API int rt_stats_to_text(const rt_stats *stats, char **ret_text);
-/* For people, as rt_table_for_screen(): one row for each column, with units. */
-RT_API int rt_stats_for_screen(const rt_stats *stats, bool leave_out_empty, int fd, const char *colour,
-			       char **ret_text);
-
 /* ---- summary --------------------------------------------------------------------------------------- */
 
 /* The figures of the last run in the files. The result depends on the files alone. */
@@ -246,7 +140,7 @@ RT_API int rt_summary_read_gpus(const char *const *paths, size_t path_count, con
 RT_API void rt_summary_free(rt_summary *summary);
 
 /* A figure by its place in the JSON form: ("memory", "peak_mib"). Texts live as long as the summary. */
-RT_API struct rt_cell rt_summary_get(const rt_summary *summary, const char *group, const char *name);
+RT_API struct rt_value rt_summary_get(const rt_summary *summary, const char *group, const char *name);
 /*
  * The causes that slowed the run, the most important first: the id of the rule ("throttled", "cpu_bound",
  * ...; "idle" and "none" if no cause was found), a title and a sentence. There is at least one. -ENOENT past
@@ -267,25 +161,25 @@ struct rt_program_use {
 };
 /* The programs, the one with most CPU time first, and "others" last. -ENOENT past the last one. */
 RT_API int rt_summary_program(const rt_summary *summary, size_t index, struct rt_program_use *ret_use);
-/* For people, as rt_table_for_screen(): one row for each program. */
-RT_API int rt_summary_programs_for_screen(const rt_summary *summary, int fd, const char *colour,
-					  char **ret_text);
 /* {"run":{...},"end":{...},"time":{...},"cores":{...},"memory":{...},...}; units are part of the names. */
 RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
 
-enum rt_size_unit { RT_SIZE_AUTO, RT_BYTES, RT_KIB, RT_MIB, RT_GIB, RT_TIB, RT_KB, RT_MB, RT_GB, RT_TB };
+enum rt_size_unit {
+	RT_SIZE_AUTO,
+	RT_SIZE_BYTES,
+	RT_SIZE_KIB,
+	RT_SIZE_MIB,
+	RT_SIZE_GIB,
+	RT_SIZE_TIB,
+	RT_SIZE_KB,
+	RT_SIZE_MB,
+	RT_SIZE_GB,
+	RT_SIZE_TB
+};
 /* One screen for a person. `unit` applies to memory and amounts of data. */
 RT_API int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char **ret_text);
 /* The same as Markdown: a heading, and a table with a row for each subject. Text of the job is escaped. */
 RT_API int rt_summary_to_markdown(const rt_summary *summary, enum rt_size_unit unit, char **ret_text);
-/*
- * Fits the same text to the terminal behind `fd`: it folds lines at its width (80 columns if it is not a terminal; the variable
- * COLUMNS overrides both), writes plain ASCII in a locale that is not UTF-8, and uses colours. `colour`: "always", "never", or "auto"
- * for a terminal unless NO_COLOR is set or TERM is "dumb". -EINVAL: another word.
- */
-RT_API int rt_summary_for_screen(const rt_summary *summary, enum rt_size_unit unit, int fd,
-				 const char *colour, char **ret_text);
-
 /* The tree of figures of gpu_tracker. A NULL unit is its default: gigabytes, gigabytes, hours. */
 struct rt_gpu_tracker_options {
 	size_t size;                  /* sizeof(struct rt_gpu_tracker_options), set by the caller */
@@ -325,29 +219,6 @@ struct rt_export_options {
 RT_API int rt_export(const char *const *paths, size_t path_count, const char *output,
 		     const struct rt_export_options *options, struct rt_problem *ret_problem);
 
-/*
- * Writes a snapshot as the Python package's dump() (to a file, gzip) and dumps() (as text) do.
- * rt_record_open() and all other calls that take paths can read such a file.
- */
-RT_API int rt_snapshot_dump(const char *const *paths, size_t path_count, const char *output,
-			    struct rt_problem *ret_problem);
-RT_API int rt_snapshot_dumps(const char *const *paths, size_t path_count, char **ret_text,
-			     struct rt_problem *ret_problem);
-
-/* Names and scales of the columns of a combined table. Zeroes behind the size are the defaults of get_combined_metrics(). */
-struct rt_combined_options {
-	size_t size;                /* sizeof(struct rt_combined_options), set by the caller */
-	bool bytes;                 /* _mib and disk_space_*_gb columns in bytes; names unchanged */
-	bool human_names;           /* "CPU usage", "free memory", ... */
-	const char *system_prefix;  /* NULL: "system_", with human names "System " */
-	const char *process_prefix; /* NULL: "process_", with human names "Process " */
-	size_t offset;              /* rows to skip at the beginning */
-};
-/* Reads samples with the columns of the machine and of the process side by side. `options` may be NULL. */
-RT_API int rt_table_read_combined(const char *const *paths, size_t path_count,
-				  const struct rt_combined_options *options, rt_table **ret_table,
-				  struct rt_problem *ret_problem);
-
 /* ---- advice ---------------------------------------------------------------------------------------- */
 
 /* The resources to request for the next run. */
@@ -384,8 +255,8 @@ RT_API int rt_recommend(const char *const *paths, size_t path_count,
 			struct rt_problem *ret_problem);
 RT_API void rt_advice_free(rt_advice *advice);
 
-/* "cpu" (cores), "memory" (MiB), "gpu" (devices), "vram" (MiB). RT_CELL_NONE: refused or unknown. */
-RT_API struct rt_cell rt_advice_get(const rt_advice *advice, const char *name);
+/* "cpu" (cores), "memory" (MiB), "gpu" (devices), "vram" (MiB). RT_TYPE_NONE: refused or unknown. */
+RT_API struct rt_value rt_advice_get(const rt_advice *advice, const char *name);
 /* Returns why the advice was refused; NULL: it was not. */
 RT_API const char *rt_advice_refused(const rt_advice *advice);
 /*
@@ -469,9 +340,6 @@ RT_API int rt_regions_call(const rt_regions *regions, size_t phase, size_t index
 /* With the keys and layout of gpu_tracker's analysis. */
 RT_API int rt_regions_to_json(const rt_regions *regions, char **ret_text);
 RT_API int rt_regions_to_text(const rt_regions *regions, char **ret_text);
-/* For people, as rt_table_for_screen(): one row for each phase, the longest first. */
-RT_API int rt_regions_for_screen(const rt_regions *regions, int fd, const char *colour, char **ret_text);
-
 /* ---- comparison ------------------------------------------------------------------------------------ */
 
 /* Differences between runs: the largest first in the JSON form, by subject in the text. */
@@ -499,10 +367,6 @@ RT_API int rt_comparison_holds(const rt_comparison *comparison, const char *cond
 			       struct rt_problem *ret_problem);
 RT_API int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text);
 RT_API int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text);
-/* The same, fitted to the terminal behind `fd` as by rt_table_for_screen(). */
-RT_API int rt_comparison_for_screen(const rt_comparison *comparison, int fd, const char *colour,
-				    char **ret_text);
-
 /*
  * gpu_tracker's comparison, with its keys and layout: one statistic ("min", "max", "mean", "std"; NULL:
  * "mean") of each measure, of whole runs and of each phase. Each side is one run, and each path an analysis
@@ -576,25 +440,6 @@ RT_API int rt_run_line(const char *recording, char **ret_text, struct rt_problem
  * Call it when the recording is complete. -EINVAL: the file is something else, or another user may have planted it.
  */
 RT_API int rt_runs_append(const char *runs, const char *recording, struct rt_problem *ret_problem);
-
-/* ---- outputs --------------------------------------------------------------------------------------- */
-
-/*
- * Tells whether a file may be written under a name. rt_export(), rt_report(), rt_combine() and rt_output_write()
- * check this themselves, but replace recordings. Returns 0, or
- *   -EINVAL  it is one of the `inputs`, or the marks beside one
- *   -EEXIST  it is a recording, and `replace` is false
- *   -EBUSY   a recorder is writing to it
- *   -EPERM   another user may have planted it (a link, a FIFO) in a folder that all users may write to
- *   -EISDIR  it is a folder
- *   -ENOENT, -ENOTDIR, -EACCES, -EROFS  its folder does not exist, or takes no new file from this user
- */
-RT_API int rt_output_check(const char *path, const char *const *inputs, size_t input_count, bool replace,
-			   struct rt_problem *ret_problem);
-
-/* Writes a file, which appears under its name when it is complete; "-" and NULL are standard output. */
-RT_API int rt_output_write(const char *path, const void *bytes, size_t length,
-			   struct rt_problem *ret_problem);
 
 #ifdef __cplusplus
 }

@@ -101,9 +101,9 @@ static const char *why_not(int result)
 static void add_number(struct question *question, const char *option, const rt_advice *advice,
 		       const char *figure, char text[static 32])
 {
-	struct rt_cell cell = rt_advice_get(advice, figure);
+	struct rt_value cell = rt_advice_get(advice, figure);
 
-	if (cell.type != RT_CELL_COUNT || cell.count <= 0)
+	if (cell.type != RT_TYPE_COUNT || cell.count <= 0)
 		return;
 	snprintf(text, 32, "%lld", (long long)cell.count);
 	add_argument(question, option);

@@ -9,7 +9,7 @@
 #include "history/good_runs.h"
 #include "history/history.h"
 #include "history/runs_file.h"
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 
 enum { EXIT_CONDITION = 3, JOB_BYTES = 16 << 10, NOT_GIVEN = -1, INT64_DIGITS = 24 };
 

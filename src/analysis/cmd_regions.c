@@ -4,7 +4,7 @@
 #include "analysis/command.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 
 static void cleanup_regions(rt_regions **regions)
 {

@@ -7,7 +7,7 @@
 #include "analysis/command.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 
 enum { NOT_GIVEN = -1 };
 

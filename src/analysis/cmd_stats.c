@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 
 struct stats_request {
 	struct text_list columns;
@@ -15,7 +15,7 @@ struct stats_request {
 	struct rt_stat_spec *specs;
 	size_t spec_count;
 	struct text_list names; /* owns the names: "peak" of "peak=max" */
-	int64_t decimals;       /* RT_NOT_ROUNDED until --round */
+	int64_t decimals;       /* RT_STAT_NOT_ROUNDED until --round */
 	bool json, any_csv;
 	const char *output;
 };
@@ -73,7 +73,7 @@ static bool close_group(struct stats_request *request, size_t *first_column, siz
 			struct rt_stat_spec *spec = &specs[request->spec_count++];
 
 			spec->column = request->columns.texts[*first_column + i];
-			spec->decimals = RT_NOT_ROUNDED;
+			spec->decimals = RT_STAT_NOT_ROUNDED;
 			if (!split_aggregate(request, text, spec))
 				return false;
 		}
@@ -101,7 +101,7 @@ static bool end_group(struct stats_request *request, struct group *group)
 	for (size_t i = first_spec; i < request->spec_count; i++)
 		request->specs[i].decimals = (int)group->decimals;
 	group->described = false;
-	group->decimals = RT_NOT_ROUNDED;
+	group->decimals = RT_STAT_NOT_ROUNDED;
 	return true;
 }
 
@@ -205,7 +205,7 @@ int run_stats(const struct subcommand *command, char **argv)
 	const struct text_list *files = &options.line.files, *steps = &options.line.steps;
 	__attribute__((cleanup(request_done))) struct stats_request request = {0};
 	__attribute__((cleanup(cleanup_stats))) rt_stats *stats = NULL;
-	struct group group = {.decimals = RT_NOT_ROUNDED};
+	struct group group = {.decimals = RT_STAT_NOT_ROUNDED};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;
 	int result, status = command_read(command, argv, &options);

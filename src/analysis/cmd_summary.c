@@ -7,7 +7,7 @@
 #include "analysis/command.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 
 struct summary_request {
 	bool json, gpu_tracker, markdown;
@@ -26,9 +26,10 @@ static bool parse_unit(const char *name, enum rt_size_unit *ret_unit)
 	static const struct {
 		const char *name;
 		enum rt_size_unit unit;
-	} UNITS[] = {{"auto", RT_SIZE_AUTO}, {"bytes", RT_BYTES}, {"kib", RT_KIB}, {"mib", RT_MIB},
-		     {"gib", RT_GIB},        {"tib", RT_TIB},     {"kb", RT_KB},   {"mb", RT_MB},
-		     {"gb", RT_GB},          {"tb", RT_TB}};
+	} UNITS[] = {{"auto", RT_SIZE_AUTO}, {"bytes", RT_SIZE_BYTES}, {"kib", RT_SIZE_KIB},
+		     {"mib", RT_SIZE_MIB},   {"gib", RT_SIZE_GIB},     {"tib", RT_SIZE_TIB},
+		     {"kb", RT_SIZE_KB},     {"mb", RT_SIZE_MB},       {"gb", RT_SIZE_GB},
+		     {"tb", RT_SIZE_TB}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(UNITS); i++)
 		if (strcasecmp(name, UNITS[i].name) == 0) {

@@ -20,7 +20,7 @@
 #include "launch/pager.h"
 #include "options/parse.h"
 #include "options/rows.h"
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 
 enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 

@@ -19,7 +19,7 @@ static bool is_regular(const char *path)
 static int64_t schema_of(const char *path)
 {
 	static const char *const COLUMN = "run_start.schema_version";
-	struct rt_cell cell = {.type = RT_CELL_NONE};
+	struct rt_value cell = {.type = RT_TYPE_NONE};
 	rt_record *record;
 
 	if (!is_regular(path) || rt_record_open(&path, 1, &COLUMN, 1, &record, NULL) < 0)
@@ -27,7 +27,7 @@ static int64_t schema_of(const char *path)
 	if (rt_record_next(record, NULL) > 0)
 		cell = rt_record_get(record, 0);
 	rt_record_close(record);
-	return cell.type == RT_CELL_COUNT ? cell.count : 0;
+	return cell.type == RT_TYPE_COUNT ? cell.count : 0;
 }
 
 bool tell_newer_schema(const struct subcommand *command, const char *file)

@@ -23,13 +23,13 @@ enum { OUTPUT_BYTES = 4 << 20, NAME_BYTES = 200 };
 static const char *type_name(enum rt_type type)
 {
 	switch (type) {
-	case RT_REAL:
+	case RT_TYPE_REAL:
 		return "real";
-	case RT_COUNT:
+	case RT_TYPE_COUNT:
 		return "count";
-	case RT_TEXT:
+	case RT_TYPE_TEXT:
 		return "text";
-	case RT_FLAG:
+	case RT_TYPE_FLAG:
 		return "flag";
 	default:
 		return "";
@@ -74,7 +74,7 @@ static void add_json(struct json_writer *json, const struct rt_metric_info *metr
 	json_key(json, "kind");
 	json_text(json, metric->kind);
 	json_key(json, "decimals");
-	if (metric->type == RT_REAL)
+	if (metric->type == RT_TYPE_REAL)
 		json_count(json, metric->decimals);
 	else
 		json_absent(json);

@@ -147,7 +147,7 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 		       struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
-	struct rt_cell values[RUN_FIGURE_COUNT];
+	struct rt_value values[RUN_FIGURE_COUNT];
 	int result = 0;
 
 	if (summary->phases.count)

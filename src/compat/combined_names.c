@@ -12,6 +12,7 @@
 #include "base/ends_with.h"
 #include "format/csv_layout.h"
 #include "record/problem.h"
+#include "resource_tracker_internal.h"
 
 enum { NAME_BYTES = 256 };
 
@@ -80,7 +81,7 @@ static void scale_to_bytes(rt_table *table, size_t column, const char *heading)
 	for (size_t row = 0; factor != 1 && row < rt_table_row_count(table); row++)
 		if (rt_table_real(table, column, row, &value))
 			(void)rt_table_set(table, column, row,
-					   (struct rt_cell){.type = RT_CELL_REAL, .real = value * factor});
+					   (struct rt_value){.type = RT_TYPE_REAL, .real = value * factor});
 }
 
 static int rename_columns(rt_table *table, const struct rt_combined_options *options)

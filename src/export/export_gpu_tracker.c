@@ -70,29 +70,29 @@ struct tracking {
 
 /* Cells that are filled from the left. */
 struct cells_out {
-	struct rt_cell *cells;
+	struct rt_value *cells;
 	size_t count;
 };
 
 static void put_real(struct cells_out *out, double value)
 {
-	out->cells[out->count++] =
-		isfinite(value) ? (struct rt_cell){.type = RT_CELL_REAL, .real = value} : (struct rt_cell){0};
+	out->cells[out->count++] = isfinite(value) ? (struct rt_value){.type = RT_TYPE_REAL, .real = value}
+						   : (struct rt_value){0};
 }
 
 static void put_count(struct cells_out *out, double value)
 {
 	out->cells[out->count++] = fabs(value) < 9e18
-					   ? (struct rt_cell){.type = RT_CELL_COUNT, .count = (int64_t)value}
-					   : (struct rt_cell){0};
+					   ? (struct rt_value){.type = RT_TYPE_COUNT, .count = (int64_t)value}
+					   : (struct rt_value){0};
 }
 
 static void put_text(struct cells_out *out, const char *text)
 {
-	out->cells[out->count++] = (struct rt_cell){.type = RT_CELL_TEXT, .text = text};
+	out->cells[out->count++] = (struct rt_value){.type = RT_TYPE_TEXT, .text = text};
 }
 
-static void fill_static(const struct tracking *tracking, struct rt_cell *cells)
+static void fill_static(const struct tracking *tracking, struct rt_value *cells)
 {
 	struct cells_out out = {cells, 0};
 
@@ -164,7 +164,7 @@ static void put_threads(struct cells_out *out, const struct tree_row *tree)
 }
 
 static void fill_data(const struct tracking *tracking, const struct frame *frame, const struct tree_row *tree,
-		      struct rt_cell *cells)
+		      struct rt_value *cells)
 {
 	double secs = frame->sample->actual_interval_ms / 1000;
 	double ram = MIB * tracking->units.ram.factor, gpu_ram = MIB * tracking->units.gpu_ram.factor;
@@ -215,7 +215,7 @@ static int writer_open(struct tracking_writer *writer, const struct export_job *
 }
 
 static void begin_table(struct tracking_writer *writer, const char *table, const char *const *names,
-			const struct rt_cell *types, size_t count)
+			const struct rt_value *types, size_t count)
 {
 	CLEANUP_BUFFER struct buffer create = BUFFER(1 << 16), insert = BUFFER(1 << 16);
 	static const char *const TYPES[] = {"FLOAT", "INTEGER", "FLOAT", "VARCHAR"};
@@ -240,7 +240,7 @@ static void begin_table(struct tracking_writer *writer, const char *table, const
 	writer->insert = sqlite_file_prepare(&writer->file, insert.data);
 }
 
-static void write_row(struct tracking_writer *writer, const struct rt_cell *cells, size_t count)
+static void write_row(struct tracking_writer *writer, const struct rt_value *cells, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (writer->sqlite) {
@@ -248,7 +248,7 @@ static void write_row(struct tracking_writer *writer, const struct rt_cell *cell
 			continue;
 		}
 		buffer_add_text(&writer->text, i ? "," : "");
-		if (cells[i].type != RT_CELL_NONE)
+		if (cells[i].type != RT_TYPE_NONE)
 			cell_add_text(&writer->text, cells[i]);
 	}
 	if (writer->sqlite) {
@@ -274,7 +274,7 @@ static int write_samples(struct tracking_writer *writer, const struct tracking *
 	struct metric_set wanted = {0};
 	struct record *record = NULL;
 	const struct frame *frame;
-	struct rt_cell cells[DATA] = {{0}};
+	struct rt_value cells[DATA] = {{0}};
 	size_t skip = 0, count = 0, written = 0;
 	int result;
 
@@ -335,7 +335,7 @@ int export_gpu_tracker(const struct export_job *job)
 		.output = {.fd = -1},
 		.text = BUFFER(1 << 20),
 	};
-	struct rt_cell statics[STATICS];
+	struct rt_value statics[STATICS];
 	struct tracking tracking;
 	int result = describe_tracking(job, &tracking);
 

@@ -37,31 +37,32 @@ static void writer_done(struct snapshot_writer *writer)
 	buffer_done(&writer->text);
 }
 
-static struct rt_cell cell_of(const struct frame *frame, const struct csv_column *column)
+static struct rt_value cell_of(const struct frame *frame, const struct csv_column *column)
 {
 	const struct row *row = frame->first[column->kind];
 	const struct metric *metric = csv_column_metric(column);
 
 	if (!row || field_absent(row, metric->type, column->offset))
-		return (struct rt_cell){0};
+		return (struct rt_value){0};
 	if (metric->type != TYPE_REAL)
-		return (struct rt_cell){.type = RT_CELL_COUNT, .count = *row_count(row, column->offset)};
-	return (struct rt_cell){
-		.type = RT_CELL_REAL,
+		return (struct rt_value){.type = RT_TYPE_COUNT, .count = *row_count(row, column->offset)};
+	return (struct rt_value){
+		.type = RT_TYPE_REAL,
 		.real = round_like_python(*row_real(row, column->offset) * column->factor, column->decimals)};
 }
 
 /* An unknown change counts as 0; any other quantity repeats its last value. */
-static struct rt_cell without_gaps(struct rt_cell cell, struct rt_cell *last, const struct csv_column *column)
+static struct rt_value without_gaps(struct rt_value cell, struct rt_value *last,
+				    const struct csv_column *column)
 {
-	if (cell.type != RT_CELL_NONE) {
+	if (cell.type != RT_TYPE_NONE) {
 		*last = cell;
 		return cell;
 	}
-	if (csv_column_metric(column)->nature == GAUGE || last->type == RT_CELL_NONE)
+	if (csv_column_metric(column)->nature == GAUGE || last->type == RT_TYPE_NONE)
 		return *last;
-	return last->type == RT_CELL_REAL ? (struct rt_cell){.type = RT_CELL_REAL, .real = 0}
-					  : (struct rt_cell){.type = RT_CELL_COUNT, .count = 0};
+	return last->type == RT_TYPE_REAL ? (struct rt_value){.type = RT_TYPE_REAL, .real = 0}
+					  : (struct rt_value){.type = RT_TYPE_COUNT, .count = 0};
 }
 
 /* A tracker that was switched off, or had nothing to track, has no rows. */
@@ -69,16 +70,16 @@ static bool is_recorded(const struct frame *frame, const struct csv_layout *layo
 {
 	for (size_t i = 0; i < layout->column_count; i++)
 		if (layout->columns[i].kind != ROW_sample &&
-		    cell_of(frame, &layout->columns[i]).type != RT_CELL_NONE)
+		    cell_of(frame, &layout->columns[i]).type != RT_TYPE_NONE)
 			return true;
 	return false;
 }
 
 static void write_row(struct buffer *out, const struct frame *frame, const struct csv_layout *layout,
-		      struct rt_cell *last)
+		      struct rt_value *last)
 {
 	for (size_t i = 0; i < layout->column_count; i++) {
-		struct rt_cell cell = cell_of(frame, &layout->columns[i]);
+		struct rt_value cell = cell_of(frame, &layout->columns[i]);
 
 		buffer_printf(out, "%s\"%s\": ", i ? ", " : "{", layout->columns[i].heading);
 		cell_add_json(out, without_gaps(cell, &last[i], &layout->columns[i]));
@@ -90,7 +91,7 @@ static void write_row(struct buffer *out, const struct frame *frame, const struc
 static int write_rows(struct snapshot_writer *writer, enum csv_layout_id id)
 {
 	const struct csv_layout *layout = &CSV_LAYOUT[id];
-	struct rt_cell last[LAYOUT_COLUMNS] = {{0}};
+	struct rt_value last[LAYOUT_COLUMNS] = {{0}};
 	CLEANUP_RECORD struct record *record = NULL;
 	struct metric_set wanted = {0};
 	const struct frame *frame;
@@ -130,7 +131,7 @@ static void write_interval(struct buffer *out, double interval)
 		buffer_add_shortest(out, interval);
 }
 
-static struct rt_cell summary_figure(const rt_summary *summary, const char *group, const char *name)
+static struct rt_value summary_figure(const rt_summary *summary, const char *group, const char *name)
 {
 	return rt_summary_get(summary, group, name);
 }
@@ -141,7 +142,7 @@ static void write_metadata(struct buffer *out, const rt_summary *summary, const 
 	double interval = cell_real(summary_figure(summary, "run", "interval_secs"), 1);
 	double begun = cell_real(summary_figure(summary, "run", "started_timestamp"), 0);
 	double ended = cell_real(summary_figure(summary, "run", "ended_timestamp"), 0);
-	struct rt_cell pid = summary_figure(summary, "run", "tracked_pid");
+	struct rt_value pid = summary_figure(summary, "run", "tracked_pid");
 
 	buffer_add_text(out,
 			"{\"metadata\": {\"version\": 1, \"resource_tracker\": {\"version\": \"" RT_VERSION
@@ -167,7 +168,7 @@ static void write_server(struct buffer *out, const rt_summary *summary, const st
 			 bool older)
 {
 	const struct run_start_row *start = FIRST(identity, run_start);
-	struct rt_cell gpus = summary_figure(summary, "gpu", "count");
+	struct rt_value gpus = summary_figure(summary, "gpu", "count");
 	double gpu_mib = cell_real(summary_figure(summary, "gpu", "memory_total_mib"), 0);
 	const char *name = "";
 
@@ -291,16 +292,16 @@ int export_snapshot(const struct export_job *job)
 	return write_snapshot(job, NULL);
 }
 
-int rt_snapshot_dump(const char *const *paths, size_t path_count, const char *output,
-		     struct rt_problem *ret_problem)
+int rt_package_dump(const char *const *paths, size_t path_count, const char *output,
+		    struct rt_problem *ret_problem)
 {
 	const struct rt_export_options options = {.size = sizeof(options), .format = "snapshot"};
 
 	return rt_export(paths, path_count, output, &options, ret_problem);
 }
 
-int rt_snapshot_dumps(const char *const *paths, size_t path_count, char **ret_text,
-		      struct rt_problem *ret_problem)
+int rt_package_dumps(const char *const *paths, size_t path_count, char **ret_text,
+		     struct rt_problem *ret_problem)
 {
 	const struct export_job job = {
 		.paths = paths, .path_count = path_count, .format = "snapshot", .problem = ret_problem};

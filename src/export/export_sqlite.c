@@ -141,27 +141,27 @@ struct insertion {
 	int position;
 };
 
-static void bind_cell(struct insertion *insertion, struct rt_cell cell)
+static void bind_cell(struct insertion *insertion, struct rt_value cell)
 {
 	sqlite_file_bind(&insertion->database->file, insertion->statement, ++insertion->position, cell);
 }
 
 static void bind_count(struct insertion *insertion, int64_t count)
 {
-	bind_cell(insertion, count_absent(count) ? (struct rt_cell){0}
-						 : (struct rt_cell){.type = RT_CELL_COUNT, .count = count});
+	bind_cell(insertion, count_absent(count) ? (struct rt_value){0}
+						 : (struct rt_value){.type = RT_TYPE_COUNT, .count = count});
 }
 
 static void bind_text(struct insertion *insertion, const char *text)
 {
-	bind_cell(insertion, text_absent(text) ? (struct rt_cell){0}
-					       : (struct rt_cell){.type = RT_CELL_TEXT, .text = text});
+	bind_cell(insertion, text_absent(text) ? (struct rt_value){0}
+					       : (struct rt_value){.type = RT_TYPE_TEXT, .text = text});
 }
 
 static void bind_real(struct insertion *insertion, double real)
 {
-	bind_cell(insertion, real_absent(real) ? (struct rt_cell){0}
-					       : (struct rt_cell){.type = RT_CELL_REAL, .real = real});
+	bind_cell(insertion, real_absent(real) ? (struct rt_value){0}
+					       : (struct rt_value){.type = RT_TYPE_REAL, .real = real});
 }
 
 /* Returns the first row of a kind below `parent`. */
@@ -187,7 +187,7 @@ static void bind_metrics(struct insertion *insertion, const struct frame *frame,
 		if (description->metrics[i].nature == RAW)
 			continue;
 		if (!row)
-			bind_cell(insertion, (struct rt_cell){0});
+			bind_cell(insertion, (struct rt_value){0});
 		else if (type == TYPE_REAL)
 			bind_real(insertion, *row_real(row, metric_offset(i)));
 		else if (type == TYPE_TEXT)

@@ -19,6 +19,7 @@
 #include "base/write_all.h"
 #include "format/gzip.h"
 #include "format/is_recording.h"
+#include "resource_tracker_internal.h"
 
 enum {
 	PENDING_BYTES = 256 << 10,

@@ -50,17 +50,17 @@ sqlite3_stmt *sqlite_file_prepare(struct sqlite_file *file, const char *statemen
 	return prepared;
 }
 
-void sqlite_file_bind(struct sqlite_file *file, sqlite3_stmt *statement, int position, struct rt_cell cell)
+void sqlite_file_bind(struct sqlite_file *file, sqlite3_stmt *statement, int position, struct rt_value cell)
 {
 	int result = SQLITE_OK;
 
 	if (file->error)
 		return;
-	if (cell.type == RT_CELL_COUNT)
+	if (cell.type == RT_TYPE_COUNT)
 		result = sqlite3_bind_int64(statement, position, cell.count);
-	else if (cell.type == RT_CELL_REAL)
+	else if (cell.type == RT_TYPE_REAL)
 		result = sqlite3_bind_double(statement, position, cell.real);
-	else if (cell.type == RT_CELL_TEXT)
+	else if (cell.type == RT_TYPE_TEXT)
 		result = sqlite3_bind_text(statement, position, cell.text, -1, SQLITE_TRANSIENT);
 	else
 		result = sqlite3_bind_null(statement, position);

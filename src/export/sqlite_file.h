@@ -19,7 +19,7 @@ int sqlite_file_open(struct sqlite_file *ret_file, const char *path, struct rt_p
 void sqlite_file_run(struct sqlite_file *file, const char *statement);
 /* Prepares a statement that inserts rows; NULL after an error. */
 sqlite3_stmt *sqlite_file_prepare(struct sqlite_file *file, const char *statement);
-void sqlite_file_bind(struct sqlite_file *file, sqlite3_stmt *statement, int position, struct rt_cell cell);
+void sqlite_file_bind(struct sqlite_file *file, sqlite3_stmt *statement, int position, struct rt_value cell);
 /* Executes the statement with its bound values and resets it. */
 void sqlite_file_insert(struct sqlite_file *file, sqlite3_stmt *statement);
 

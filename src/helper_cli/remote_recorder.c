@@ -10,8 +10,9 @@
 #include "base/cleanup.h"
 #include "remote/remote_message.h"
 #include "resource_tracker.h"
+#include "tracker/snapshot.h"
 
-enum { PAYLOAD_MOST = 1 << 20, ROWS_MOST = 2048 };
+enum { PAYLOAD_MOST = 1 << 20, ROWS_MOST = 2048, SNAPSHOT_MOST_BYTES = 16 << 20 };
 
 struct recorder {
 	int socket;
@@ -145,9 +146,17 @@ static int answer_value(const struct recorder *recorder, const struct remote_mes
 	if (message.what < 0)
 		return remote_send(recorder->socket, &message, NULL);
 	remote_value_pack(&value, &message);
-	if (value.type == RT_TEXT && value.present)
+	if (value.type == RT_TYPE_TEXT)
 		message.payload_bytes = strlen(value.text);
-	return remote_send(recorder->socket, &message, value.type == RT_TEXT ? value.text : NULL);
+	return remote_send(recorder->socket, &message, value.type == RT_TYPE_TEXT ? value.text : NULL);
+}
+
+static int answer_snapshot(const struct recorder *recorder)
+{
+	CLEANUP_BUFFER struct buffer bytes = BUFFER(SNAPSHOT_MOST_BYTES);
+	int error = tracker_pack_newest(recorder->tracker, &bytes);
+
+	return send_answer(recorder, error, bytes.data, error < 0 ? 0 : bytes.length);
 }
 
 static int answer_over(const struct recorder *recorder)
@@ -213,6 +222,8 @@ static int answer_question(struct recorder *recorder, const struct remote_messag
 	case REMOTE_INSTANCES:
 		return send_answer(recorder, (int64_t)rt_instance_count(tracker, (rt_metric)message->first),
 				   NULL, 0);
+	case REMOTE_SNAPSHOT:
+		return answer_snapshot(recorder);
 	case REMOTE_START:
 		return send_answer(recorder, start_sampling(recorder), NULL, 0);
 	case REMOTE_OVER:

@@ -62,19 +62,19 @@ static void add_real(struct json_writer *json, const char *key, double value, in
 	json_decimal(json, value, decimals);
 }
 
-static void add_cell(struct json_writer *json, const char *key, struct rt_cell cell)
+static void add_cell(struct json_writer *json, const char *key, struct rt_value cell)
 {
 	switch (cell.type) {
-	case RT_CELL_COUNT:
+	case RT_TYPE_COUNT:
 		add_count(json, key, cell.count);
 		return;
-	case RT_CELL_REAL:
+	case RT_TYPE_REAL:
 		add_real(json, key, cell.real, 6);
 		return;
-	case RT_CELL_TEXT:
+	case RT_TYPE_TEXT:
 		add_text(json, key, cell.text);
 		return;
-	case RT_CELL_NONE:
+	case RT_TYPE_NONE:
 	default:
 		return;
 	}
@@ -301,25 +301,25 @@ enum gpus_told { GPUS_UNKNOWN, GPUS_NONE, GPUS_ALL };
  * On a machine without GPUs, `gpus` is 0 and stands alone: run_lines.c then takes their work for 0. Where a recording
  * tells nothing about GPUs, `gpus` is absent as well; a summary counts 0 there.
  */
-static enum gpus_told find_gpus_told(const struct rt_cell values[static RUN_FIGURE_COUNT])
+static enum gpus_told find_gpus_told(const struct rt_value values[static RUN_FIGURE_COUNT])
 {
 	static const enum run_figure_id WORK[] = {FIGURE_gpu_used_max, FIGURE_gpu_mean, FIGURE_gpu_max,
 						  FIGURE_gpu_memory_max_mib};
-	struct rt_cell count = values[FIGURE_gpu_count];
+	struct rt_value count = values[FIGURE_gpu_count];
 	size_t known = 0, zeros = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(WORK); i++) {
-		known += values[WORK[i]].type != RT_CELL_NONE;
-		zeros += values[WORK[i]].type != RT_CELL_NONE && !(cell_real(values[WORK[i]], 0) > 0);
+		known += values[WORK[i]].type != RT_TYPE_NONE;
+		zeros += values[WORK[i]].type != RT_TYPE_NONE && !(cell_real(values[WORK[i]], 0) > 0);
 	}
-	if (count.type != RT_CELL_COUNT || (!count.count && !known))
+	if (count.type != RT_TYPE_COUNT || (!count.count && !known))
 		return GPUS_UNKNOWN;
 	return !count.count && zeros == ARRAY_SIZE(WORK) ? GPUS_NONE : GPUS_ALL;
 }
 
 static void add_figures(struct json_writer *json, const struct advice_run *run)
 {
-	struct rt_cell values[RUN_FIGURE_COUNT];
+	struct rt_value values[RUN_FIGURE_COUNT];
 	const struct run_figure *figure;
 	enum gpus_told told;
 

@@ -30,11 +30,11 @@ const char *figure_text(double value, char ret_text[static NUMBER_BYTES])
 
 static enum rt_size_unit decimal_unit(double bytes)
 {
-	return fabs(bytes) < 999.5     ? RT_BYTES
-	       : fabs(bytes) < 999.5e3 ? RT_KB
-	       : fabs(bytes) < 999.5e6 ? RT_MB
-	       : fabs(bytes) < 999.5e9 ? RT_GB
-				       : RT_TB;
+	return fabs(bytes) < 999.5     ? RT_SIZE_BYTES
+	       : fabs(bytes) < 999.5e3 ? RT_SIZE_KB
+	       : fabs(bytes) < 999.5e6 ? RT_SIZE_MB
+	       : fabs(bytes) < 999.5e9 ? RT_SIZE_GB
+				       : RT_SIZE_TB;
 }
 
 static void add_byte_number(struct buffer *text, const struct view *view, double bytes)

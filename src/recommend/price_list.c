@@ -51,11 +51,11 @@ static double number_at(const rt_table *table, const char *name, size_t row)
 static const char *text_at(const rt_table *table, const char *name, size_t row)
 {
 	ssize_t column = rt_table_find(table, name);
-	struct rt_cell cell = {0};
+	struct rt_value cell = {0};
 
 	if (column >= 0)
 		cell = rt_table_get(table, (size_t)column, row);
-	return cell.type == RT_CELL_TEXT ? cell.text : "";
+	return cell.type == RT_TYPE_TEXT ? cell.text : "";
 }
 
 static double memory_mib(const rt_table *table, size_t row)
@@ -70,7 +70,7 @@ static bool passes_filter(const rt_table *table, size_t row, const char *filter)
 {
 	const char *equals = strchr(filter, '=');
 	char name[64], value[64];
-	struct rt_cell cell;
+	struct rt_value cell;
 	ssize_t column;
 
 	if (!equals || (size_t)(equals - filter) >= sizeof(name))
@@ -80,9 +80,9 @@ static bool passes_filter(const rt_table *table, size_t row, const char *filter)
 	if (column < 0)
 		return false;
 	cell = rt_table_get(table, (size_t)column, row);
-	if (cell.type == RT_CELL_TEXT)
+	if (cell.type == RT_TYPE_TEXT)
 		return strcmp(cell.text, equals + 1) == 0;
-	plain_print(value, sizeof(value), cell.type == RT_CELL_COUNT ? "%.0f" : "%.10g",
+	plain_print(value, sizeof(value), cell.type == RT_TYPE_COUNT ? "%.0f" : "%.10g",
 		    cell_real(cell, NAN));
 	return strcmp(value, equals + 1) == 0;
 }

@@ -475,7 +475,7 @@ void rt_advice_free(rt_advice *advice)
 	free(advice);
 }
 
-struct rt_cell rt_advice_get(const rt_advice *advice, const char *name)
+struct rt_value rt_advice_get(const rt_advice *advice, const char *name)
 {
 	const struct {
 		const char *name;
@@ -486,9 +486,11 @@ struct rt_cell rt_advice_get(const rt_advice *advice, const char *name)
 		       {"vram", advice->vram_mib}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(FIGURES); i++)
-		if (strcmp(name, FIGURES[i].name) == 0 && FIGURES[i].value >= 0)
-			return (struct rt_cell){.type = RT_CELL_COUNT, .count = FIGURES[i].value};
-	return (struct rt_cell){0};
+		if (strcmp(name, FIGURES[i].name) == 0)
+			return FIGURES[i].value < 0
+				       ? (struct rt_value){.reason = ABSENT_NOT_COLLECTED}
+				       : (struct rt_value){.type = RT_TYPE_COUNT, .count = FIGURES[i].value};
+	return (struct rt_value){.reason = ABSENT_NOT_GIVEN};
 }
 
 const char *rt_advice_refused(const rt_advice *advice)

@@ -115,21 +115,23 @@ int record_column_find(const char *name, struct metric_place *ret_column, struct
 	return result;
 }
 
-static struct rt_cell cell_of(const struct row *row, const struct metric *metric, size_t offset)
+static struct rt_value cell_of(const struct row *row, const struct metric *metric, size_t offset)
 {
-	if (!row || field_absent(row, metric->type, offset))
-		return (struct rt_cell){0};
+	int reason = row ? field_absent(row, metric->type, offset) : ABSENT_NOT_COLLECTED;
+
+	if (reason)
+		return (struct rt_value){.reason = reason};
 	switch (metric->type) {
 	case TYPE_REAL:
-		return (struct rt_cell){.type = RT_CELL_REAL, .real = *row_real(row, offset)};
+		return (struct rt_value){.type = RT_TYPE_REAL, .real = *row_real(row, offset)};
 	case TYPE_TEXT:
-		return (struct rt_cell){.type = RT_CELL_TEXT, .text = *row_text(row, offset)};
+		return (struct rt_value){.type = RT_TYPE_TEXT, .text = *row_text(row, offset)};
 	default:
-		return (struct rt_cell){.type = RT_CELL_COUNT, .count = *row_count(row, offset)};
+		return (struct rt_value){.type = RT_TYPE_COUNT, .count = *row_count(row, offset)};
 	}
 }
 
-struct rt_cell record_column_cell(const struct metric_place *place, const struct frame *frame)
+struct rt_value record_column_cell(const struct metric_place *place, const struct frame *frame)
 {
 	double value;
 
@@ -137,7 +139,8 @@ struct rt_cell record_column_cell(const struct metric_place *place, const struct
 		return cell_of(metric_place_row(place, frame), metric_place_metric(place),
 			       metric_offset(place->index));
 	value = metric_place_real(place, frame);
-	return isnan(value) ? (struct rt_cell){0} : (struct rt_cell){.type = RT_CELL_REAL, .real = value};
+	return isnan(value) ? (struct rt_value){.reason = ABSENT_NOT_COLLECTED}
+			    : (struct rt_value){.type = RT_TYPE_REAL, .real = value};
 }
 
 double record_column_real(const struct metric_place *place, const struct frame *frame)

@@ -21,10 +21,10 @@ static inline void record_column_want(const struct metric_place *column, struct 
 }
 
 /*
- * Returns RT_CELL_NONE if the value is absent, or if the sample lacks the instance. Texts live as long as the
+ * Returns RT_TYPE_NONE if the value is absent, or if the sample lacks the instance. Texts live as long as the
  * frame.
  */
-struct rt_cell record_column_cell(const struct metric_place *column, const struct frame *frame);
+struct rt_value record_column_cell(const struct metric_place *column, const struct frame *frame);
 
 /* Returns the same as a number; NaN if it is absent or a text. */
 double record_column_real(const struct metric_place *column, const struct frame *frame);

@@ -71,11 +71,16 @@ int rt_record_next(rt_record *record, struct rt_problem *ret_problem)
 	return result;
 }
 
-struct rt_cell rt_record_get(const rt_record *record, size_t column)
+struct rt_value rt_record_get(const rt_record *record, size_t column)
 {
+	struct rt_value value = {.reason = ABSENT_NOT_GIVEN};
+
 	if (!record->frame || column >= record->column_count)
-		return (struct rt_cell){0};
-	return record_column_cell(&record->columns[column], record->frame);
+		return value;
+	value = record_column_cell(&record->columns[column], record->frame);
+	if (value.type == RT_TYPE_COUNT && metric_place_metric(&record->columns[column])->type == TYPE_FLAG)
+		value.type = RT_TYPE_FLAG;
+	return value;
 }
 
 double rt_record_timestamp(const rt_record *record)

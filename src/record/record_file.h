@@ -6,7 +6,7 @@
 #include "format/csv_decode.h"
 #include "format/json_decode.h"
 #include "record/reader.h"
-#include "record/snapshot.h"
+#include "record/package_snapshot.h"
 #include "record/source.h"
 
 struct record_file {

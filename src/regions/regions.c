@@ -90,7 +90,7 @@ static int add_region(rt_regions *regions, struct phase_tally *tally)
 	for (size_t i = 0; i < phase->call_count; i++) {
 		double secs = phase->calls[i].stop - phase->calls[i].start;
 
-		(void)values_add(&seconds, (struct rt_cell){.type = RT_CELL_REAL, .real = secs}, NAN);
+		(void)values_add(&seconds, (struct rt_value){.type = RT_TYPE_REAL, .real = secs}, NAN);
 	}
 	take_statistics(&seconds, region->seconds);
 	for (size_t i = 0; i < regions->measure_count; i++)
@@ -152,7 +152,7 @@ static int add_measure(rt_regions *regions, const char *name)
 
 /* ---- recordings ------------------------------------------------------------------------------------- */
 
-static int add_fact(rt_table *facts, const char *name, struct rt_cell value)
+static int add_fact(rt_table *facts, const char *name, struct rt_value value)
 {
 	ssize_t column = rt_table_add_column(facts, name);
 
@@ -179,7 +179,7 @@ static int read_facts(rt_regions *regions, const rt_summary *summary)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(FACTS); i++)
 		if (add_fact(regions->facts, FACTS[i].name,
-			     (struct rt_cell){.type = RT_CELL_COUNT, .count = (int64_t)FACTS[i].value}) < 0)
+			     (struct rt_value){.type = RT_TYPE_COUNT, .count = (int64_t)FACTS[i].value}) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -188,7 +188,7 @@ static int read_facts(rt_regions *regions, const rt_summary *summary)
 static int add_samples(struct tallies *tallies, rt_record *record, const struct run_clock *clock,
 		       struct rt_problem *problem)
 {
-	CLEANUP_FREE struct rt_cell *cells = calloc(tallies->measure_count + 1, sizeof(*cells));
+	CLEANUP_FREE struct rt_value *cells = calloc(tallies->measure_count + 1, sizeof(*cells));
 	struct rt_record_info info = {.size = sizeof(info)};
 	size_t run = 1;
 	int result;
@@ -319,14 +319,14 @@ int rt_regions_read(const char *const *paths, size_t path_count, const char *mar
 
 /* ---- files of gpu_tracker --------------------------------------------------------------------------- */
 
-static struct rt_cell cell_of_text(const struct cell_text *text, char **ret_copy)
+static struct rt_value cell_of_text(const struct cell_text *text, char **ret_copy)
 {
-	struct rt_cell cell = cell_of_number(text->text);
+	struct rt_value cell = cell_of_number(text->text);
 
-	if (cell.type == RT_CELL_NONE && scan_left(&text->text)) {
+	if (cell.type == RT_TYPE_NONE && scan_left(&text->text)) {
 		*ret_copy = strndup(text->text.at, scan_left(&text->text));
 		if (*ret_copy)
-			cell = (struct rt_cell){.type = RT_CELL_TEXT, .text = *ret_copy};
+			cell = (struct rt_value){.type = RT_TYPE_TEXT, .text = *ret_copy};
 	}
 	return cell;
 }
@@ -341,7 +341,7 @@ static int take_line(rt_table *table, struct scan line, bool names)
 
 	for (size_t column = 0; (result = cells_next(&cells, &text)) > 0 && row >= 0; column++) {
 		CLEANUP_FREE char *copy = NULL;
-		struct rt_cell cell = cell_of_text(&text, &copy);
+		struct rt_value cell = cell_of_text(&text, &copy);
 		ssize_t done = names ? rt_table_add_column(table, copy ? copy : "")
 				     : rt_table_set(table, column, (size_t)row, cell);
 
@@ -411,7 +411,7 @@ static int tally_table(rt_regions *regions, const rt_table *samples)
 	size_t rows = rt_table_row_count(samples), columns = rt_table_column_count(samples);
 	ssize_t timestamp = rt_table_find(samples, "timestamp");
 	CLEANUP_FREE struct timed_row *order = calloc(rows + 1, sizeof(*order));
-	CLEANUP_FREE struct rt_cell *cells = calloc(columns + 1, sizeof(*cells));
+	CLEANUP_FREE struct rt_value *cells = calloc(columns + 1, sizeof(*cells));
 	__attribute__((cleanup(tallies_done))) struct tallies tallies = {0};
 	int result = order && cells ? begin_measures(regions, columns) : -ENOMEM;
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "regions/sample_shares.h"
+#include "resource_tracker_internal.h"
 
 struct region {
 	char *name;

@@ -143,9 +143,9 @@ static void add_table(struct buffer *out, const char *indent, char *const *label
 	}
 }
 
-static void add_fact(struct buffer *out, struct rt_cell cell)
+static void add_fact(struct buffer *out, struct rt_value cell)
 {
-	if (cell.type == RT_CELL_REAL) {
+	if (cell.type == RT_TYPE_REAL) {
 		add_cell(out, cell.real);
 		return;
 	}

@@ -20,7 +20,7 @@ enum region_statistic { REGION_MIN, REGION_MAX, REGION_MEAN, REGION_STD, REGION_
 
 struct sample_values {
 	double began, ended;
-	const struct rt_cell *cells; /* of each measure */
+	const struct rt_value *cells; /* of each measure */
 };
 
 /* The sums of the shares of samples, for one measure. */

@@ -68,27 +68,25 @@ int remote_receive(int socket, struct remote_message *ret_message, struct buffer
 	return 0;
 }
 
-enum { PRESENT_BIT = 16, REASON_SHIFT = 8 };
+enum { TYPE_MASK = 0xff, REASON_SHIFT = 8 };
 
 void remote_value_pack(const struct rt_value *value, struct remote_message *ret_message)
 {
-	if (value->type == RT_REAL)
+	if (value->type == RT_TYPE_REAL)
 		memcpy(&ret_message->first, &value->real, sizeof value->real);
 	else
-		ret_message->first = value->type == RT_TEXT ? 0 : value->count;
-	ret_message->count = (int64_t)value->type + (value->present ? PRESENT_BIT : 0) +
-			     ((int64_t)value->reason << REASON_SHIFT);
+		ret_message->first = value->type == RT_TYPE_TEXT ? 0 : value->count;
+	ret_message->count = (int64_t)value->type + ((int64_t)value->reason << REASON_SHIFT);
 }
 
 struct rt_value remote_value_unpack(const struct remote_message *message)
 {
 	struct rt_value value = {
-		.type = (enum rt_type)(message->count & (PRESENT_BIT - 1)),
-		.present = message->count & PRESENT_BIT,
+		.type = (enum rt_type)(message->count & TYPE_MASK),
 		.reason = (int)(message->count >> REASON_SHIFT),
 	};
 
-	if (value.type == RT_REAL)
+	if (value.type == RT_TYPE_REAL)
 		memcpy(&value.real, &message->first, sizeof value.real);
 	else
 		value.count = message->first;

@@ -27,6 +27,7 @@ enum remote_question {
 	REMOTE_OUTPUT_PATH,    /* first: index. Answer: text */
 	REMOTE_VALUE, /* first: metric, count: instance, or payload: full name. Answer: remote_value_pack() */
 	REMOTE_INSTANCES, /* first: metric */
+	REMOTE_SNAPSHOT,  /* answer: metric/frame_pack.h */
 	REMOTE_START,
 	REMOTE_OVER, /* answer: 0 or 1, first: the reason */
 	REMOTE_STOP, /* first: the reason, count: the status */

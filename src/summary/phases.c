@@ -281,13 +281,13 @@ static void cleanup_table(rt_table **table)
 	rt_table_free(*table);
 }
 
-static void add_cell_text(struct buffer *out, struct rt_cell cell)
+static void add_cell_text(struct buffer *out, struct rt_value cell)
 {
-	if (cell.type == RT_CELL_TEXT)
+	if (cell.type == RT_TYPE_TEXT)
 		buffer_add_text(out, cell.text);
-	else if (cell.type == RT_CELL_COUNT)
+	else if (cell.type == RT_TYPE_COUNT)
 		buffer_add_i64(out, cell.count);
-	else if (cell.type == RT_CELL_REAL)
+	else if (cell.type == RT_TYPE_REAL)
 		buffer_printf(out, "%.17g", cell.real);
 }
 

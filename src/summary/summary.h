@@ -219,6 +219,6 @@ int run_facts_read(struct run_facts *facts, const char *const *paths, size_t pat
 void run_facts_done(struct run_facts *facts);
 
 /* All values, rounded. Texts belong to the summary. A flag is a count, 0 or 1. */
-void summary_values(const struct run_facts *facts, struct rt_cell ret_values[static RUN_FIGURE_COUNT]);
+void summary_values(const struct run_facts *facts, struct rt_value ret_values[static RUN_FIGURE_COUNT]);
 /* The same as numbers, not rounded. NaN: absent, or a text. */
 void summary_numbers(const struct run_facts *facts, double ret_numbers[static RUN_FIGURE_COUNT]);

@@ -100,19 +100,19 @@ static void find_values(const struct run_facts *summary,
 #include "figures/run_figures.def"
 }
 
-static struct rt_cell cell_of(const struct run_figure *figure, const struct figure_value *value)
+static struct rt_value cell_of(const struct run_figure *figure, const struct figure_value *value)
 {
 	if (value->text)
-		return (struct rt_cell){.type = RT_CELL_TEXT, .text = value->text};
+		return (struct rt_value){.type = RT_TYPE_TEXT, .text = value->text};
 	if (!isfinite(value->number))
-		return (struct rt_cell){0};
+		return (struct rt_value){.reason = ABSENT_NOT_COLLECTED};
 	if (figure->kind == KIND_REAL)
-		return (struct rt_cell){.type = RT_CELL_REAL,
-					.real = round_like_python(value->number, figure->decimals)};
-	return (struct rt_cell){.type = RT_CELL_COUNT, .count = count_of_real(value->number + 0.5)};
+		return (struct rt_value){.type = RT_TYPE_REAL,
+					 .real = round_like_python(value->number, figure->decimals)};
+	return (struct rt_value){.type = RT_TYPE_COUNT, .count = count_of_real(value->number + 0.5)};
 }
 
-void summary_values(const struct run_facts *summary, struct rt_cell ret_values[static RUN_FIGURE_COUNT])
+void summary_values(const struct run_facts *summary, struct rt_value ret_values[static RUN_FIGURE_COUNT])
 {
 	struct figure_value values[RUN_FIGURE_COUNT];
 

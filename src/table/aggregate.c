@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/plain_print.h"
 #include "base/scan.h"
+#include "metric/absent.h"
 
 static const struct {
 	const char *name;
@@ -59,14 +60,14 @@ static void add_sums(struct values *values, double value)
 	values->squares += (value - before) * (value - values->mean);
 }
 
-int values_add(struct values *values, struct rt_cell cell, double weight)
+int values_add(struct values *values, struct rt_value cell, double weight)
 {
 	double value = cell_real(cell, NAN);
 
 	if (!isfinite(value))
 		return 0;
 	values->count++;
-	if (cell.type == RT_CELL_REAL)
+	if (cell.type == RT_TYPE_REAL)
 		values->real = true;
 	else
 		values->overflowed |=
@@ -96,31 +97,32 @@ void values_weigh_first(struct values *values, double weight)
 	values->first_unweighted = false;
 }
 
-static struct rt_cell real_cell(double value)
+static struct rt_value real_cell(double value)
 {
-	return isfinite(value) ? (struct rt_cell){.type = RT_CELL_REAL, .real = value} : (struct rt_cell){0};
+	return isfinite(value) ? (struct rt_value){.type = RT_TYPE_REAL, .real = value}
+			       : (struct rt_value){.reason = ABSENT_NOT_COLLECTED};
 }
 
-static struct rt_cell count_cell(int64_t count)
+static struct rt_value count_cell(int64_t count)
 {
-	return (struct rt_cell){.type = RT_CELL_COUNT, .count = count};
+	return (struct rt_value){.type = RT_TYPE_COUNT, .count = count};
 }
 
-static struct rt_cell mean_of(const struct values *values)
+static struct rt_value mean_of(const struct values *values)
 {
 	if (!values->real && !values->overflowed && values->whole_sum % values->count == 0)
 		return count_cell(values->whole_sum / values->count);
 	return real_cell((values->sum + values->lost) / (double)values->count);
 }
 
-static struct rt_cell sum_of(const struct values *values)
+static struct rt_value sum_of(const struct values *values)
 {
 	if (!values->real && !values->overflowed)
 		return count_cell(values->whole_sum);
 	return real_cell(values->sum + values->lost);
 }
 
-static struct rt_cell range_of(const struct values *values)
+static struct rt_value range_of(const struct values *values)
 {
 	int64_t range;
 
@@ -129,12 +131,12 @@ static struct rt_cell range_of(const struct values *values)
 	return real_cell(cell_real(values->most, 0) - cell_real(values->least, 0));
 }
 
-struct rt_cell values_get(struct values *values, struct aggregate aggregate)
+struct rt_value values_get(struct values *values, struct aggregate aggregate)
 {
 	if (aggregate.kind == AGGREGATE_LEN)
 		return count_cell(values->count);
 	if (!values->count)
-		return (struct rt_cell){0};
+		return (struct rt_value){.reason = ABSENT_NOT_COLLECTED};
 	switch (aggregate.kind) {
 	case AGGREGATE_MEAN:
 		return mean_of(values);
@@ -158,7 +160,7 @@ struct rt_cell values_get(struct values *values, struct aggregate aggregate)
 	case AGGREGATE_PERCENTILE:
 		return real_cell(quantile_at(&values->quantile, aggregate.fraction));
 	default:
-		return (struct rt_cell){0};
+		return (struct rt_value){.reason = ABSENT_NOT_COLLECTED};
 	}
 }
 

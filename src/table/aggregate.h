@@ -44,25 +44,25 @@ struct values {
 	double mean, squares; /* Welford: the running mean and the squares around it */
 	double weighted, weights;
 	bool first_unweighted; /* the first value's interval is not known yet */
-	struct rt_cell least, most, first, last;
+	struct rt_value least, most, first, last;
 	bool keep_quantiles; /* set before the first value if a percentile will be needed */
 	struct quantile quantile;
 };
 
 /* Adds a value. Empty cells, texts, NaN and infinities are skipped. `weight`: seconds, NaN if unknown. */
-int values_add(struct values *values, struct rt_cell cell, double weight);
+int values_add(struct values *values, struct rt_value cell, double weight);
 /* Sets the weight of the first value, once it is known. Does nothing if values_add() got it. */
 void values_weigh_first(struct values *values, double weight);
-/* Returns RT_CELL_NONE without values. */
-struct rt_cell values_get(struct values *values, struct aggregate aggregate);
+/* Returns RT_TYPE_NONE without values. */
+struct rt_value values_get(struct values *values, struct aggregate aggregate);
 void values_done(struct values *values);
 
 /* Rounds to `decimals` as Python does: the exact binary value, ties to even. */
 double round_like_python(double value, int decimals);
 
-static inline double cell_real(struct rt_cell cell, double otherwise)
+static inline double cell_real(struct rt_value cell, double otherwise)
 {
-	return cell.type == RT_CELL_REAL    ? cell.real
-	       : cell.type == RT_CELL_COUNT ? (double)cell.count
+	return cell.type == RT_TYPE_REAL    ? cell.real
+	       : cell.type == RT_TYPE_COUNT ? (double)cell.count
 					    : otherwise;
 }

@@ -36,20 +36,20 @@ static void cleanup_table(rt_table **table)
 	rt_table_free(*table);
 }
 
-static struct rt_cell cell_of(sqlite3_stmt *statement, int column)
+static struct rt_value cell_of(sqlite3_stmt *statement, int column)
 {
 	switch (sqlite3_column_type(statement, column)) {
 	case SQLITE_INTEGER:
-		return (struct rt_cell){.type = RT_CELL_COUNT,
-					.count = sqlite3_column_int64(statement, column)};
+		return (struct rt_value){.type = RT_TYPE_COUNT,
+					 .count = sqlite3_column_int64(statement, column)};
 	case SQLITE_FLOAT:
-		return (struct rt_cell){.type = RT_CELL_REAL,
-					.real = sqlite3_column_double(statement, column)};
+		return (struct rt_value){.type = RT_TYPE_REAL,
+					 .real = sqlite3_column_double(statement, column)};
 	case SQLITE_TEXT:
-		return (struct rt_cell){.type = RT_CELL_TEXT,
-					.text = (const char *)sqlite3_column_text(statement, column)};
+		return (struct rt_value){.type = RT_TYPE_TEXT,
+					 .text = (const char *)sqlite3_column_text(statement, column)};
 	default:
-		return (struct rt_cell){0};
+		return (struct rt_value){0};
 	}
 }
 

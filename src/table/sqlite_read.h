@@ -4,6 +4,7 @@
 #pragma once
 
 #include "record/problem.h"
+#include "resource_tracker_internal.h"
 
 /* Looks at the file's first bytes. */
 bool sqlite_is_file(const char *path);

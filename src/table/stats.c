@@ -22,9 +22,9 @@ static const struct rt_stat_spec DEFAULTS[] = {
 	{"process_gpu_utilized", "mean", NULL, 2},
 	{"process_gpu_utilized", "max", NULL, 2},
 	{"system_disk_space_used_gb", "max", NULL, 2},
-	{"system_net_recv_bytes", "sum", NULL, RT_NOT_ROUNDED},
-	{"system_net_sent_bytes", "sum", NULL, RT_NOT_ROUNDED},
-	{"timestamp", "duration", NULL, RT_NOT_ROUNDED},
+	{"system_net_recv_bytes", "sum", NULL, RT_STAT_NOT_ROUNDED},
+	{"system_net_sent_bytes", "sum", NULL, RT_STAT_NOT_ROUNDED},
+	{"timestamp", "duration", NULL, RT_STAT_NOT_ROUNDED},
 };
 
 const struct rt_stat_spec *rt_stats_default_specs(size_t *ret_count)
@@ -61,7 +61,7 @@ static size_t place_of(const rt_stats *stats, const char *column)
 	return place;
 }
 
-int stats_set(rt_stats *stats, const char *column, const char *name, struct rt_cell value)
+int stats_set(rt_stats *stats, const char *column, const char *name, struct rt_value value)
 {
 	struct stats_entry *entries, entry = {.value = value};
 	size_t place;
@@ -90,17 +90,17 @@ int stats_set(rt_stats *stats, const char *column, const char *name, struct rt_c
 	return 0;
 }
 
-struct rt_cell rt_stats_get(const rt_stats *stats, const char *column, const char *name)
+struct rt_value rt_stats_get(const rt_stats *stats, const char *column, const char *name)
 {
 	for (size_t i = 0; i < stats->count; i++)
 		if (strcmp(stats->entries[i].column, column) == 0 &&
 		    strcmp(stats->entries[i].name, name) == 0)
 			return stats->entries[i].value;
-	return (struct rt_cell){0};
+	return (struct rt_value){.reason = ABSENT_NOT_GIVEN};
 }
 
 int rt_stats_entry(const rt_stats *stats, size_t index, const char **ret_column, const char **ret_name,
-		   struct rt_cell *ret_value)
+		   struct rt_value *ret_value)
 {
 	if (index >= stats->count)
 		return -ENOENT;
@@ -183,7 +183,7 @@ static int gather_values(struct gatherings *gatherings, struct record *record)
 		gatherings->last_elapsed_secs = frame->sample->elapsed_secs;
 		for (size_t i = 0; i < gatherings->count; i++) {
 			struct stats_gathering *gathering = &gatherings->list[i];
-			struct rt_cell cell = record_column_cell(&gathering->column, frame);
+			struct rt_value cell = record_column_cell(&gathering->column, frame);
 
 			result = values_add(&gathering->values, cell,
 					    frame->sample->actual_interval_ms / 1000);
@@ -194,9 +194,9 @@ static int gather_values(struct gatherings *gatherings, struct record *record)
 	return result == 0 && !run ? -ENODATA : result;
 }
 
-static struct rt_cell rounded_cell(struct rt_cell value, int decimals)
+static struct rt_value rounded_cell(struct rt_value value, int decimals)
 {
-	if (value.type == RT_CELL_REAL && decimals != RT_NOT_ROUNDED)
+	if (value.type == RT_TYPE_REAL && decimals != RT_STAT_NOT_ROUNDED)
 		value.real = round_like_python(value.real, decimals);
 	return value;
 }
@@ -223,12 +223,12 @@ static int add_results(rt_stats *stats, const struct gatherings *gatherings, con
 	for (size_t i = 0; i < count && result == 0; i++) {
 		struct stats_gathering *gathering = find_gathering(gatherings, specs[i].column);
 		struct aggregate aggregate = {0};
-		struct rt_cell value;
+		struct rt_value value;
 
 		(void)aggregate_find(specs[i].aggregate, &aggregate, NULL);
 		values_weigh_first(&gathering->values, record_lead_in_secs(record));
 		value = values_get(&gathering->values, aggregate);
-		if (aggregate.kind == AGGREGATE_DURATION && value.type == RT_CELL_REAL &&
+		if (aggregate.kind == AGGREGATE_DURATION && value.type == RT_TYPE_REAL &&
 		    strcmp(specs[i].column, "timestamp") == 0)
 			value.real = duration_of_run(gatherings, record, value.real);
 		result = stats_set(stats, specs[i].column, specs[i].name ? specs[i].name : specs[i].aggregate,
@@ -286,7 +286,7 @@ static int compute_of_table(rt_stats *stats, const rt_table *table, const struct
 	ssize_t column = rt_table_find(table, spec->column);
 	struct values values = {0};
 	struct aggregate aggregate;
-	struct rt_cell value;
+	struct rt_value value;
 	int result = aggregate_find(spec->aggregate, &aggregate, problem);
 
 	if (result < 0)
@@ -300,7 +300,7 @@ static int compute_of_table(rt_stats *stats, const rt_table *table, const struct
 	if (aggregate.kind == AGGREGATE_LEN)
 		value.count = (int64_t)rt_table_row_count(table);
 	values_done(&values);
-	if (result == 0 && value.type == RT_CELL_NONE)
+	if (result == 0 && value.type == RT_TYPE_NONE)
 		return problem_set(problem, -ENODATA, "'%.200s' has no numbers", spec->column);
 	if (result == 0)
 		result = stats_set(stats, spec->column, spec->name ? spec->name : spec->aggregate,

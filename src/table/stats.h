@@ -5,13 +5,14 @@
 #pragma once
 
 #include "record/problem.h"
+#include "resource_tracker_internal.h"
 #include "table/aggregate.h"
 
 /* A list of entries; those of one column are neighbours. */
 struct stats_entry {
 	char *column;
 	char *name;
-	struct rt_cell value; /* never a text */
+	struct rt_value value; /* never a text */
 };
 
 struct rt_stats {
@@ -22,4 +23,4 @@ struct rt_stats {
 /* Returns NULL if memory runs out. */
 rt_stats *stats_new(void);
 /* Adds an entry, or replaces the one with the same names. Returns 0 or -ENOMEM. */
-int stats_set(rt_stats *stats, const char *column, const char *name, struct rt_cell value);
+int stats_set(rt_stats *stats, const char *column, const char *name, struct rt_value value);

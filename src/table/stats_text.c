@@ -66,14 +66,14 @@ static size_t list_names(const rt_stats *stats, const char **names)
 	return count;
 }
 
-static void add_cell(struct buffer *out, struct rt_cell value, size_t width)
+static void add_cell(struct buffer *out, struct rt_value value, size_t width)
 {
 	CLEANUP_BUFFER struct buffer cell = BUFFER(1 << 10);
 
 	/* Four decimals are enough for readers; JSON has them all. */
-	if (value.type == RT_CELL_REAL)
+	if (value.type == RT_TYPE_REAL)
 		value.real = round_like_python(value.real, 4);
-	if (value.type == RT_CELL_NONE)
+	if (value.type == RT_TYPE_NONE)
 		buffer_add_char(&cell, '-');
 	else
 		cell_add_text(&cell, value);
@@ -141,24 +141,24 @@ static bool take_key(struct scan *json, struct buffer *key)
 	return buffer_reserve(key, 0) == 0;
 }
 
-static bool take_number(struct scan *json, struct rt_cell *ret_value)
+static bool take_number(struct scan *json, struct rt_value *ret_value)
 {
 	enum json_kind kind;
 	struct scan raw;
 
-	*ret_value = (struct rt_cell){0};
+	*ret_value = (struct rt_value){0};
 	if (!json_value(json, &kind, &raw))
 		return false;
 	if (kind == VALUE_NULL)
 		return true;
 	*ret_value = cell_of_number(raw);
-	return kind == VALUE_NUMBER && ret_value->type != RT_CELL_NONE;
+	return kind == VALUE_NUMBER && ret_value->type != RT_TYPE_NONE;
 }
 
 static int take_column(rt_stats *stats, struct scan *json, const char *column)
 {
 	CLEANUP_BUFFER struct buffer name = BUFFER(1 << 16);
-	struct rt_cell value;
+	struct rt_value value;
 
 	if (!json_take(json, '{'))
 		return -EBADMSG;
@@ -217,7 +217,7 @@ int rt_stats_read_json(const char *path, rt_stats **ret_stats, struct rt_problem
 
 /* Combines one entry over all runs that have it. */
 static int combine_entry(const rt_stats *const *stats, size_t count, const struct stats_entry *entry,
-			 struct rt_cell *ret_value)
+			 struct rt_value *ret_value)
 {
 	bool average = strcmp(entry->name, "mean") == 0 || strcmp(entry->name, "duration") == 0;
 	struct values values = {0};
@@ -240,7 +240,7 @@ int rt_stats_combine(const rt_stats *const *stats, size_t count, rt_stats **ret_
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < stats[i]->count; j++) {
 			const struct stats_entry *entry = &stats[i]->entries[j];
-			struct rt_cell value;
+			struct rt_value value;
 			int result = combine_entry(stats, count, entry, &value);
 
 			if (result < 0)

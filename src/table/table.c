@@ -15,9 +15,20 @@ struct text_chunk {
 	char bytes[];
 };
 
+/* A value in 16 bytes: tables of a long run have millions. */
+struct cell {
+	int type; /* enum rt_type */
+	int reason;
+	union {
+		double real;
+		int64_t count;
+		const char *text;
+	};
+};
+
 struct column {
 	char *name;
-	struct rt_cell *cells;
+	struct cell *cells;
 };
 
 struct rt_table {
@@ -102,7 +113,7 @@ static int reserve_rows(rt_table *table, size_t rows)
 	while (capacity < rows)
 		capacity *= 2;
 	for (size_t i = 0; i < table->column_count; i++) {
-		struct rt_cell *cells = realloc(table->columns[i].cells, capacity * sizeof(*cells));
+		struct cell *cells = realloc(table->columns[i].cells, capacity * sizeof(*cells));
 
 		if (!cells)
 			return -ENOMEM;
@@ -117,7 +128,7 @@ ssize_t rt_table_add_row(rt_table *table)
 	if (reserve_rows(table, table->row_count + 1) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->column_count; i++)
-		table->columns[i].cells[table->row_count] = (struct rt_cell){0};
+		table->columns[i].cells[table->row_count] = (struct cell){0};
 	return (ssize_t)table->row_count++;
 }
 
@@ -142,59 +153,86 @@ static const char *keep_text(rt_table *table, const char *text)
 	return copy;
 }
 
-int rt_table_set(rt_table *table, size_t column, size_t row, struct rt_cell cell)
+int rt_table_set(rt_table *table, size_t column, size_t row, struct rt_value cell)
 {
+	struct cell packed;
+
 	if (column >= table->column_count || row >= table->row_count)
 		return -ENOENT;
-	if (cell.type == RT_CELL_TEXT) {
-		cell.text = keep_text(table, cell.text);
-		if (!cell.text)
+	packed = (struct cell){.type = (int)cell.type, .reason = cell.reason, .count = cell.count};
+	if (cell.type == RT_TYPE_REAL)
+		packed.real = cell.real;
+	if (cell.type == RT_TYPE_TEXT) {
+		packed.text = keep_text(table, cell.text);
+		if (!packed.text)
 			return -ENOMEM;
 	}
-	table->columns[column].cells[row] = cell;
+	table->columns[column].cells[row] = packed;
 	return 0;
 }
 
-struct rt_cell rt_table_get(const rt_table *table, size_t column, size_t row)
+struct rt_value rt_table_get(const rt_table *table, size_t column, size_t row)
 {
+	struct rt_value value = {RT_TYPE_NONE};
+	const struct cell *cell;
+
 	if (column >= table->column_count || row >= table->row_count)
-		return (struct rt_cell){0};
-	return table->columns[column].cells[row];
+		return value;
+	cell = &table->columns[column].cells[row];
+	value.type = (enum rt_type)cell->type;
+	value.reason = cell->reason;
+	if (value.type == RT_TYPE_REAL)
+		value.real = cell->real;
+	else if (value.type == RT_TYPE_TEXT)
+		value.text = cell->text;
+	else
+		value.count = cell->count;
+	return value;
 }
 
 bool rt_table_real(const rt_table *table, size_t column, size_t row, double *ret_value)
 {
-	struct rt_cell cell = rt_table_get(table, column, row);
+	struct rt_value cell = rt_table_get(table, column, row);
 
-	if (cell.type == RT_CELL_REAL)
+	if (cell.type == RT_TYPE_REAL)
 		*ret_value = cell.real;
-	else if (cell.type == RT_CELL_COUNT)
+	else if (cell.type == RT_TYPE_COUNT)
 		*ret_value = (double)cell.count;
-	return cell.type == RT_CELL_REAL || cell.type == RT_CELL_COUNT;
+	return cell.type == RT_TYPE_REAL || cell.type == RT_TYPE_COUNT;
 }
 
-const struct rt_cell *rt_table_cells(const rt_table *table, size_t column)
-{
-	return column < table->column_count ? table->columns[column].cells : NULL;
-}
-
-int rt_table_set_column(rt_table *table, const char *name, const struct rt_cell *cells, size_t count)
+/* Returns the index of a column of this name, old or new, in a table of `count` rows. */
+static ssize_t column_to_fill(rt_table *table, const char *name, size_t count)
 {
 	ssize_t column = rt_table_find(table, name);
-	int result = 0;
 
 	if (table->column_count && count != table->row_count)
 		return -EINVAL;
 	if (!table->column_count) {
-		result = reserve_rows(table, count);
+		if (reserve_rows(table, count) < 0)
+			return -ENOMEM;
 		table->row_count = count;
 	}
-	if (result == 0 && column < 0)
-		column = rt_table_add_column(table, name);
-	if (result < 0 || column < 0)
-		return result < 0 ? result : (int)column;
+	return column < 0 ? rt_table_add_column(table, name) : column;
+}
+
+int rt_table_set_column(rt_table *table, const char *name, const struct rt_value *cells, size_t count)
+{
+	ssize_t column = column_to_fill(table, name, count);
+	int result = column < 0 ? (int)column : 0;
+
 	for (size_t row = 0; row < count && result == 0; row++)
 		result = rt_table_set(table, (size_t)column, row, cells[row]);
+	return result;
+}
+
+static int copy_column(rt_table *to, const rt_table *from, size_t column)
+{
+	ssize_t copy = column_to_fill(to, from->columns[column].name, from->row_count);
+	int result = copy < 0 ? (int)copy : 0;
+
+	for (size_t row = 0; row < from->row_count && result == 0; row++)
+		result = rt_table_set(to, (size_t)copy, row, rt_table_get(from, column, row));
 	return result;
 }
 
@@ -253,8 +291,7 @@ int rt_table_select(const rt_table *table, const char *const *names, size_t coun
 		ssize_t column = rt_table_find(table, names[i]);
 		int result = column < 0 ? problem_set(ret_problem, -ENOENT, "there is no column '%.200s'",
 						      names[i])
-					: rt_table_set_column(part, names[i], table->columns[column].cells,
-							      table->row_count);
+					: copy_column(part, table, (size_t)column);
 
 		if (result < 0) {
 			rt_table_free(part);
@@ -271,7 +308,7 @@ static int copy_row(rt_table *to, const rt_table *from, size_t row)
 	int result = added < 0 ? (int)added : 0;
 
 	for (size_t i = 0; i < from->column_count && result == 0; i++)
-		result = rt_table_set(to, i, (size_t)added, from->columns[i].cells[row]);
+		result = rt_table_set(to, i, (size_t)added, rt_table_get(from, i, row));
 	return result;
 }
 

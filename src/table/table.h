@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "base/scan.h"
 #include "record/problem.h"
+#include "resource_tracker_internal.h"
 
 /*
  * Adds a real number with the fewest digits that read back as the same one, as Python prints it: 0.1, 2.0,
@@ -17,13 +18,13 @@ void buffer_add_shortest(struct buffer *out, double value);
 void json_shortest_member(struct json_writer *json, const char *key, double value);
 
 /* Adds a cell as Python's str() prints it: None, 12, 2.5, text. */
-void cell_add_text(struct buffer *out, struct rt_cell cell);
+void cell_add_text(struct buffer *out, struct rt_value cell);
 
 /* Adds a cell as JSON; a number that is not finite becomes null. */
-void cell_add_json(struct buffer *out, struct rt_cell cell);
+void cell_add_json(struct buffer *out, struct rt_value cell);
 
 /* Returns an integer if the text is one and fits, else a real number, else an empty cell. */
-struct rt_cell cell_of_number(struct scan text);
+struct rt_value cell_of_number(struct scan text);
 
 /* Turns a buffer into the malloc'd text that a public call returns, and empties the buffer. */
 int buffer_take_text(struct buffer *buffer, char **ret_text);

@@ -23,7 +23,7 @@ static void cleanup_source(struct source *source)
 }
 #define CLEANUP_SOURCE __attribute__((cleanup(cleanup_source)))
 
-struct rt_cell cell_of_number(struct scan text)
+struct rt_value cell_of_number(struct scan text)
 {
 	struct scan rest = text;
 	int64_t count;
@@ -31,27 +31,27 @@ struct rt_cell cell_of_number(struct scan text)
 
 	(void)(scan_left(&rest) > 1 && scan_literal(&rest, "+"));
 	if (scan_left(&rest) && scan_i64(&rest, &count) && !scan_left(&rest))
-		return (struct rt_cell){.type = RT_CELL_COUNT, .count = count};
+		return (struct rt_value){.type = RT_TYPE_COUNT, .count = count};
 	rest = text;
 	if (scan_left(&rest) && scan_real(&rest, &real) && !scan_left(&rest))
-		return (struct rt_cell){.type = RT_CELL_REAL, .real = real};
-	return (struct rt_cell){0};
+		return (struct rt_value){.type = RT_TYPE_REAL, .real = real};
+	return (struct rt_value){0};
 }
 
 /* Types a cell as Python would: an integer, else a real number (also "nan" and "inf"), else text. */
-static struct rt_cell typed_cell(struct scan text, const char *whole)
+static struct rt_value typed_cell(struct scan text, const char *whole)
 {
 	struct scan trimmed = scan_trim(text);
-	struct rt_cell number = cell_of_number(trimmed);
+	struct rt_value number = cell_of_number(trimmed);
 
-	if (number.type != RT_CELL_NONE)
+	if (number.type != RT_TYPE_NONE)
 		return number;
 	if (scan_is(&trimmed, "nan") || scan_is(&trimmed, "NaN"))
-		return (struct rt_cell){.type = RT_CELL_REAL, .real = NAN};
+		return (struct rt_value){.type = RT_TYPE_REAL, .real = NAN};
 	if (scan_is(&trimmed, "inf") || scan_is(&trimmed, "-inf"))
-		return (struct rt_cell){.type = RT_CELL_REAL,
-					.real = *trimmed.at == '-' ? -INFINITY : INFINITY};
-	return (struct rt_cell){.type = RT_CELL_TEXT, .text = whole};
+		return (struct rt_value){.type = RT_TYPE_REAL,
+					 .real = *trimmed.at == '-' ? -INFINITY : INFINITY};
+	return (struct rt_value){.type = RT_TYPE_TEXT, .text = whole};
 }
 
 /* Joins lines while a quote is open, because a text may contain line ends. */

@@ -16,18 +16,18 @@ enum { TEXT_CEILING = 1 << 30 };
 
 static const char TIME_COLUMN[] = "timestamp";
 
-static double real_of(struct rt_cell cell)
+static double real_of(struct rt_value cell)
 {
-	return cell.type == RT_CELL_COUNT  ? (double)cell.count
-	       : cell.type == RT_CELL_REAL ? cell.real
+	return cell.type == RT_TYPE_COUNT  ? (double)cell.count
+	       : cell.type == RT_TYPE_REAL ? cell.real
 					   : (double)NAN;
 }
 
-static void add_cell(struct buffer *out, struct rt_cell cell, const char *unit)
+static void add_cell(struct buffer *out, struct rt_value cell, const char *unit)
 {
 	double value = real_of(cell);
 
-	if (cell.type == RT_CELL_TEXT)
+	if (cell.type == RT_TYPE_TEXT)
 		buffer_add_printable(out, cell.text);
 	else if (isnan(value))
 		buffer_add_text(out, "-");
@@ -63,9 +63,9 @@ static void add_time_of_day(struct buffer *out, double secs)
 static bool is_empty(const rt_table *table, size_t column)
 {
 	for (size_t row = 0; row < rt_table_row_count(table); row++) {
-		struct rt_cell cell = rt_table_get(table, column, row);
+		struct rt_value cell = rt_table_get(table, column, row);
 
-		if (cell.type == RT_CELL_TEXT ? *cell.text != '\0'
+		if (cell.type == RT_TYPE_TEXT ? *cell.text != '\0'
 					      : real_of(cell) != 0 && !isnan(real_of(cell)))
 			return false;
 	}
@@ -83,7 +83,7 @@ static bool is_time(const rt_table *table, size_t column)
 static bool has_texts(const rt_table *table, size_t column)
 {
 	for (size_t row = 0; row < rt_table_row_count(table); row++)
-		if (rt_table_get(table, column, row).type == RT_CELL_TEXT)
+		if (rt_table_get(table, column, row).type == RT_TYPE_TEXT)
 			return true;
 	return false;
 }
@@ -125,7 +125,7 @@ static void fill_grid(struct grid *grid, const rt_table *table, const bool *left
 	}
 	for (size_t row = 0; row < rows; row++)
 		for (size_t i = 0; i < columns; i++) {
-			struct rt_cell cell = rt_table_get(table, i, row);
+			struct rt_value cell = rt_table_get(table, i, row);
 
 			if (left_out[i])
 				continue;

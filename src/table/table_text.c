@@ -23,29 +23,30 @@ int buffer_take_text(struct buffer *buffer, char **ret_text)
 	return 0;
 }
 
-void cell_add_text(struct buffer *out, struct rt_cell cell)
+void cell_add_text(struct buffer *out, struct rt_value cell)
 {
 	switch (cell.type) {
-	case RT_CELL_NONE:
+	case RT_TYPE_NONE:
 		buffer_add_text(out, "None");
 		break;
-	case RT_CELL_COUNT:
+	case RT_TYPE_COUNT:
+	case RT_TYPE_FLAG:
 		buffer_add_i64(out, cell.count);
 		break;
-	case RT_CELL_REAL:
+	case RT_TYPE_REAL:
 		buffer_add_shortest(out, cell.real);
 		break;
-	case RT_CELL_TEXT:
+	case RT_TYPE_TEXT:
 		buffer_add_text(out, cell.text);
 		break;
 	}
 }
 
-void cell_add_json(struct buffer *out, struct rt_cell cell)
+void cell_add_json(struct buffer *out, struct rt_value cell)
 {
-	if (cell.type == RT_CELL_TEXT)
+	if (cell.type == RT_TYPE_TEXT)
 		json_escape(out, cell.text, strlen(cell.text));
-	else if (cell.type == RT_CELL_NONE || (cell.type == RT_CELL_REAL && !isfinite(cell.real)))
+	else if (cell.type == RT_TYPE_NONE || (cell.type == RT_TYPE_REAL && !isfinite(cell.real)))
 		buffer_add_text(out, "null");
 	else
 		cell_add_text(out, cell);
@@ -78,7 +79,7 @@ static bool looks_like_number(const struct buffer *text)
 }
 
 /* Prints a cell for a terminal, with control characters and line ends replaced. */
-static void show_cell(struct buffer *out, struct rt_cell cell)
+static void show_cell(struct buffer *out, struct rt_value cell)
 {
 	buffer_clear(out);
 	cell_add_text(out, cell);
@@ -175,9 +176,9 @@ int rt_table_to_text(const rt_table *table, size_t rows, char **ret_text)
 }
 
 /* Writes Python's repr() of a cell: texts in quotes. */
-static void add_repr(struct buffer *out, struct rt_cell cell)
+static void add_repr(struct buffer *out, struct rt_value cell)
 {
-	if (cell.type == RT_CELL_TEXT)
+	if (cell.type == RT_TYPE_TEXT)
 		buffer_printf(out, strchr(cell.text, '\'') ? "\"%s\"" : "'%s'", cell.text);
 	else
 		cell_add_text(out, cell);
@@ -198,11 +199,11 @@ int rt_table_describe(const rt_table *table, char **ret_text)
 	return buffer_take_text(&out, ret_text);
 }
 
-static void add_csv_cell(struct buffer *out, struct rt_cell cell, bool quote)
+static void add_csv_cell(struct buffer *out, struct rt_value cell, bool quote)
 {
-	const char *text = cell.type == RT_CELL_TEXT ? cell.text : "";
+	const char *text = cell.type == RT_TYPE_TEXT ? cell.text : "";
 
-	if (cell.type == RT_CELL_COUNT || cell.type == RT_CELL_REAL) {
+	if (cell.type == RT_TYPE_COUNT || cell.type == RT_TYPE_REAL) {
 		cell_add_text(out, cell);
 		return;
 	}
@@ -225,7 +226,7 @@ int rt_table_to_csv(const rt_table *table, bool quote, char **ret_text)
 	size_t columns = rt_table_column_count(table);
 
 	for (size_t i = 0; i < columns; i++) {
-		struct rt_cell name = {.type = RT_CELL_TEXT, .text = rt_table_column_name(table, i)};
+		struct rt_value name = {.type = RT_TYPE_TEXT, .text = rt_table_column_name(table, i)};
 
 		buffer_add_text(&out, i ? "," : "");
 		add_csv_cell(&out, name, quote);

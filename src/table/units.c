@@ -11,15 +11,15 @@ static const struct {
 	const char *name;
 	double bytes;
 } SIZES[] = {
-	[RT_BYTES] = {"B", 1},
-	[RT_KIB] = {"KiB", 1024},
-	[RT_MIB] = {"MiB", 1048576},
-	[RT_GIB] = {"GiB", 1073741824},
-	[RT_TIB] = {"TiB", 1099511627776},
-	[RT_KB] = {"kB", 1e3},
-	[RT_MB] = {"MB", 1e6},
-	[RT_GB] = {"GB", 1e9},
-	[RT_TB] = {"TB", 1e12},
+	[RT_SIZE_BYTES] = {"B", 1},
+	[RT_SIZE_KIB] = {"KiB", 1024},
+	[RT_SIZE_MIB] = {"MiB", 1048576},
+	[RT_SIZE_GIB] = {"GiB", 1073741824},
+	[RT_SIZE_TIB] = {"TiB", 1099511627776},
+	[RT_SIZE_KB] = {"kB", 1e3},
+	[RT_SIZE_MB] = {"MB", 1e6},
+	[RT_SIZE_GB] = {"GB", 1e9},
+	[RT_SIZE_TB] = {"TB", 1e12},
 };
 
 void add_figure(struct buffer *out, double value)
@@ -38,15 +38,15 @@ void add_figure(struct buffer *out, double value)
 void add_size(struct buffer *out, double bytes, enum rt_size_unit unit)
 {
 	if (unit == RT_SIZE_AUTO) {
-		unit = RT_BYTES;
-		while (unit < RT_TIB && fabs(bytes) >= SIZES[unit + 1].bytes * 0.9995)
+		unit = RT_SIZE_BYTES;
+		while (unit < RT_SIZE_TIB && fabs(bytes) >= SIZES[unit + 1].bytes * 0.9995)
 			unit++;
 	}
 	if (bytes == 0 || !isfinite(bytes)) {
 		add_figure(out, bytes);
 		return;
 	}
-	if (unit == RT_BYTES)
+	if (unit == RT_SIZE_BYTES)
 		buffer_printf(out, "%.0f", bytes);
 	else
 		add_figure(out, bytes / SIZES[unit].bytes);
@@ -114,7 +114,7 @@ static bool add_amount_of_size(struct buffer *out, double value, const char *uni
 		{"MiB", "", 1048576, RT_SIZE_AUTO},
 		{"bytes", "", 1, RT_SIZE_AUTO},
 		{"bytes/s", "/s", 1, RT_SIZE_AUTO},
-		{"GB", "", 1e9, RT_GB},
+		{"GB", "", 1e9, RT_SIZE_GB},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++)

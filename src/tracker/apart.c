@@ -188,7 +188,7 @@ int apart_value(struct rt_tracker *tracker, rt_metric metric, size_t instance, c
 	if (result < 0)
 		return (int)result;
 	value = remote_value_unpack(&message);
-	if (value.present && value.type == RT_TEXT) {
+	if (value.type == RT_TYPE_TEXT) {
 		/* The answer holds no bytes if the text is empty. */
 		value.text =
 			texts_keep(&tracker->texts, message.payload_bytes ? tracker->apart->answer.data : "");

@@ -437,6 +437,14 @@ int rt_config_set(rt_config *config, const char *name, const char *value)
 	return config_fail(config, -ENOENT, "there is no setting '%.*s'", QUOTED_BYTES, name);
 }
 
+int rt_config_set_int(rt_config *config, const char *name, int64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%lld", (long long)value);
+	return rt_config_set(config, name, text);
+}
+
 int rt_config_add_output(rt_config *config, const char *path, const char *format)
 {
 	static const struct setting OUTPUT = {.name = "output"};

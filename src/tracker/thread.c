@@ -59,7 +59,7 @@ static void *sample_in_background(void *tracker_)
 	tracker->own_cost.threads = 0;
 	own_cost_end(&tracker->own_cost, &tracker->root);
 	tracker_let_go(tracker);
-	tracker->state = RT_STOPPED;
+	tracker->state = RT_STATE_STOPPED;
 	pthread_cond_broadcast(&tracker->changed);
 	pthread_mutex_unlock(&tracker->lock);
 	return NULL;
@@ -83,16 +83,16 @@ int rt_start(struct rt_tracker *tracker)
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
-	if (tracker->state == RT_RUNNING)
+	if (tracker->state == RT_STATE_RUNNING)
 		error = -EALREADY;
-	else if (tracker->state == RT_STOPPED || tracker->finished)
+	else if (tracker->state == RT_STATE_STOPPED || tracker->finished)
 		error = -ESHUTDOWN;
 	else if (tracker->apart)
 		error = (int)apart_ask(tracker, REMOTE_START, 0, 0);
 	else
 		error = start_thread(tracker);
 	if (!error)
-		tracker->state = RT_RUNNING;
+		tracker->state = RT_STATE_RUNNING;
 	if (!error && !tracker->apart) {
 		tracker->has_thread = true;
 		tracker->own_cost.threads = 1;
@@ -114,10 +114,10 @@ static int stop_there(struct rt_tracker *tracker, enum rt_end_reason reason, int
 {
 	int error;
 
-	if (tracker->state == RT_READY || tracker->stopping)
+	if (tracker->state == RT_STATE_READY || tracker->stopping)
 		return tracker->stopping ? -EALREADY : -ENOTCONN;
 	tracker->stopping = true;
-	tracker->state = RT_STOPPED;
+	tracker->state = RT_STATE_STOPPED;
 	error = (int)apart_ask(tracker, REMOTE_STOP, reason, status);
 	/* It may have ended by itself. */
 	return error == -EALREADY ? 0 : error;
@@ -157,9 +157,9 @@ enum rt_state rt_get_state(struct rt_tracker *tracker)
 	enum rt_state state;
 
 	if (!tracker_lock(tracker))
-		return RT_STOPPED;
-	if (tracker->apart && tracker->state == RT_RUNNING && apart_is_over(tracker, NULL))
-		tracker->state = RT_STOPPED;
+		return RT_STATE_STOPPED;
+	if (tracker->apart && tracker->state == RT_STATE_RUNNING && apart_is_over(tracker, NULL))
+		tracker->state = RT_STATE_STOPPED;
 	state = tracker->state;
 	tracker_unlock(tracker);
 	return state;
@@ -189,7 +189,7 @@ static int wait_there(struct rt_tracker *tracker, int64_t n, double timeout_secs
 			return count == -EPIPE ? -ESHUTDOWN : (int)count;
 		if (count >= n)
 			return 0;
-		if (rt_get_state(tracker) == RT_STOPPED)
+		if (rt_get_state(tracker) == RT_STATE_STOPPED)
 			return rt_sample_count(tracker) >= n ? 0 : -ESHUTDOWN;
 		if (timeout_secs >= 0 && SYSTEM_CLOCKS.monotonic_ns(NULL) >= until_ns)
 			return -ETIMEDOUT;
@@ -210,7 +210,7 @@ int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_se
 		return -ECHILD;
 	tracker->callers++;
 	while (!error && tracker->sample_count < n) {
-		if (tracker->state == RT_STOPPED || tracker->finished)
+		if (tracker->state == RT_STATE_STOPPED || tracker->finished)
 			error = -ESHUTDOWN;
 		else if (timeout_secs < 0)
 			error = -pthread_cond_wait(&tracker->changed, &tracker->lock);

@@ -364,15 +364,31 @@ int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 	return track_process(tracker, pid, true, true);
 }
 
-void rt_set_job_start(struct rt_tracker *tracker, int64_t monotonic_ns)
+/* The same for calls about the tracked job: -ESRCH if there is none. */
+static int enter_job(struct rt_tracker *tracker)
 {
-	if (tracker_enter(tracker) < 0)
-		return;
-	/* Never after rt_track() and never before the recording began. */
-	if (tracker->context.tree && monotonic_ns < tracker->ending.job_started_ns &&
-	    monotonic_ns >= tracker->context.progress.started_ns)
+	int error = tracker_enter(tracker);
+
+	if (!error && !tracker->context.tree) {
+		tracker_unlock(tracker);
+		return -ESRCH;
+	}
+	return error;
+}
+
+int rt_set_job_start(struct rt_tracker *tracker, int64_t monotonic_ns)
+{
+	int error = enter_job(tracker);
+
+	if (error < 0)
+		return error;
+	if (monotonic_ns > tracker->ending.job_started_ns ||
+	    monotonic_ns < tracker->context.progress.started_ns)
+		error = -EINVAL;
+	else
 		tracker->ending.job_started_ns = monotonic_ns;
 	tracker_unlock(tracker);
+	return error;
 }
 
 /* The limits of a process can be read until it is reaped. A job may have set its own (ulimit). */
@@ -381,30 +397,32 @@ static int64_t limit_of(int result, const struct rlimit *limit)
 	return result < 0 || limit->rlim_cur == RLIM_INFINITY ? 0 : (int64_t)limit->rlim_cur;
 }
 
-void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
+int rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 {
 	struct rlimit limit;
+	int error = enter_job(tracker);
 
-	if (tracker_enter(tracker) < 0)
-		return;
-	if (tracker->context.tree)
-		process_tree_before_reap(tracker->tree, pid);
-	if (tracker->context.tree && pid == tracker->tree->root_pid) {
+	if (error < 0)
+		return error;
+	process_tree_before_reap(tracker->tree, pid);
+	if (pid == tracker->tree->root_pid) {
 		tracker->ending.address_space_bytes = limit_of(prlimit(pid, RLIMIT_AS, NULL, &limit), &limit);
 		tracker->ending.data_bytes = limit_of(prlimit(pid, RLIMIT_DATA, NULL, &limit), &limit);
 		tracker->ending.file_bytes = limit_of(prlimit(pid, RLIMIT_FSIZE, NULL, &limit), &limit);
 		tracker->ending.cpu_limit_secs = limit_of(prlimit(pid, RLIMIT_CPU, NULL, &limit), &limit);
 	}
 	tracker_unlock(tracker);
+	return 0;
 }
 
-void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage)
+int rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage)
 {
 	struct run_ending *ending = &tracker->ending;
+	int error = enter_job(tracker);
 
-	if (tracker_enter(tracker) < 0)
-		return;
-	if (tracker->context.tree && !process_tree_excludes(tracker->tree, pid)) {
+	if (error < 0)
+		return error;
+	if (!process_tree_excludes(tracker->tree, pid)) {
 		process_tree_add_exited(tracker->tree, pid, usage);
 		timeradd(&ending->reaped.ru_utime, &usage->ru_utime, &ending->reaped.ru_utime);
 		timeradd(&ending->reaped.ru_stime, &usage->ru_stime, &ending->reaped.ru_stime);
@@ -421,27 +439,33 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 		}
 	}
 	tracker_unlock(tracker);
+	return 0;
 }
 
-void rt_exclude(struct rt_tracker *tracker, pid_t pid)
+int rt_exclude(struct rt_tracker *tracker, pid_t pid)
 {
-	if (tracker_enter(tracker) < 0)
-		return;
-	if (tracker->context.tree)
-		process_tree_exclude(tracker->tree, pid);
+	int error = enter_job(tracker);
+
+	if (error < 0)
+		return error;
+	process_tree_exclude(tracker->tree, pid);
+	error = process_tree_excludes(tracker->tree, pid) ? 0 : -ENOMEM;
 	tracker_unlock(tracker);
+	return error;
 }
 
-void rt_add_signal(struct rt_tracker *tracker, int signo, int64_t monotonic_ns)
+int rt_add_signal(struct rt_tracker *tracker, int signo, int64_t monotonic_ns)
 {
 	struct run_ending *ending = &tracker->ending;
+	int error = tracker_enter(tracker);
 
-	if (tracker_enter(tracker) < 0)
-		return;
+	if (error < 0)
+		return error;
 	if (ending->signal_count < sizeof ending->signals / sizeof ending->signals[0])
 		ending->signals[ending->signal_count] = (struct sent_signal){signo, monotonic_ns};
 	ending->signal_count++;
 	tracker_unlock(tracker);
+	return 0;
 }
 
 int rt_sample(struct rt_tracker *tracker)
@@ -452,7 +476,7 @@ int rt_sample(struct rt_tracker *tracker)
 		return error;
 	if (tracker->finished)
 		error = -ESHUTDOWN;
-	else if (tracker->state == RT_RUNNING)
+	else if (tracker->state == RT_STATE_RUNNING)
 		error = -EBUSY;
 	else
 		error = tracker_take_sample(tracker, false);
@@ -466,8 +490,9 @@ int rt_sample_due(struct rt_tracker *tracker)
 
 	if (taken < 0)
 		return taken;
-	taken = tracker->state == RT_RUNNING ? -EBUSY
-					     : tracker_sample_due(tracker, root_monotonic_ns(&tracker->root));
+	taken = tracker->state == RT_STATE_RUNNING
+			? -EBUSY
+			: tracker_sample_due(tracker, root_monotonic_ns(&tracker->root));
 	tracker_unlock(tracker);
 	return taken;
 }
@@ -495,9 +520,9 @@ int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
 	if (!is_end_reason(reason))
 		error = -EINVAL;
 	else
-		error = tracker->state == RT_RUNNING ? -EBUSY : tracker_finish(tracker, reason, status);
+		error = tracker->state == RT_STATE_RUNNING ? -EBUSY : tracker_finish(tracker, reason, status);
 	if (!error)
-		tracker->state = RT_STOPPED;
+		tracker->state = RT_STATE_STOPPED;
 	tracker_let_go(tracker);
 	tracker_unlock(tracker);
 	return error;

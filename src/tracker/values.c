@@ -9,19 +9,19 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 #include "kernel/figures_from.h"
-#include "metric/place.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
+#include "tracker/values.h"
 
 /* The number of a metric: its kind and its place in that kind, both from 1, because 0 means none. */
 enum { KIND_SHIFT = 16, INDEX_MASK = 0xffff, NAME_SIZE = 160 };
 
-static rt_metric number_of(enum row_kind kind, size_t index)
+rt_metric metric_number(enum row_kind kind, size_t index)
 {
 	return (rt_metric)((unsigned)kind + 1) << KIND_SHIFT | (rt_metric)(index + 1);
 }
 
-static bool resolve_metric(rt_metric metric, enum row_kind *ret_kind, size_t *ret_index)
+bool metric_of_number(rt_metric metric, enum row_kind *ret_kind, size_t *ret_index)
 {
 	uint32_t kind = (metric >> KIND_SHIFT) - 1, index = (metric & INDEX_MASK) - 1;
 
@@ -41,7 +41,7 @@ rt_metric rt_metric_next(rt_metric metric)
 	for (; kind < ROW_KINDS; kind++, index = 0)
 		for (; index < ROW_DESCRIPTIONS[kind].metric_count; index++)
 			if (ROW_DESCRIPTIONS[kind].metrics[index].nature != RAW)
-				return number_of((enum row_kind)kind, index);
+				return metric_number((enum row_kind)kind, index);
 	return 0;
 }
 
@@ -52,7 +52,7 @@ rt_metric rt_metric_find(const char *name)
 		enum row_kind kind;
 		size_t index;
 
-		if (resolve_metric(metric, &kind, &index) &&
+		if (metric_of_number(metric, &kind, &index) &&
 		    metric_full_name(kind, index, full_name, sizeof full_name) > 0 &&
 		    strcmp(name, full_name) == 0)
 			return metric;
@@ -73,15 +73,15 @@ static enum rt_type public_type(enum metric_type type)
 {
 	switch (type) {
 	case TYPE_REAL:
-		return RT_REAL;
+		return RT_TYPE_REAL;
 	case TYPE_COUNT:
-		return RT_COUNT;
+		return RT_TYPE_COUNT;
 	case TYPE_TEXT:
-		return RT_TEXT;
+		return RT_TYPE_TEXT;
 	case TYPE_FLAG:
-		return RT_FLAG;
+		return RT_TYPE_FLAG;
 	}
-	return RT_REAL;
+	return RT_TYPE_REAL;
 }
 
 int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
@@ -97,7 +97,7 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 	enum row_kind kind;
 	size_t index;
 
-	if (!resolve_metric(metric, &kind, &index))
+	if (!metric_of_number(metric, &kind, &index))
 		return -ENOENT;
 	description = &ROW_DESCRIPTIONS[kind];
 	described = &description->metrics[index];
@@ -127,55 +127,51 @@ static const struct row *instance_of(const struct frame *frame, enum row_kind ki
 	return row;
 }
 
-static void take_value(const struct row *row, const struct metric *metric, size_t offset,
-		       struct rt_value *ret_value)
+struct rt_value value_in_row(const struct row *row, enum row_kind kind, size_t index)
 {
-	int reason = field_absent(row, metric->type, offset);
+	const struct metric *metric = &ROW_DESCRIPTIONS[kind].metrics[index];
+	size_t offset = metric_offset(index);
+	struct rt_value value = {.type = RT_TYPE_NONE};
 
-	*ret_value =
-		(struct rt_value){.type = public_type(metric->type), .present = !reason, .reason = reason};
-	if (reason)
-		return;
-	switch (metric->type) {
-	case TYPE_REAL:
-		ret_value->real = *row_real(row, offset);
-		break;
-	case TYPE_COUNT:
-	case TYPE_FLAG:
-		ret_value->count = *row_count(row, offset);
-		break;
-	case TYPE_TEXT:
-		ret_value->text = *row_text(row, offset);
-		break;
-	}
+	value.reason = row ? field_absent(row, metric->type, offset) : ABSENT_NOT_COLLECTED;
+	if (value.reason)
+		return value;
+	value.type = public_type(metric->type);
+	if (metric->type == TYPE_REAL)
+		value.real = *row_real(row, offset);
+	else if (metric->type == TYPE_TEXT)
+		value.text = *row_text(row, offset);
+	else
+		value.count = *row_count(row, offset);
+	return value;
+}
+
+bool instance_is_missing(enum row_kind kind, size_t instance)
+{
+	return has_many(kind) || instance;
 }
 
 /* Later samples, also from another thread, overwrite the frame's text. */
-static int keep_text(struct rt_tracker *tracker, struct rt_value *ret_value)
+static int keep_text(struct rt_tracker *tracker, struct rt_value *value)
 {
-	if (ret_value->type != RT_TEXT || !ret_value->present)
+	if (value->type != RT_TYPE_TEXT)
 		return 0;
-	ret_value->text = texts_keep(&tracker->texts, ret_value->text);
-	return ret_value->text ? 0 : -ENOMEM;
+	value->text = texts_keep(&tracker->texts, value->text);
+	return value->text ? 0 : -ENOMEM;
 }
 
 static int value_of(struct rt_tracker *tracker, enum row_kind kind, size_t index, size_t instance,
 		    struct rt_value *ret_value)
 {
-	const struct metric *metric = &ROW_DESCRIPTIONS[kind].metrics[index];
 	const struct frame *frame = tracker_newest(tracker);
 	const struct row *row = frame ? instance_of(frame, kind, instance) : NULL;
 
 	if (!frame)
 		return -ENODATA;
-	if (row) {
-		take_value(row, metric, metric_offset(index), ret_value);
-		return keep_text(tracker, ret_value);
-	}
-	if (has_many(kind) || instance)
+	if (!row && instance_is_missing(kind, instance))
 		return -ENOENT;
-	*ret_value = (struct rt_value){.type = public_type(metric->type), .reason = ABSENT_NOT_COLLECTED};
-	return 0;
+	*ret_value = value_in_row(row, kind, index);
+	return keep_text(tracker, ret_value);
 }
 
 int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value)
@@ -185,7 +181,7 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 	size_t index;
 	int error;
 
-	if (!resolve_metric(metric, &kind, &index))
+	if (!metric_of_number(metric, &kind, &index))
 		return -ENOENT;
 	if (!tracker_lock(tracker))
 		return -ECHILD;
@@ -197,12 +193,13 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 	return error;
 }
 
-/* Returns -ENOENT if there is no such metric, and -EINVAL if its brackets do not fit. */
-static int find_place(const char *name, struct metric_place *ret_place)
+int find_named_place(const char *name, struct metric_place *ret_place)
 {
 	char plain[NAME_SIZE];
 
 	*ret_place = (struct metric_place){0};
+	if (!name)
+		return -ENOENT;
 	if (!metric_place_split(name, plain, sizeof plain, ret_place))
 		return -EINVAL;
 	if (!metric_place_find(plain, ret_place) || metric_place_metric(ret_place)->nature == RAW)
@@ -213,39 +210,45 @@ static int find_place(const char *name, struct metric_place *ret_place)
 	return 0;
 }
 
-static int value_at(struct rt_tracker *tracker, const struct metric_place *place, struct rt_value *ret_value)
+int value_at_place(const struct frame *frame, const struct metric_place *place, struct rt_value *ret_value)
 {
-	const struct frame *frame = tracker_newest(tracker);
-	const struct metric *metric = metric_place_metric(place);
 	const struct row *row;
+	double real;
 
-	if (!frame)
-		return -ENODATA;
-	*ret_value = (struct rt_value){.type = public_type(metric->type), .reason = ABSENT_NOT_COLLECTED};
 	if (place->choice >= PLACE_SUM) {
-		ret_value->type = RT_REAL;
-		ret_value->real = metric_place_real(place, frame);
-		ret_value->present = !isnan(ret_value->real);
+		real = metric_place_real(place, frame);
+		*ret_value = isnan(real) ? (struct rt_value){.reason = ABSENT_NOT_COLLECTED}
+					 : (struct rt_value){.type = RT_TYPE_REAL, .real = real};
 		return 0;
 	}
 	row = metric_place_row(place, frame);
-	if (!row)
-		return place->choice == PLACE_KEY ? -ENOENT : 0;
-	take_value(row, metric, metric_offset(place->index), ret_value);
-	return keep_text(tracker, ret_value);
+	if (!row && place->choice == PLACE_KEY)
+		return -ENOENT;
+	*ret_value = value_in_row(row, place->kind, place->index);
+	return 0;
+}
+
+static int named_value(struct rt_tracker *tracker, const struct metric_place *place,
+		       struct rt_value *ret_value)
+{
+	const struct frame *frame = tracker_newest(tracker);
+	int error = frame ? value_at_place(frame, place, ret_value) : -ENODATA;
+
+	return error ? error : keep_text(tracker, ret_value);
 }
 
 int rt_get_named(struct rt_tracker *tracker, const char *name, struct rt_value *ret_value)
 {
 	struct metric_place place;
 	struct rt_value value;
-	int error = name ? find_place(name, &place) : -ENOENT;
+	int error = find_named_place(name, &place);
 
 	if (error)
 		return error;
 	if (!tracker_lock(tracker))
 		return -ECHILD;
-	error = tracker->apart ? apart_value(tracker, 0, 0, name, &value) : value_at(tracker, &place, &value);
+	error = tracker->apart ? apart_value(tracker, 0, 0, name, &value)
+			       : named_value(tracker, &place, &value);
 	tracker_unlock(tracker);
 	if (!error)
 		*ret_value = value;
@@ -258,7 +261,7 @@ size_t rt_instance_count(struct rt_tracker *tracker, rt_metric metric)
 	enum row_kind kind;
 	size_t index, count = 0;
 
-	if (!resolve_metric(metric, &kind, &index))
+	if (!metric_of_number(metric, &kind, &index))
 		return 0;
 	if (!tracker_lock(tracker))
 		return 0;
@@ -273,11 +276,6 @@ size_t rt_instance_count(struct rt_tracker *tracker, rt_metric metric)
 		count++;
 	tracker_unlock(tracker);
 	return count;
-}
-
-const char *rt_reason(int reason)
-{
-	return absent_reason_text(reason);
 }
 
 /* Moves the text of a buffer to the caller. */

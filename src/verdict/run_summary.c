@@ -70,16 +70,16 @@ void rt_summary_free(rt_summary *summary)
 	free(summary);
 }
 
-struct rt_cell rt_summary_get(const rt_summary *summary, const char *group, const char *name)
+struct rt_value rt_summary_get(const rt_summary *summary, const char *group, const char *name)
 {
-	struct rt_cell values[RUN_FIGURE_COUNT];
+	struct rt_value values[RUN_FIGURE_COUNT];
 
 	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
 		if (strcmp(RUN_FIGURES[i].group, group) == 0 && strcmp(RUN_FIGURES[i].name, name) == 0) {
 			summary_values(&summary->facts, values);
 			return values[i];
 		}
-	return (struct rt_cell){0};
+	return (struct rt_value){.reason = ABSENT_NOT_GIVEN};
 }
 
 int rt_summary_bottleneck(const rt_summary *summary, size_t index, const char **ret_rule,

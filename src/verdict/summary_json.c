@@ -10,7 +10,7 @@ enum { JSON_COLUMNS = 60, TEXT_CEILING = 1 << 20 };
 
 static void add_json_figures(struct buffer *out, const struct run_facts *facts)
 {
-	struct rt_cell values[RUN_FIGURE_COUNT];
+	struct rt_value values[RUN_FIGURE_COUNT];
 	const char *group = "";
 
 	summary_values(facts, values);

@@ -39,7 +39,9 @@ def test_install_puts_each_file_where_the_system_looks(build, tmp_path):
     assert {"bin/resource-tracker", "libexec/resource-tracker/resource-tracker-analysis", "libexec/resource-tracker/resource-tracker-helper",
             "share/man/man1/resource-tracker.1", "share/man/man1/resource-tracker-summary.1",
             "share/bash-completion/completions/resource-tracker.bash", "share/zsh/site-functions/_resource-tracker",
-            "share/fish/vendor_completions.d/resource-tracker.fish", "include/resource_tracker.h"} <= files_below(prefix)
+            "share/fish/vendor_completions.d/resource-tracker.fish", "include/resource_tracker.h",
+            "include/resource_tracker_value.h"} <= files_below(prefix)
+    assert not [name for name in files_below(prefix) if "internal" in name]
     for program in [prefix / "bin/resource-tracker", *(prefix / "libexec/resource-tracker").glob("resource-tracker-*")]:
         sections = subprocess.run(["readelf", "-SW", program], stdout=subprocess.PIPE, text=True, check=True).stdout
         assert ".text" in sections and ".symtab" not in sections and ".debug_" not in sections
@@ -60,7 +62,8 @@ def test_a_program_finds_the_library_below_a_prefix_of_its_own(build, tmp_path):
         if library.is_file():
             shutil.copy(library, libraries, follow_symlinks=False)
     headers.mkdir()
-    shutil.copy(TOP / "include/resource_tracker.h", headers)
+    for name in ("resource_tracker.h", "resource_tracker_value.h"):
+        shutil.copy(TOP / "include" / name, headers)
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "resource-tracker"], env={**os.environ, "PKG_CONFIG_PATH": str(folder)},
                            stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     program = tmp_path / "smallest"

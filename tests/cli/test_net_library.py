@@ -14,6 +14,10 @@ from sentinel_support import compare_rows, needs_net, net_program, sent_rows, st
 EXAMPLES = net_program().parent / "examples"
 pytestmark = [needs_net, pytest.mark.skipif(not (EXAMPLES / "streamed").exists(), reason="the examples are not built")]
 
+# Texts of rt_error_text().
+NOT_STREAMED = "nothing is streamed: the setting stream is off, or rt_next_warning() says why"
+IN_THE_SPOOL = "a part could not be sent and stays in the spool: run resource-tracker upload"
+
 
 @pytest.fixture
 def example(world):
@@ -43,7 +47,7 @@ def test_without_a_json_file_there_is_a_spool(world, example):
 
 def test_without_a_token(world, example):
     world.serve()
-    assert example("streamed", "run.jsonl", SENTINEL_API_TOKEN="") == (0, "nothing is streamed\n", "")
+    assert example("streamed", "run.jsonl", SENTINEL_API_TOKEN="") == (0, f"{NOT_STREAMED}\n", "")
     assert not world.sentinel.requests
 
 
@@ -52,16 +56,16 @@ def test_without_the_program(world, example, helpers, program):
     world.serve()
     status, out, err = example("streamed", "run.jsonl", TRACKER_NET=program)
     if program == "/bin/true":
-        assert (status, out) == (1, "Input/output error\n")
+        assert (status, out) == (1, f"{IN_THE_SPOOL}\n")
     else:
-        assert (status, out) == (0, "nothing is streamed\n") and "resource-tracker-net is not installed" in err
+        assert (status, out) == (0, f"{NOT_STREAMED}\n") and "resource-tracker-net is not installed" in err
     assert len(helpers.json_lines(world.path / "run.jsonl")) >= 3
 
 
 def test_a_server_that_is_dead(world, example):
     """Messages become warnings of the library. stderr has only the caller's own output."""
     status, out, err = example("streamed", "run.jsonl", SENTINEL_API_URL="http://127.0.0.1:1")
-    assert (status, out) == (1, "Input/output error\n")
+    assert (status, out) == (1, f"{IN_THE_SPOOL}\n")
     assert all(line.startswith("warning: ") for line in err.splitlines())
     assert "resource-tracker upload" in err
     spool = world.path / ".local/state/resource-tracker/spool"
@@ -81,5 +85,5 @@ def test_which_cloud(world, example):
 
 
 def test_discovery_without_the_program(example):
-    assert example("what_machine", TRACKER_NET="/nonexistent") == (1, "", "cannot tell: No such file or directory\n")
-    assert example("what_machine", TRACKER_NET="/bin/true") == (1, "", "cannot tell: Input/output error\n")
+    assert example("what_machine", TRACKER_NET="/nonexistent") == (1, "", "cannot tell: resource-tracker-net is not installed\n")
+    assert example("what_machine", TRACKER_NET="/bin/true") == (1, "", "cannot tell: resource-tracker-net has failed\n")

@@ -9,6 +9,7 @@
 #include "format/json_decode.h"
 #include "format/sample_format.h"
 #include "record/reader.h"
+#include "resource_tracker_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -64,7 +65,7 @@ static void summarise(const char *path)
 static void compute(const char *path)
 {
 	static const struct rt_stat_spec SPECS[] = {{"process_cpu_usage", "p95", NULL, 2},
-						    {"timestamp", "duration", NULL, RT_NOT_ROUNDED},
+						    {"timestamp", "duration", NULL, RT_STAT_NOT_ROUNDED},
 						    {"disk[sum].read_bytes_per_sec", "std", NULL, 1},
 						    {"cpu.per_core_pct[0]", "time_mean", NULL, 1},
 						    {"system_net_recv_bytes", "sum", NULL, 1},

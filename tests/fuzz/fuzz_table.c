@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "record/column.h"
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -1,21 +1,27 @@
-/* Both headers as C++17 with all warnings. Compiling is the test; the linker checks that the symbols are C's. */
+/*
+ * Both public headers as C++17 with all warnings: compiling is the test. The program links both archives, whose symbols are C's and
+ * do not clash.
+ */
+#include <cstring>
+
 #include "resource_tracker.h"
 #include "resource_tracker_analysis.h"
 
 int main()
 {
 	rt_value value{};
-	rt_stat_spec spec{"timestamp", "max", nullptr, RT_NOT_ROUNDED};
-	rt_slice slice{true, false, -1, 0, 1};
+	rt_stat_spec spec{"timestamp", "max", nullptr, RT_STAT_NOT_ROUNDED};
 	rt_problem problem{};
-	rt_cell cell{};
+	rt_record *record = nullptr;
+	const char *path = "/nonexistent";
+	int error = rt_record_open(&path, 1, nullptr, 0, &record, &problem);
 
-	value.type = RT_REAL;
-	value.real = slice.step > 0 ? 1.5 : 0.5;
-	cell.type = RT_CELL_REAL;
-	cell.real = value.real;
-	return rt_version()[0] >= '0' && spec.decimals == RT_NOT_ROUNDED && problem.text[0] == '\0' &&
-			       cell.real > 1
+	value.type = RT_TYPE_REAL;
+	value.real = 1.5;
+	rt_free(nullptr);
+	return rt_version()[0] >= '0' && spec.decimals == RT_STAT_NOT_ROUNDED && error < 0 &&
+			       problem.text[0] != '\0' && value.real > 1 &&
+			       std::strlen(rt_reason(value.reason)) > 0
 		       ? 0
 		       : 1;
 }

@@ -86,9 +86,9 @@ static void values_by_instance(void **state)
 	assert_string_equal(value_of("gpu.uuid", 1).text, "GPU-00000001-0000-0000-0000-000000000000");
 	assert_string_equal(value_of("gpu.memory_kind", 0).text, "dedicated");
 	/* A counter that one of the devices lacks. */
-	assert_true(value_of("gpu.fan_pct", 1).present);
+	assert_int_not_equal(value_of("gpu.fan_pct", 1).type, RT_TYPE_NONE);
 	value = value_of("gpu.fan_pct", 2);
-	assert_false(value.present);
+	assert_int_equal(value.type, RT_TYPE_NONE);
 	assert_string_equal(rt_reason(value.reason), "this kernel or device does not count it");
 	assert_int_equal(rt_get(tracker, rt_metric_find("gpu.uuid"), 3, &value), -ENOENT);
 	assert_true(value_of("totals.gpu_usage", 0).real > 0.84 &&
@@ -122,7 +122,7 @@ static void before_the_helper_answers_nothing_is_zero(void **state)
 	open_tracker();
 	assert_int_equal(rt_sample(tracker), 0);
 	value = value_of("totals.gpu_usage", 0);
-	assert_false(value.present);
+	assert_int_equal(value.type, RT_TYPE_NONE);
 	assert_string_equal(rt_reason(value.reason),
 			    "not read yet: the run was too short, or a helper process has not answered");
 	assert_int_equal(rt_instance_count(tracker, rt_metric_find("gpu.uuid")), 0);

@@ -51,8 +51,8 @@ static double newest(rt_tracker *tracker, const char *metric)
 	struct rt_value value;
 
 	assert_int_equal(rt_get(tracker, rt_metric_find(metric), 0, &value), 0);
-	assert_true(value.present);
-	return value.type == RT_REAL ? value.real : (double)value.count;
+	assert_int_not_equal(value.type, RT_TYPE_NONE);
+	return value.type == RT_TYPE_REAL ? value.real : (double)value.count;
 }
 
 static double thread_secs(void)
@@ -166,7 +166,7 @@ static int use_in_child(rt_tracker *tracker)
 	if (rt_history_count(tracker, NULL, NULL) != -ECHILD ||
 	    rt_history_read(tracker, NULL, "timestamp", 0, 1, &number) != -ECHILD)
 		return 3;
-	if (rt_get_state(tracker) != RT_STOPPED || !rt_over(tracker, NULL) ||
+	if (rt_get_state(tracker) != RT_STATE_STOPPED || !rt_over(tracker, NULL) ||
 	    rt_next_sample_ns(tracker) != INT64_MAX)
 		return 4;
 	if (rt_wait_for_upload(tracker, 0) != -ECHILD || rt_track_in_cgroup(tracker, 1) != -ECHILD)
@@ -242,8 +242,8 @@ static void several_at_once(void **state)
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(rt_wait_for_samples(trackers[i], 20, 60), 0);
 	assert_int_equal(rt_stop(trackers[2]), 0);
-	assert_int_equal(rt_get_state(trackers[2]), RT_STOPPED);
-	assert_int_equal(rt_get_state(trackers[3]), RT_RUNNING);
+	assert_int_equal(rt_get_state(trackers[2]), RT_STATE_STOPPED);
+	assert_int_equal(rt_get_state(trackers[3]), RT_STATE_RUNNING);
 	for (int i = 0; i < 4; i++)
 		rt_close(trackers[i]);
 }
@@ -289,7 +289,7 @@ static void closing_after_the_duration(void **state)
 	(void)state;
 	assert_int_equal(rt_start(tracker), 0);
 	assert_int_equal(rt_wait_for_samples(tracker, 1000000, 60), -ESHUTDOWN);
-	assert_int_equal(rt_get_state(tracker), RT_STOPPED);
+	assert_int_equal(rt_get_state(tracker), RT_STATE_STOPPED);
 	rt_close(tracker);
 }
 

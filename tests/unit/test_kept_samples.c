@@ -131,9 +131,9 @@ static void metrics_are_those_of_each_sample(void **state)
 			kept++;
 			assert_int_equal(got, 1);
 			assert_int_equal(rt_get(tracker, metric, 0, &value), 0);
-			if (!value.present)
+			if (value.type == RT_TYPE_NONE)
 				assert_true(isnan(read));
-			else if (info.type != RT_REAL)
+			else if (info.type != RT_TYPE_REAL)
 				assert_true(read == (double)value.count);
 			else if (strcmp(info.unit, "MiB") == 0)
 				assert_true(fabs(read - value.real) <= 0.5 / 1024);
@@ -191,7 +191,7 @@ static void one_of_several_and_all_together(void **state)
 			struct rt_value value;
 
 			assert_int_equal(rt_get(tracker, metric, i, &value), 0);
-			if (!value.present)
+			if (value.type == RT_TYPE_NONE)
 				continue;
 			present++;
 			sum += value.real;

@@ -10,7 +10,7 @@
 
 /* Both headers can be used together. */
 #include "resource_tracker.h"
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 
 static char path[] = "/tmp/test_api_XXXXXX";
 static const char *const PATHS[] = {path};
@@ -50,11 +50,11 @@ static void samples_are_read_one_by_one(void **state)
 
 	(void)state;
 	assert_int_equal(rt_record_open(PATHS, 1, columns, 3, &record, &problem), 0);
-	assert_int_equal(rt_record_get(record, 0).type, RT_CELL_NONE);
+	assert_int_equal(rt_record_get(record, 0).type, RT_TYPE_NONE);
 	assert_int_equal(rt_record_next(record, &problem), 1);
 	assert_true(rt_record_get(record, 0).real == 0.5);
 	assert_string_equal(rt_record_get(record, 1).text, "here");
-	assert_int_equal(rt_record_get(record, 2).type, RT_CELL_NONE);
+	assert_int_equal(rt_record_get(record, 2).type, RT_TYPE_NONE);
 	assert_int_equal(rt_record_get_info(record, &info), 0);
 	assert_false(info.finished);
 	assert_int_equal(rt_record_next(record, &problem), 1);
@@ -97,7 +97,7 @@ static void a_summary_is_asked_for_its_figures(void **state)
 	assert_int_equal(rt_summary_read(PATHS, 1, &summary, NULL), 0);
 	assert_true(rt_summary_get(summary, "cores", "max").real == 1.5);
 	assert_string_equal(rt_summary_get(summary, "end", "reason").text, "exit");
-	assert_int_equal(rt_summary_get(summary, "memory", "nope").type, RT_CELL_NONE);
+	assert_int_equal(rt_summary_get(summary, "memory", "nope").type, RT_TYPE_NONE);
 	assert_int_equal(rt_summary_to_text(summary, RT_SIZE_AUTO, &text), 0);
 	assert_non_null(strstr(text, "exit status 0"));
 	free(text);
@@ -110,7 +110,7 @@ static void statistics_are_entries(void **state)
 	size_t count;
 	const struct rt_stat_spec *specs = rt_stats_default_specs(&count);
 	const char *column, *name;
-	struct rt_cell value;
+	struct rt_value value;
 	rt_stats *stats;
 
 	(void)state;
@@ -144,10 +144,10 @@ static void snapshots_come_back(void **state)
 	char *text = NULL, *reread = NULL;
 
 	(void)state;
-	assert_int_equal(rt_snapshot_dumps(PATHS, 1, &text, NULL), 0);
+	assert_int_equal(rt_package_dumps(PATHS, 1, &text, NULL), 0);
 	assert_int_equal(strncmp(text, "{\"metadata\": {\"version\": 1", 26), 0);
-	assert_int_equal(rt_snapshot_dump(PATHS, 1, again, NULL), 0);
-	assert_int_equal(rt_snapshot_dumps(&again, 1, &reread, NULL), 0);
+	assert_int_equal(rt_package_dump(PATHS, 1, again, NULL), 0);
+	assert_int_equal(rt_package_dumps(&again, 1, &reread, NULL), 0);
 	assert_non_null(strstr(reread, "\"cpu_usage\": 1.5"));
 	free(text);
 	free(reread);
@@ -194,7 +194,7 @@ static void a_successful_run_reports_without_a_problem(void **state)
 	assert_int_equal(rt_recommend(PATHS, 1, NULL, &advice, &problem), 0);
 	assert_int_equal(rt_summary_read(PATHS, 1, &summary, &problem), 0);
 	assert_int_equal(rt_record_open(PATHS, 1, NULL, 0, &record, &problem), 0);
-	assert_int_equal(rt_snapshot_dumps(PATHS, 1, &text, &problem), 0);
+	assert_int_equal(rt_package_dumps(PATHS, 1, &text, &problem), 0);
 	assert_string_equal(problem.text, "");
 	rt_advice_free(advice);
 	rt_summary_free(summary);

@@ -112,18 +112,18 @@ static void calls_read_as_of_any_tracker(void **state)
 	assert_int_equal(rt_start(remote), -EALREADY);
 	assert_int_equal(rt_wait_for_samples(remote, 3, 60), 0);
 	assert_int_equal(rt_wait_for_samples(remote, INT64_MAX, 0.02), -ETIMEDOUT);
-	assert_int_equal(rt_get_state(remote), RT_RUNNING);
+	assert_int_equal(rt_get_state(remote), RT_STATE_RUNNING);
 	assert_false(rt_over(remote, &reason));
 	assert_string_equal(basename(rt_output_path(remote, 0)), "read.jsonl");
 	assert_null(rt_output_path(remote, 1));
 	assert_int_equal(rt_get(remote, rt_metric_find("tracked_pid"), 0, &value), 0);
-	assert_true(value.present && value.type == RT_COUNT && value.count == getpid());
+	assert_true(value.type == RT_TYPE_COUNT && value.count == getpid());
 	assert_int_equal(rt_get_named(remote, "memory.total_mib", &value), 0);
-	assert_true(value.present && value.type == RT_REAL && value.real > 1);
+	assert_true(value.type == RT_TYPE_REAL && value.real > 1);
 	assert_int_equal(rt_get_named(remote, "cpu.process_cpu_source", &value), 0);
 	assert_string_equal(value.text, "clock");
 	assert_int_equal(rt_get_named(remote, "job_name", &value), 0);
-	assert_false(value.present);
+	assert_int_equal(value.type, RT_TYPE_NONE);
 	assert_string_equal(rt_reason(value.reason), "it was not given or not requested");
 	assert_int_equal(rt_get_named(remote, "no.such.metric", &value), -ENOENT);
 	assert_true(rt_instance_count(remote, rt_metric_find("cpu.per_core_pct")) >= 1);
@@ -132,7 +132,7 @@ static void calls_read_as_of_any_tracker(void **state)
 	free(text);
 	assert_int_equal(rt_stop_with(remote, RT_END_EXIT, 3 << 8), 0);
 	assert_true(rt_over(remote, &reason) && reason == RT_END_EXIT);
-	assert_int_equal(rt_get_state(remote), RT_STOPPED);
+	assert_int_equal(rt_get_state(remote), RT_STATE_STOPPED);
 	assert_int_equal(rt_wait_for_samples(remote, INT64_MAX, -1), -ESHUTDOWN);
 	rt_close(remote);
 	text = get_file("read.jsonl", NULL);
@@ -150,7 +150,7 @@ static void calls_that_drive_the_sampling_are_refused(void **state)
 	(void)state;
 	assert_int_equal(rt_open(config, &remote), 0);
 	rt_config_free(config);
-	assert_int_equal(rt_get_state(remote), RT_READY);
+	assert_int_equal(rt_get_state(remote), RT_STATE_READY);
 	assert_int_equal(rt_stop(remote), -ENOTCONN);
 	assert_int_equal(rt_track(remote, getpid(), false), -ENOTSUP);
 	assert_int_equal(rt_job_cgroup(remote), -ENOTSUP);
@@ -160,8 +160,9 @@ static void calls_that_drive_the_sampling_are_refused(void **state)
 	assert_int_equal(rt_finish(remote, RT_END_TRACKER_STOPPED, 0), -ENOTSUP);
 	assert_int_equal(rt_wait_for_upload(remote, 0), -ENOTSUP);
 	assert_int_equal(rt_upload_answer(remote, NULL), -ENOTSUP);
-	rt_exclude(remote, getpid());
-	rt_add_signal(remote, SIGTERM, 0);
+	assert_int_equal(rt_exclude(remote, getpid()), -ENOTSUP);
+	assert_int_equal(rt_add_signal(remote, SIGTERM, 0), -ENOTSUP);
+	assert_int_equal(rt_before_reap(remote, 1), -ENOTSUP);
 	usleep(50000);
 	assert_int_equal(rt_sample_count(remote), 0);
 	assert_int_equal(rt_get_named(remote, "memory.total_mib", &value), -ENODATA);
@@ -195,6 +196,34 @@ static void everything_that_was_set_goes_along(void **state)
 	assert_non_null(strstr(text, "\"command\":\"[\\\"job\\\",\\\"\\\",\\\"two words\\\"]\""));
 	assert_non_null(strstr(text, "\"a\":\"b c\""));
 	free(text);
+}
+
+/* A snapshot of another process has the values that its samples have, of one moment. */
+static void snapshots_come_from_the_other_process(void **state)
+{
+	rt_tracker *remote = start(CONFIG("interval", "0.02"));
+	struct rt_snapshot_entry entry = {.size = sizeof entry};
+	struct rt_value pid, number, again;
+	rt_snapshot *snapshot = NULL;
+	size_t count = 0, texts = 0;
+
+	(void)state;
+	while (rt_snapshot_take(remote, &snapshot) == -ENODATA)
+		usleep(1000);
+	assert_non_null(snapshot);
+	assert_int_equal(rt_snapshot_get_named(snapshot, "tracked_pid", &pid), 0);
+	assert_int_equal(pid.count, getpid());
+	assert_int_equal(rt_snapshot_get_named(snapshot, "sample", &number), 0);
+	assert_int_equal(rt_wait_for_samples(remote, number.count + 3, 60), 0);
+	assert_int_equal(rt_snapshot_get_named(snapshot, "sample", &again), 0);
+	assert_int_equal(again.count, number.count);
+	for (; rt_snapshot_each(snapshot, &entry) > 0; count++)
+		texts += entry.value.type == RT_TYPE_TEXT;
+	assert_true(count > 200 && texts > 3);
+	rt_close(remote);
+	assert_int_equal(rt_snapshot_get_named(snapshot, "job_name", &again), 0);
+	assert_string_equal(rt_reason(again.reason), "it was not given or not requested");
+	rt_snapshot_free(snapshot);
 }
 
 /* More rows than fit in one answer. */
@@ -338,8 +367,8 @@ static void *ask_until_over(void *remote)
 		struct rt_value value;
 		char *json = NULL;
 
-		over = rt_get_state(remote) == RT_STOPPED;
-		if (rt_get_named(remote, "host", &value) == 0 && value.present && !*value.text)
+		over = rt_get_state(remote) == RT_STATE_STOPPED;
+		if (rt_get_named(remote, "host", &value) == 0 && value.type == RT_TYPE_TEXT && !*value.text)
 			return remote;
 		if (rt_sample_json(remote, &json) == 0 && json[0] != '{')
 			return remote;
@@ -407,6 +436,7 @@ UNIT_TESTS
 		unit_test_in_scratch(calls_read_as_of_any_tracker),
 		unit_test_in_scratch(calls_that_drive_the_sampling_are_refused),
 		unit_test_in_scratch(everything_that_was_set_goes_along),
+		unit_test_in_scratch(snapshots_come_from_the_other_process),
 		unit_test_in_scratch(long_histories_come_in_parts),
 		unit_test_in_scratch(it_is_outside_the_tracked_tree),
 		unit_test_in_scratch(problems_are_told),

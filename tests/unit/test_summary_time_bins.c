@@ -97,7 +97,7 @@ static void add_automatic_size(struct buffer *out, double bytes)
 
 static void add_megabytes(struct buffer *out, double bytes)
 {
-	add_size(out, bytes, RT_MB);
+	add_size(out, bytes, RT_SIZE_MB);
 }
 
 static void sizes_take_the_unit_that_fits(void **state)

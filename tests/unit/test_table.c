@@ -14,27 +14,27 @@
 #include "base/cleanup.h"
 #include "table/table.h"
 
-static struct rt_cell count(int64_t value)
+static struct rt_value count(int64_t value)
 {
-	return (struct rt_cell){.type = RT_CELL_COUNT, .count = value};
+	return (struct rt_value){.type = RT_TYPE_COUNT, .count = value};
 }
 
-static struct rt_cell real(double value)
+static struct rt_value real(double value)
 {
-	return (struct rt_cell){.type = RT_CELL_REAL, .real = value};
+	return (struct rt_value){.type = RT_TYPE_REAL, .real = value};
 }
 
-static struct rt_cell text(const char *value)
+static struct rt_value text(const char *value)
 {
-	return (struct rt_cell){.type = RT_CELL_TEXT, .text = value};
+	return (struct rt_value){.type = RT_TYPE_TEXT, .text = value};
 }
 
 /* name a bb (none), x 1 2.5 -3, yy 10 200 3000 */
 static rt_table *small(void)
 {
 	rt_table *table = rt_table_new();
-	const struct rt_cell names[] = {text("a"), text("bb"), {0}}, x[] = {count(1), real(2.5), count(-3)},
-			     yy[] = {count(10), count(200), count(3000)};
+	const struct rt_value names[] = {text("a"), text("bb"), {0}}, x[] = {count(1), real(2.5), count(-3)},
+			      yy[] = {count(10), count(200), count(3000)};
 
 	assert_int_equal(rt_table_set_column(table, "name", names, 3), 0);
 	assert_int_equal(rt_table_set_column(table, "x", x, 3), 0);
@@ -96,7 +96,7 @@ static void it_describes_itself(void **state)
 
 static void columns_are_added_replaced_and_checked(void **state)
 {
-	const struct rt_cell three[] = {count(7), count(8), count(9)};
+	const struct rt_value three[] = {count(7), count(8), count(9)};
 	rt_table *table = small(), *other = rt_table_new();
 
 	(void)state;
@@ -107,8 +107,8 @@ static void columns_are_added_replaced_and_checked(void **state)
 	/* Tables share nothing. */
 	assert_int_equal(rt_table_column_count(other), 0);
 	assert_int_equal(rt_table_find(table, "nope"), -ENOENT);
-	assert_int_equal(rt_table_get(table, 9, 0).type, RT_CELL_NONE);
-	assert_int_equal(rt_table_get(table, 0, 9).type, RT_CELL_NONE);
+	assert_int_equal(rt_table_get(table, 9, 0).type, RT_TYPE_NONE);
+	assert_int_equal(rt_table_get(table, 0, 9).type, RT_TYPE_NONE);
 	assert_int_equal(rt_table_set(table, 0, 9, count(1)), -ENOENT);
 	assert_null(rt_table_column_name(table, 3));
 	rt_table_free(table);
@@ -231,7 +231,7 @@ static rt_table *read_csv(const char *bytes)
 
 static void csv_comes_back_as_it_was(void **state)
 {
-	const struct rt_cell cells[] = {
+	const struct rt_value cells[] = {
 		text("a,b"), text("say \"hi\"\nthere"), count(-3), real(2.0), real(0.1), real(1e300)};
 	CLEANUP_FREE char *quoted = NULL, *plain = NULL, *again = NULL;
 	rt_table *table = rt_table_new(), *back;
@@ -247,8 +247,8 @@ static void csv_comes_back_as_it_was(void **state)
 	assert_non_null(back);
 	assert_int_equal(rt_table_to_csv(back, true, &again), 0);
 	assert_string_equal(again, quoted);
-	assert_int_equal(rt_table_get(back, 0, 2).type, RT_CELL_COUNT);
-	assert_int_equal(rt_table_get(back, 0, 3).type, RT_CELL_REAL);
+	assert_int_equal(rt_table_get(back, 0, 2).type, RT_TYPE_COUNT);
+	assert_int_equal(rt_table_get(back, 0, 3).type, RT_TYPE_REAL);
 	rt_table_free(table);
 	rt_table_free(back);
 }
@@ -274,18 +274,18 @@ static void cells_have_the_type_they_look_like(void **state)
 
 	(void)state;
 	assert_non_null(table);
-	assert_int_equal(rt_table_get(table, 0, 0).type, RT_CELL_COUNT);
-	assert_int_equal(rt_table_get(table, 1, 0).type, RT_CELL_REAL);
+	assert_int_equal(rt_table_get(table, 0, 0).type, RT_TYPE_COUNT);
+	assert_int_equal(rt_table_get(table, 1, 0).type, RT_TYPE_REAL);
 	assert_string_equal(rt_table_get(table, 2, 0).text, "");
 	assert_true(isnan(rt_table_get(table, 3, 0).real));
 	assert_int_equal(rt_table_get(table, 4, 0).count, 7);
-	assert_int_equal(rt_table_get(table, 5, 0).type, RT_CELL_REAL);
+	assert_int_equal(rt_table_get(table, 5, 0).type, RT_TYPE_REAL);
 	assert_true(rt_table_get(table, 1, 1).real == 1000);
 	assert_true(isinf(rt_table_get(table, 2, 1).real));
 	assert_string_equal(rt_table_get(table, 3, 1).text, "x y");
 	assert_int_equal(rt_table_get(table, 4, 1).count, 12);
 	assert_string_equal(rt_table_get(table, 5, 1).text, "0x1");
-	assert_int_equal(rt_table_get(table, 1, 2).type, RT_CELL_NONE);
+	assert_int_equal(rt_table_get(table, 1, 2).type, RT_TYPE_NONE);
 	rt_table_free(table);
 }
 

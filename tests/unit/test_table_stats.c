@@ -91,7 +91,8 @@ static void each_statistic_has_a_known_answer(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-		struct rt_stat_spec spec = {"process_cpu_usage", CASES[i].aggregate, "own", RT_NOT_ROUNDED};
+		struct rt_stat_spec spec = {"process_cpu_usage", CASES[i].aggregate, "own",
+					    RT_STAT_NOT_ROUNDED};
 		rt_stats *stats = of_recording(&spec, 1);
 		double value = cell_real(rt_stats_get(stats, "process_cpu_usage", "own"), NAN);
 
@@ -135,8 +136,8 @@ static void a_table_is_computed_and_failing_specs_leave_no_trace(void **state)
 					     {"nope", "mean", NULL, 1},
 					     {"x", "nope", NULL, 1},
 					     {"t", "max", NULL, 1},
-					     {"x", "len", "rows", RT_NOT_ROUNDED},
-					     {"x", "max", NULL, RT_NOT_ROUNDED}};
+					     {"x", "len", "rows", RT_STAT_NOT_ROUNDED},
+					     {"x", "max", NULL, RT_STAT_NOT_ROUNDED}};
 	CLEANUP_FREE char *json = NULL;
 	struct rt_problem problem;
 	rt_table *table;
@@ -159,14 +160,14 @@ static void whole_numbers_stay_whole(void **state)
 	const struct aggregate mean = {AGGREGATE_MEAN, 0}, sum = {AGGREGATE_SUM, 0};
 
 	(void)state;
-	assert_int_equal(values_get(&values, sum).type, RT_CELL_NONE);
+	assert_int_equal(values_get(&values, sum).type, RT_TYPE_NONE);
 	for (int64_t i = 1; i <= 3; i++)
-		values_add(&values, (struct rt_cell){.type = RT_CELL_COUNT, .count = i}, 1);
+		values_add(&values, (struct rt_value){.type = RT_TYPE_COUNT, .count = i}, 1);
 	assert_int_equal(values_get(&values, mean).count, 2);
-	values_add(&values, (struct rt_cell){.type = RT_CELL_COUNT, .count = 1}, 1);
+	values_add(&values, (struct rt_value){.type = RT_TYPE_COUNT, .count = 1}, 1);
 	assert_true(values_get(&values, mean).real == 1.75);
 	assert_int_equal(values_get(&values, sum).count, 7);
-	values_add(&values, (struct rt_cell){.type = RT_CELL_COUNT, .count = INT64_MAX}, 1);
+	values_add(&values, (struct rt_value){.type = RT_TYPE_COUNT, .count = INT64_MAX}, 1);
 	assert_true(values_get(&values, sum).real == 9223372036854775814.0);
 	values_done(&values);
 }

@@ -105,9 +105,9 @@ static void read_values(struct shared *shared)
 
 		if (rt_get(shared->tracker, metric, 0, &value) < 0)
 			continue;
-		if (!value.present)
+		if (value.type == RT_TYPE_NONE)
 			(void)rt_reason(value.reason);
-		else if (value.type == RT_TEXT)
+		else if (value.type == RT_TYPE_TEXT)
 			read_slowly(shared, value.text);
 	}
 }
@@ -118,6 +118,7 @@ static void read_the_rest(struct shared *shared)
 	enum rt_end_reason reason;
 	double values[64];
 	char *text = NULL, warning[200];
+	rt_snapshot *snapshot = NULL;
 	int64_t first = 0;
 	size_t bytes;
 
@@ -125,6 +126,8 @@ static void read_the_rest(struct shared *shared)
 		free(text);
 	if (rt_explain_absent(tracker, &text) == 0)
 		free(text);
+	if (rt_snapshot_take(tracker, &snapshot) == 0)
+		rt_snapshot_free(snapshot);
 	(void)rt_next_warning(tracker, warning, sizeof warning);
 	(void)rt_history_count(tracker, &first, &bytes);
 	(void)rt_history_read(tracker, "process", "memory_mib", first, 64, values);
@@ -138,8 +141,8 @@ static void read_the_rest(struct shared *shared)
 	(void)rt_output_path(tracker, 0);
 	(void)rt_wait_for_upload(tracker, 0);
 	(void)rt_track_in_cgroup(tracker, 1);
-	rt_add_signal(tracker, 10, 1);
-	rt_before_reap(tracker, 1);
+	(void)rt_add_signal(tracker, 10, 1);
+	(void)rt_before_reap(tracker, 1);
 	(void)rt_mark_stop(shared->marks, "part", rt_mark_start(shared->marks, "part"));
 	(void)rt_wait_for_samples(tracker, rt_sample_count(tracker) + 1, 0.01);
 }
@@ -224,7 +227,7 @@ static void *whole_life(void *text)
 
 		if (rt_open(NULL, &tracker) < 0 || rt_start(tracker) < 0 || rt_stop(tracker) < 0)
 			return text;
-		if (rt_get(tracker, rt_metric_find("host"), 0, &value) < 0 || !value.present)
+		if (rt_get(tracker, rt_metric_find("host"), 0, &value) < 0 || value.type == RT_TYPE_NONE)
 			return text;
 		rt_close(tracker);
 	}

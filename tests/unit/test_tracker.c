@@ -95,13 +95,13 @@ static void values_by_their_full_names(void **state)
 	assert_int_equal(rt_get_named(tracker, "memory.total_mib", &by_name), -ENODATA);
 	assert_int_equal(rt_sample(tracker), 0);
 	assert_int_equal(rt_get_named(tracker, "memory.total_mib", &by_name), 0);
-	assert_true(by_name.present && by_name.real == value_of(tracker, "memory.total_mib").real);
+	assert_true(by_name.real == value_of(tracker, "memory.total_mib").real);
 	for (size_t i = 0; i < rt_instance_count(tracker, device); i++) {
 		assert_int_equal(rt_get(tracker, device, i, &key), 0);
 		assert_int_equal(rt_get(tracker, read, i, &by_number), 0);
 		snprintf(name, sizeof name, "disk[%s].read_bytes_total", key.text);
 		assert_int_equal(rt_get_named(tracker, name, &by_name), 0);
-		assert_true(by_name.type == RT_COUNT && by_name.count == by_number.count);
+		assert_true(by_name.type == RT_TYPE_COUNT && by_name.count == by_number.count);
 		snprintf(name, sizeof name, "disk[%zu].device", i);
 		assert_int_equal(rt_get_named(tracker, name, &by_name), 0);
 		assert_string_equal(by_name.text, key.text);
@@ -109,7 +109,7 @@ static void values_by_their_full_names(void **state)
 	}
 	if (rt_instance_count(tracker, device)) {
 		assert_int_equal(rt_get_named(tracker, "disk[sum].read_bytes_total", &by_name), 0);
-		assert_true(by_name.type == RT_REAL && by_name.real == sum);
+		assert_true(by_name.type == RT_TYPE_REAL && by_name.real == sum);
 	}
 	assert_int_equal(rt_get_named(tracker, "disk[no-such-disk].device", &by_name), -ENOENT);
 	assert_int_equal(rt_get_named(tracker, "no.such.metric", &by_name), -ENOENT);
@@ -138,7 +138,7 @@ static void samples_by_hand(void **state)
 	assert_int_equal(rt_get(tracker, rt_metric_find("disk.device"), 1000, &value), -ENOENT);
 	assert_int_equal(rt_get(tracker, 0, 0, &value), -ENOENT);
 	value = value_of(tracker, "job_name");
-	assert_false(value.present);
+	assert_int_equal(value.type, RT_TYPE_NONE);
 	assert_string_not_equal(rt_reason(value.reason), "unknown");
 	assert_int_equal(rt_sample_json(tracker, &json), 0);
 	assert_int_equal(json[0], '{');
@@ -159,13 +159,13 @@ static void states_of_the_thread(void **state)
 	enum rt_end_reason reason = 0;
 
 	(void)state;
-	assert_int_equal(rt_get_state(tracker), RT_READY);
+	assert_int_equal(rt_get_state(tracker), RT_STATE_READY);
 	assert_int_equal(rt_finish(tracker, (enum rt_end_reason)0, 0), -EINVAL);
 	assert_int_equal(rt_track_in_cgroup(tracker, 1), -EINVAL);
 	assert_int_equal(rt_stop(tracker), -ENOTCONN);
 	assert_int_equal(rt_start(tracker), 0);
 	assert_int_equal(rt_start(tracker), -EALREADY);
-	assert_int_equal(rt_get_state(tracker), RT_RUNNING);
+	assert_int_equal(rt_get_state(tracker), RT_STATE_RUNNING);
 	assert_int_equal(rt_sample(tracker), -EBUSY);
 	assert_int_equal(rt_sample_due(tracker), -EBUSY);
 	assert_int_equal(rt_finish(tracker, RT_END_EXIT, 0), -EBUSY);
@@ -173,10 +173,10 @@ static void states_of_the_thread(void **state)
 	assert_int_equal(rt_wait_for_samples(tracker, 3, 30), 0);
 	assert_int_equal(rt_wait_for_samples(tracker, INT64_MAX, 0.01), -ETIMEDOUT);
 	assert_int_equal(rt_stop_with(tracker, (enum rt_end_reason)99, 0), -EINVAL);
-	assert_int_equal(rt_get_state(tracker), RT_RUNNING);
+	assert_int_equal(rt_get_state(tracker), RT_STATE_RUNNING);
 	assert_int_equal(rt_stop_with(tracker, RT_END_EXIT, 0), 0);
 	assert_int_equal(rt_stop(tracker), -EALREADY);
-	assert_int_equal(rt_get_state(tracker), RT_STOPPED);
+	assert_int_equal(rt_get_state(tracker), RT_STATE_STOPPED);
 	/* A loop on rt_over() ends, whichever thread has stopped the tracker. */
 	assert_true(rt_over(tracker, &reason));
 	assert_int_equal(reason, RT_END_EXIT);
@@ -263,10 +263,10 @@ static void selection_keeps_only_the_wanted_metrics(void **state)
 
 	(void)state;
 	assert_int_equal(rt_sample(tracker), 0);
-	assert_true(value_of(tracker, "memory.total_mib").present);
-	assert_false(value_of(tracker, "memory.free_mib").present);
-	assert_false(value_of(tracker, "cpu.load_1m").present);
-	assert_true(value_of(tracker, "timestamp").present);
+	assert_int_not_equal(value_of(tracker, "memory.total_mib").type, RT_TYPE_NONE);
+	assert_int_equal(value_of(tracker, "memory.free_mib").type, RT_TYPE_NONE);
+	assert_int_equal(value_of(tracker, "cpu.load_1m").type, RT_TYPE_NONE);
+	assert_int_not_equal(value_of(tracker, "timestamp").type, RT_TYPE_NONE);
 	rt_close(tracker);
 }
 
@@ -323,9 +323,9 @@ static void totals_are_those_of_wait4(void **state)
 		       value_of(tracker, "cpu.process_stime_secs").real;
 	}
 	waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT);
-	rt_before_reap(tracker, child);
+	assert_int_equal(rt_before_reap(tracker, child), 0);
 	assert_int_equal(wait4(child, &status, 0, &usage), child);
-	rt_add_exited(tracker, child, status, &usage);
+	assert_int_equal(rt_add_exited(tracker, child, status, &usage), 0);
 	assert_int_equal(rt_finish(tracker, RT_END_EXIT, status), 0);
 	sum += value_of(tracker, "cpu.process_utime_secs").real +
 	       value_of(tracker, "cpu.process_stime_secs").real;
@@ -335,7 +335,7 @@ static void totals_are_those_of_wait4(void **state)
 		fail_msg("samples add up to %.6f s, wait4 says %.6f s", sum, truth);
 	assert_int_equal(value_of(tracker, "run_end.exit_code").count, 7);
 	assert_string_equal(value_of(tracker, "run_end.reason").text, "exit");
-	assert_false(value_of(tracker, "cpu.process_rss_mib").present);
+	assert_int_equal(value_of(tracker, "cpu.process_rss_mib").type, RT_TYPE_NONE);
 	rt_close(tracker);
 }
 
@@ -347,11 +347,33 @@ static void opening_without_settings(void **state)
 	(void)state;
 	assert_int_equal(rt_open(NULL, &tracker), 0);
 	assert_int_equal(rt_sample(tracker), 0);
-	assert_true(value_of(tracker, "sample").present);
-	assert_false(value_of(tracker, "tracked_pid").present);
+	assert_int_not_equal(value_of(tracker, "sample").type, RT_TYPE_NONE);
+	assert_int_equal(value_of(tracker, "tracked_pid").type, RT_TYPE_NONE);
 	rt_close(tracker);
 	assert_string_equal(rt_config_message(NULL), "");
 	assert_int_equal(rt_metric_find(NULL), 0);
+}
+
+/* A wrapper hears that it reports a child of no job. */
+static void calls_about_the_job_need_one(void **state)
+{
+	NEEDS_PROC_BELOW_ROOT();
+	rt_tracker *tracker = OPEN("no-system", "1");
+	struct rusage usage = {0};
+	struct timespec now;
+
+	(void)state;
+	assert_int_equal(rt_before_reap(tracker, 1), -ESRCH);
+	assert_int_equal(rt_add_exited(tracker, 1, 0, &usage), -ESRCH);
+	assert_int_equal(rt_exclude(tracker, 1), -ESRCH);
+	assert_int_equal(rt_set_job_start(tracker, 1), -ESRCH);
+	assert_int_equal(rt_add_signal(tracker, SIGUSR1, 1), 0);
+	assert_int_equal(rt_track(tracker, getpid(), false), 0);
+	assert_int_equal(rt_exclude(tracker, 1), 0);
+	assert_int_equal(rt_set_job_start(tracker, 1), -EINVAL);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	assert_int_equal(rt_set_job_start(tracker, (int64_t)(now.tv_sec + 5) * 1000000000), -EINVAL);
+	rt_close(tracker);
 }
 
 static void settings_need_a_name_and_a_value(void **state)
@@ -364,6 +386,12 @@ static void settings_need_a_name_and_a_value(void **state)
 	assert_int_equal(rt_config_set(config, "job-name", NULL), -EINVAL);
 	assert_string_equal(rt_config_message(config), "job-name: there is no value");
 	assert_int_equal(rt_config_set_variable(config, NULL, "1"), -EINVAL);
+	assert_int_equal(rt_config_set_int(config, "pid", 1), 0);
+	assert_int_equal(rt_config_set_int(config, "pid", -1), -EINVAL);
+	assert_string_equal(rt_config_message(config),
+			    "pid: '-1' is not a process id; give a positive number");
+	assert_int_equal(rt_config_set_int(config, "pidd", 1), -ENOENT);
+	assert_int_equal(rt_config_set_int(config, "duration", INT64_MAX), -EINVAL);
 	rt_config_free(config);
 }
 
@@ -384,9 +412,9 @@ static rt_tracker *tracked_child(int code, int signo, bool in_background)
 	if (in_background)
 		assert_int_equal(rt_start(tracker), 0);
 	waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT);
-	rt_before_reap(tracker, child);
+	assert_int_equal(rt_before_reap(tracker, child), 0);
 	assert_int_equal(wait4(child, &status, 0, &usage), child);
-	rt_add_exited(tracker, child, status, &usage);
+	assert_int_equal(rt_add_exited(tracker, child, status, &usage), 0);
 	if (in_background)
 		assert_int_equal(rt_stop(tracker), 0);
 	return tracker;
@@ -536,6 +564,7 @@ UNIT_TESTS
 		cmocka_unit_test(selection_keeps_only_the_wanted_metrics),
 		cmocka_unit_test(totals_are_those_of_wait4),
 		cmocka_unit_test(opening_without_settings),
+		cmocka_unit_test(calls_about_the_job_need_one),
 		cmocka_unit_test(settings_need_a_name_and_a_value),
 		cmocka_unit_test(a_status_that_was_told_is_recorded),
 		cmocka_unit_test(one_shot_readers),

@@ -7,14 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-PyObject *cell_object(struct rt_cell cell)
+PyObject *cell_object(struct rt_value cell)
 {
 	switch (cell.type) {
-	case RT_CELL_COUNT:
+	case RT_TYPE_COUNT:
 		return PyLong_FromLongLong(cell.count);
-	case RT_CELL_REAL:
+	case RT_TYPE_REAL:
 		return PyFloat_FromDouble(cell.real);
-	case RT_CELL_TEXT:
+	case RT_TYPE_TEXT:
 		return text_object(cell.text);
 	default:
 		Py_RETURN_NONE;
@@ -24,11 +24,10 @@ PyObject *cell_object(struct rt_cell cell)
 static PyObject *column_object(const rt_table *table, size_t column)
 {
 	size_t count = rt_table_row_count(table);
-	const struct rt_cell *cells = rt_table_cells(table, column);
 	PyObject *list = PyList_New((Py_ssize_t)count);
 
 	for (size_t i = 0; list && i < count; i++) {
-		PyObject *value = cell_object(cells[i]);
+		PyObject *value = cell_object(rt_table_get(table, column, i));
 
 		if (!value || PyList_SetItem(list, (Py_ssize_t)i, value) < 0)
 			Py_CLEAR(list);
@@ -164,7 +163,7 @@ static PyObject *snapshot_dumps(PyObject *module, PyObject *arguments)
 	if (!PyArg_ParseTuple(arguments, "O&", texts_of, &paths))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
-	error = rt_snapshot_dumps(paths.items, paths.count, &text, &problem);
+	error = rt_package_dumps(paths.items, paths.count, &text, &problem);
 	Py_END_ALLOW_THREADS;
 	return error < 0 ? fail(error, problem.text) : take_text(text);
 }

@@ -5,10 +5,10 @@
 #ifndef ANALYSIS_MODULE_H
 #define ANALYSIS_MODULE_H
 
-#include "resource_tracker_analysis.h"
+#include "resource_tracker_internal.h"
 #include "support.h"
 
-RT_LOCAL PyObject *cell_object(struct rt_cell cell);
+RT_LOCAL PyObject *cell_object(struct rt_value cell);
 RT_LOCAL PyObject *table_object(const rt_table *table);
 /* Returns the table as a Python object and frees it, or raises the error. */
 RT_LOCAL PyObject *take_table(int error, rt_table *table, const struct rt_problem *problem);

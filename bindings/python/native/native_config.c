@@ -46,7 +46,7 @@ static int apply_wanted(rt_config *config, const struct wanted *wanted)
 					  wanted->metrics);
 
 	if (error < 0) {
-		fail(error, NULL);
+		fail_call("rt_config_set_history", error);
 		return -1;
 	}
 	if (wanted->settings && set_all(config, wanted->settings, rt_config_set) < 0)
@@ -67,7 +67,7 @@ int config_of(PyObject *arguments, PyObject *keywords, rt_config **ret_config)
 		return -1;
 	error = rt_config_new(&config);
 	if (error < 0) {
-		fail(error, NULL);
+		fail_call("rt_config_new", error);
 		return -1;
 	}
 	if (apply_wanted(config, &wanted) < 0) {

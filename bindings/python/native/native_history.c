@@ -14,7 +14,7 @@ PyObject *history_size(rt_tracker *tracker)
 	Py_BEGIN_ALLOW_THREADS;
 	count = rt_history_count(tracker, &first, &bytes);
 	Py_END_ALLOW_THREADS;
-	return count < 0 ? fail((int)count, NULL)
+	return count < 0 ? fail_call("rt_history_count", (int)count)
 			 : Py_BuildValue("(LLn)", (long long)first, (long long)count, (Py_ssize_t)bytes);
 }
 
@@ -56,7 +56,7 @@ PyObject *history_list(rt_tracker *tracker, PyObject *arguments, PyObject *keywo
 		return NULL;
 	kept = rt_history_count(tracker, NULL, NULL);
 	if (kept < 0)
-		return fail((int)kept, kept == -ENODATA ? "no history is kept" : NULL);
+		return fail_call("rt_history_count", (int)kept);
 	if (most < 0 || most > kept)
 		most = kept;
 	values = malloc(((size_t)most + 1) * sizeof *values);
@@ -70,6 +70,6 @@ PyObject *history_list(rt_tracker *tracker, PyObject *arguments, PyObject *keywo
 	if (count == -ENOENT)
 		PyErr_Format(PyExc_KeyError, "%s", column);
 	else if (count < 0)
-		fail((int)count, NULL);
+		fail_call("rt_history_read", (int)count);
 	return list;
 }

@@ -29,7 +29,7 @@ static int marks_init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 			error = 0;
 	}
 	if (error < 0) {
-		fail(error, NULL);
+		fail_call("rt_marks_open", error);
 		return -1;
 	}
 	rt_marks_close(self->marks);
@@ -54,7 +54,7 @@ static PyObject *start(PyObject *self, PyObject *arguments)
 	if (!PyArg_ParseTuple(arguments, "s", &name))
 		return NULL;
 	number = rt_mark_start(((struct marks *)self)->marks, name);
-	return number < 0 ? fail((int)number, NULL) : PyLong_FromLongLong(number);
+	return number < 0 ? fail_call("rt_mark_start", (int)number) : PyLong_FromLongLong(number);
 }
 
 static PyObject *stop(PyObject *self, PyObject *arguments)
@@ -67,7 +67,7 @@ static PyObject *stop(PyObject *self, PyObject *arguments)
 		return NULL;
 	error = rt_mark_stop(((struct marks *)self)->marks, name, number);
 	if (error < 0)
-		return fail(error, NULL);
+		return fail_call("rt_mark_stop", error);
 	Py_RETURN_NONE;
 }
 

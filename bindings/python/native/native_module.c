@@ -10,14 +10,14 @@
 
 PyObject *value_object(const struct rt_value *value)
 {
-	if (!value->present)
+	if (value->type == RT_TYPE_NONE)
 		Py_RETURN_NONE;
 	switch (value->type) {
-	case RT_REAL:
+	case RT_TYPE_REAL:
 		return PyFloat_FromDouble(value->real);
-	case RT_COUNT:
+	case RT_TYPE_COUNT:
 		return PyLong_FromLongLong(value->count);
-	case RT_FLAG:
+	case RT_TYPE_FLAG:
 		return PyBool_FromLong(value->count != 0);
 	default:
 		return text_object(value->text);
@@ -45,7 +45,7 @@ static PyObject *metric_info(rt_metric metric)
 	static const char *const TYPES[] = {"", "float", "int", "str", "bool"};
 
 	if (error < 0)
-		return fail(error, NULL);
+		return fail_call("rt_metric_get_info", error);
 	return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:O}", "name", info.name, "group",
 			     info.group, "key", info.key, "unit", info.unit, "kind", info.kind, "source",
 			     info.source, "help", info.help, "type", TYPES[info.type], "decimals",
@@ -79,11 +79,11 @@ static PyObject *process_descendants(PyObject *module, PyObject *arguments)
 	count = rt_process_descendants(pid, &pids);
 	Py_END_ALLOW_THREADS;
 	if (count < 0)
-		return fail((int)count, NULL);
+		return fail_call("rt_process_descendants", (int)count);
 	list = PyList_New(count);
 	for (ssize_t i = 0; list && i < count; i++)
 		PyList_SetItem(list, i, PyLong_FromLong(pids[i]));
-	free(pids);
+	rt_free(pids);
 	return list;
 }
 
@@ -95,7 +95,7 @@ static PyObject *process_rss(PyObject *module, PyObject *arguments)
 	if (!PyArg_ParseTuple(arguments, "i", &pid))
 		return NULL;
 	error = rt_process_rss(pid, &bytes);
-	return error < 0 ? fail(error, NULL) : PyLong_FromLongLong(bytes);
+	return error < 0 ? fail_call("rt_process_rss", error) : PyLong_FromLongLong(bytes);
 }
 
 static PyObject *process_pss(PyObject *module, PyObject *arguments)
@@ -108,7 +108,7 @@ static PyObject *process_pss(PyObject *module, PyObject *arguments)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_process_pss(pid, &bytes);
 	Py_END_ALLOW_THREADS;
-	return error < 0 ? fail(error, NULL) : PyLong_FromLongLong(bytes);
+	return error < 0 ? fail_call("rt_process_pss", error) : PyLong_FromLongLong(bytes);
 }
 
 static PyObject *process_times(PyObject *module, PyObject *arguments)
@@ -119,7 +119,8 @@ static PyObject *process_times(PyObject *module, PyObject *arguments)
 	if (!PyArg_ParseTuple(arguments, "i|p", &pid, &with_waited))
 		return NULL;
 	error = rt_process_times(pid, with_waited, &user_secs, &system_secs);
-	return error < 0 ? fail(error, NULL) : Py_BuildValue("(dd)", user_secs, system_secs);
+	return error < 0 ? fail_call("rt_process_times", error)
+			 : Py_BuildValue("(dd)", user_secs, system_secs);
 }
 
 static PyObject *process_io(PyObject *module, PyObject *arguments)
@@ -130,7 +131,7 @@ static PyObject *process_io(PyObject *module, PyObject *arguments)
 	if (!PyArg_ParseTuple(arguments, "i", &pid))
 		return NULL;
 	error = rt_process_io(pid, &read_bytes, &written_bytes);
-	return error < 0 ? fail(error, NULL)
+	return error < 0 ? fail_call("rt_process_io", error)
 			 : Py_BuildValue("(LL)", (long long)read_bytes, (long long)written_bytes);
 }
 
@@ -160,7 +161,7 @@ static PyObject *process_read(PyObject *module, PyObject *arguments)
 	error = rt_process_read(pid, children, &process);
 	Py_END_ALLOW_THREADS;
 	if (error < 0)
-		return fail(error, NULL);
+		return fail_call("rt_process_read", error);
 	return Py_BuildValue(
 		"{s:d,s:i,s:N,s:N,s:N,s:N,s:N,s:N,s:N}", "realtime_secs", process.realtime_secs, "pid",
 		(int)process.pid, "child_count", known_count(process.child_count), "user_secs",
@@ -224,7 +225,7 @@ static PyObject *system_read(PyObject *module, PyObject *unused)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_system_read(&machine);
 	Py_END_ALLOW_THREADS;
-	return error < 0 ? fail(error, NULL) : system_object(&machine);
+	return error < 0 ? fail_call("rt_system_read", error) : system_object(&machine);
 }
 
 static PyObject *disk_is_partition(PyObject *module, PyObject *arguments)
@@ -235,7 +236,7 @@ static PyObject *disk_is_partition(PyObject *module, PyObject *arguments)
 	if (!PyArg_ParseTuple(arguments, "s", &device))
 		return NULL;
 	answer = rt_disk_is_partition(device);
-	return answer < 0 ? fail(answer, NULL) : PyBool_FromLong(answer);
+	return answer < 0 ? fail_call("rt_disk_is_partition", answer) : PyBool_FromLong(answer);
 }
 
 static PyObject *csv_headings(PyObject *module, PyObject *arguments)
@@ -271,8 +272,7 @@ static PyObject *discover(PyObject *module, PyObject *arguments, PyObject *keywo
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_discover(what, timeout_secs, &json);
 	Py_END_ALLOW_THREADS;
-	return error < 0 ? fail(error, error == -ENOENT ? "resource-tracker-net is not installed" : NULL)
-			 : take_text(json);
+	return error < 0 ? fail_call("rt_discover", error) : take_text(json);
 }
 
 static PyMethodDef FUNCTIONS[] = {

@@ -84,10 +84,10 @@ static PyObject *close_tracker(PyObject *self, PyObject *unused)
 }
 
 /* Returns None for a call without a result, or raises its error. */
-static PyObject *none_or_error(int error)
+static PyObject *none_or_error(const char *call, int error)
 {
 	if (error < 0)
-		return fail(error, NULL);
+		return fail_call(call, error);
 	Py_RETURN_NONE;
 }
 
@@ -101,14 +101,14 @@ static PyObject *track(PyObject *self, PyObject *arguments)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_track(tracker, pid, started_by_caller);
 	Py_END_ALLOW_THREADS;
-	return none_or_error(error);
+	return none_or_error("rt_track", error);
 }
 
 static PyObject *start(PyObject *self, PyObject *unused)
 {
 	rt_tracker *tracker = usable_tracker(self);
 
-	return tracker ? none_or_error(rt_start(tracker)) : NULL;
+	return tracker ? none_or_error("rt_start", rt_start(tracker)) : NULL;
 }
 
 static PyObject *stop(PyObject *self, PyObject *arguments)
@@ -121,7 +121,7 @@ static PyObject *stop(PyObject *self, PyObject *arguments)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_stop_with(tracker, (enum rt_end_reason)reason, status);
 	Py_END_ALLOW_THREADS;
-	return none_or_error(error);
+	return none_or_error("rt_stop_with", error);
 }
 
 static PyObject *sample(PyObject *self, PyObject *unused)
@@ -134,7 +134,7 @@ static PyObject *sample(PyObject *self, PyObject *unused)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_sample(tracker);
 	Py_END_ALLOW_THREADS;
-	return none_or_error(error);
+	return none_or_error("rt_sample", error);
 }
 
 static PyObject *finish(PyObject *self, PyObject *arguments)
@@ -147,7 +147,7 @@ static PyObject *finish(PyObject *self, PyObject *arguments)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_finish(tracker, (enum rt_end_reason)reason, status);
 	Py_END_ALLOW_THREADS;
-	return none_or_error(error);
+	return none_or_error("rt_finish", error);
 }
 
 static double now_secs(void)
@@ -223,7 +223,7 @@ static PyObject *wait_for_samples(PyObject *self, PyObject *arguments)
 		return NULL;
 	if (error == -ETIMEDOUT || error == -ESHUTDOWN)
 		Py_RETURN_FALSE;
-	return error < 0 ? fail(error, NULL) : PyBool_FromLong(1);
+	return error < 0 ? fail_call("rt_wait_for_samples", error) : PyBool_FromLong(1);
 }
 
 static PyObject *wait_for_upload(PyObject *self, PyObject *arguments)
@@ -235,7 +235,7 @@ static PyObject *wait_for_upload(PyObject *self, PyObject *arguments)
 	if (!tracker || !PyArg_ParseTuple(arguments, "d", &timeout_secs) || !is_timeout(timeout_secs))
 		return NULL;
 	error = wait_in_parts(self, timeout_secs < 0 ? 0 : timeout_secs, wait_for_server, 0);
-	return error == -EINTR ? NULL : none_or_error(error);
+	return error == -EINTR ? NULL : none_or_error("rt_wait_for_upload", error);
 }
 
 /* With brackets the name says which instance, as "disk[vda].read_bytes_per_sec" does. */
@@ -265,7 +265,7 @@ static PyObject *get(PyObject *self, PyObject *arguments)
 			PyErr_Format(PyExc_KeyError, "%s[%zd]", name, instance);
 		return NULL;
 	}
-	return error < 0 ? fail(error, NULL) : value_object(&value);
+	return error < 0 ? fail_call("rt_get", error) : value_object(&value);
 }
 
 static PyObject *reason(PyObject *self, PyObject *arguments)
@@ -277,7 +277,7 @@ static PyObject *reason(PyObject *self, PyObject *arguments)
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "s|n", &name, &instance))
 		return NULL;
-	if (get_value(tracker, name, instance, &value) < 0 || value.present)
+	if (get_value(tracker, name, instance, &value) < 0 || value.type != RT_TYPE_NONE)
 		Py_RETURN_NONE;
 	return text_object(rt_reason(value.reason));
 }
@@ -290,6 +290,71 @@ static PyObject *instance_count(PyObject *self, PyObject *arguments)
 	if (!tracker || !PyArg_ParseTuple(arguments, "s", &name))
 		return NULL;
 	return PyLong_FromSize_t(rt_instance_count(tracker, rt_metric_find(name)));
+}
+
+/* As the record has it: with the metric's decimals. */
+static PyObject *rounded_object(struct rt_value value, int decimals)
+{
+	double scale = pow(10, decimals);
+
+	if (value.type == RT_TYPE_REAL && fabs(value.real) < 1e15 / scale)
+		value.real = round(value.real * scale) / scale;
+	return value_object(&value);
+}
+
+/* Puts a value under the name of its metric: alone, or in the list of all instances. */
+static int add_value(PyObject *map, const struct rt_metric_info *info, const struct rt_snapshot_entry *entry)
+{
+	PyObject *value = rounded_object(entry->value, info->decimals), *list;
+	int error = -1;
+
+	if (value && !info->many) {
+		error = PyDict_SetItemString(map, info->name, value);
+	} else if (value) {
+		list = PyDict_GetItemString(map, info->name);
+		if (!list) {
+			list = PyList_New(0);
+			if (list && PyDict_SetItemString(map, info->name, list) == 0)
+				Py_DECREF(list);
+		}
+		error = list ? PyList_Append(list, value) : -1;
+	}
+	Py_XDECREF(value);
+	return error;
+}
+
+static PyObject *values_of(const rt_snapshot *snapshot)
+{
+	struct rt_snapshot_entry entry = {.size = sizeof entry};
+	struct rt_metric_info info = {.size = sizeof info};
+	PyObject *map = PyDict_New();
+
+	while (map && rt_snapshot_each(snapshot, &entry) > 0)
+		if ((entry.instance == 0 && rt_metric_get_info(entry.metric, &info) < 0) ||
+		    add_value(map, &info, &entry) < 0)
+			Py_CLEAR(map);
+	return map;
+}
+
+static PyObject *values(PyObject *self, PyObject *unused)
+{
+	rt_tracker *tracker = usable_tracker(self);
+	rt_snapshot *snapshot;
+	PyObject *map;
+	int error;
+
+	if (!tracker)
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_snapshot_take(tracker, &snapshot);
+	Py_END_ALLOW_THREADS;
+	if (error == -ENODATA)
+		Py_RETURN_NONE;
+	if (error < 0)
+		return fail_call("rt_snapshot_take", error);
+	map = values_of(snapshot);
+	rt_snapshot_free(snapshot);
+	return map;
 }
 
 static PyObject *text_of_sample(PyObject *self, int (*call)(rt_tracker *, char **))
@@ -373,7 +438,7 @@ static PyObject *sample_count(PyObject *self, void *unused)
 
 	if (!tracker)
 		return NULL;
-	return count < 0 ? fail((int)count, NULL) : PyLong_FromLongLong(count);
+	return count < 0 ? fail_call("rt_sample_count", (int)count) : PyLong_FromLongLong(count);
 }
 
 static PyObject *recorder_pid(PyObject *self, void *unused)
@@ -409,6 +474,10 @@ static PyMethodDef METHODS[] = {
 	 "get(\"disk[vda].read_bytes_total\")"},
 	{"reason", reason, METH_VARARGS, "reason(metric, instance=0) -> why its value is None"},
 	{"instance_count", instance_count, METH_VARARGS, "instance_count(metric) -> number of rows"},
+	{"values", values, METH_NOARGS,
+	 "values() -> {metric: value, or the values of all its rows} of the newest sample, of one moment; "
+	 "None: "
+	 "no sample yet"},
 	{"sample_json", sample_json, METH_NOARGS, "sample_json() -> the newest sample, or None"},
 	{"explain_absent", explain_absent, METH_NOARGS, "explain_absent() -> why values are None"},
 	{"next_warning", next_warning, METH_NOARGS, "next_warning() -> the oldest unread warning, or None"},

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resource_tracker_value.h"
+
 PyObject *fail(int error, const char *message)
 {
 	PyObject *arguments, *exception;
@@ -14,7 +16,7 @@ PyObject *fail(int error, const char *message)
 	if (error == -ENOMEM)
 		return PyErr_NoMemory();
 	if (!message || !*message)
-		message = error == -EPIPE ? "the tracker's process has exited" : strerror(-error);
+		message = rt_error_text(NULL, error);
 	if (error == -EINVAL || error == -EBADMSG || error == -ENODATA || error == -EEXIST) {
 		PyErr_SetString(PyExc_ValueError, message);
 		return NULL;
@@ -27,6 +29,11 @@ PyObject *fail(int error, const char *message)
 	Py_XDECREF(exception);
 	Py_XDECREF(arguments);
 	return NULL;
+}
+
+PyObject *fail_call(const char *call, int error)
+{
+	return fail(error, rt_error_text(call, error));
 }
 
 void texts_done(struct texts *texts)
@@ -98,6 +105,6 @@ PyObject *take_text(char *text)
 {
 	PyObject *object = text_object(text);
 
-	free(text);
+	rt_free(text);
 	return object;
 }

@@ -13,9 +13,11 @@
 /*
  * Raises an exception for a negative errno and returns NULL. A wrong argument raises ValueError; any other
  * error raises the OSError of that number (FileNotFoundError, ProcessLookupError, ...). Without a `message`
- * (NULL or empty), the exception has the text of strerror().
+ * (NULL or empty), the exception has the text of rt_error_text().
  */
 RT_LOCAL PyObject *fail(int error, const char *message);
+/* The same with the text of rt_error_text() for this call of the library. */
+RT_LOCAL PyObject *fail_call(const char *call, int error);
 
 /* A sequence of str (or os.PathLike) as C texts. `owner` keeps them alive; texts_done() frees them. */
 struct texts {

@@ -41,6 +41,36 @@ def test_texts_about_the_job_are_those_of_the_library():
     assert not job_settings() & {"interval", "pid", "output", "host", "command", "tag", "mode"}
 
 
+def test_values_of_one_moment_are_those_of_each_metric():
+    tracker = _native.Tracker([("interval", "0.01"), ("pid", str(os.getpid()))])
+    assert tracker.values() is None, "there is no sample yet"
+    tracker.sample()
+    values = tracker.values()
+    assert len(values) > 100 and values["tracked_pid"] == os.getpid() and values["job_name"] is None
+    for name, value in values.items():
+        each = [tracker.get(name, i) for i in range(len(value))] if isinstance(value, list) else tracker.get(name)
+        assert value == pytest.approx(each, abs=0.01) if isinstance(each, float) else len(str(value)) > 0
+    assert len(values["cpu.per_core_pct"]) == tracker.instance_count("cpu.per_core_pct") > 0
+    tracker.start()
+    assert tracker.wait_for_samples(3, 30)
+    assert tracker.values()["sample"] > values["sample"]
+    tracker.close()
+
+
+def test_errors_have_the_text_of_their_call():
+    tracker = _native.Tracker([("interval", "0.01")])
+    tracker.start()
+    with pytest.raises(OSError, match="a background thread samples: call rt_stop"):
+        tracker.sample()
+    tracker.stop()
+    with pytest.raises(OSError, match="the recording has ended"):
+        tracker.start()
+    with pytest.raises(OSError, match="nothing is streamed"):
+        tracker.wait_for_upload(0)
+    with pytest.raises(OSError, match="there is no process with this pid"):
+        _native.process_rss(2 ** 22 + 1)
+
+
 def test_settings_that_are_none_are_refused_with_the_reason():
     with pytest.raises(ValueError, match="interval"):
         _native.Tracker([("interval", "soon")])

@@ -75,7 +75,7 @@ def _gpus() -> List[Dict[str, Any]]:
     end = monotonic() + PATIENCE_SECS
     while not tracker.instance_count("gpu.name") and monotonic() < end:
         tracker.wait_for_samples(tracker.sample_count + 1, 1)
-    result = [{name: tracker.get(f"gpu.{name}", i) for name in ("name", "vram_total_bytes")}
-              for i in range(tracker.instance_count("gpu.name"))]
+    values = tracker.values() or {}
     tracker.close()
-    return result
+    columns = {name: values.get(f"gpu.{name}", []) for name in ("name", "vram_total_bytes")}
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]

@@ -106,10 +106,10 @@ def _gpus_of(pid: int, children: bool) -> Dict[str, Any]:
     if tracker is None:
         return none
     _wait_for_gpus(tracker, 0.5)
-    used = {tracker.get("gpu.index", i) for i in range(tracker.instance_count("gpu.index"))
-            if tracker.get("gpu.process_utilization_pct", i)}
-    result = {f"gpu_{name}": tracker.get(f"cpu.process_gpu_{name}") for name in ("usage", "vram_mib", "utilized")}
+    values = tracker.values() or {}
     tracker.close()
+    used = {index for index, pct in zip(values.get("gpu.index", []), values.get("gpu.process_utilization_pct", [])) if pct}
+    result = {f"gpu_{name}": values.get(f"cpu.process_gpu_{name}") for name in ("usage", "vram_mib", "utilized")}
     return {**result, "gpu_utilized_indexes": used}
 
 

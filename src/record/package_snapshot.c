@@ -1,5 +1,5 @@
 /* Reads a snapshot of the Python package; see snapshot.h. */
-#include "record/snapshot.h"
+#include "record/package_snapshot.h"
 
 #include <errno.h>
 #include <stdlib.h>
