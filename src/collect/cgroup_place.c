@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "kernel/proc_pid_cgroup.h"
@@ -33,16 +34,6 @@ void cgroup_place_close(struct cgroup_place *place)
 	for (int i = 0; i < CGROUP_HIERARCHIES; i++)
 		close_chain(&place->chains[i]);
 	place->memberships_hash = 0;
-}
-
-/* FNV-1a. The result is never 0. */
-static uint64_t hash_of_place(const char *bytes, size_t length)
-{
-	uint64_t hash = UINT64_C(14695981039346656037);
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
-	return hash ? hash : 1;
 }
 
 /* Each tick reads the job's file, so it stays open. Its descriptor stays with the process, too, if another one gets the number later. */
@@ -279,7 +270,7 @@ int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, 
 
 	if (error < 0)
 		return error;
-	hash = hash_of_place(memberships.data, memberships.length);
+	hash = fnv_of(memberships.data, memberships.length);
 	if (hash == place->memberships_hash)
 		return 0;
 	read_mounts(mounts, root, 0);

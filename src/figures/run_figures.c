@@ -1,4 +1,4 @@
-/* The table of the figures of a run; see run_figures.h. */
+/* The table of the figures of a run. See run_figures.h. */
 #include "figures/run_figures.h"
 
 #include <string.h>

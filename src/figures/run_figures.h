@@ -17,8 +17,8 @@ struct run_figure {
 	const char *group, *name;
 	enum run_figure_kind kind;
 	int decimals;
-	const char *column, *statistic; /* of the samples; NULL: a figure of the summary */
-	int place;                      /* in the line of a run; 0: not there */
+	const char *column, *statistic; /* of the samples. NULL: a figure of the summary */
+	int place;                      /* in the line of a run. 0: not there */
 	const char *key, *alias;        /* NULL: none */
 	const char *compared, *unit;    /* unit: NULL if it is not an amount */
 	struct {
@@ -36,9 +36,9 @@ enum run_figure_id {
 
 extern const struct run_figure RUN_FIGURES[RUN_FIGURE_COUNT];
 
-/* The figure at this place of the line of a run, from 1; NULL behind the last. */
+/* The figure at this place of the line of a run, from 1. NULL behind the last. */
 const struct run_figure *run_figure_at(int place);
-/* The figure with this key or alias; RUN_FIGURE_COUNT: none. */
+/* The figure with this key or alias. RUN_FIGURE_COUNT: none. */
 enum run_figure_id run_figure_of_key(struct scan key);
-/* The name by which the gate compares it; NULL: it does not. */
+/* The name by which the gate compares it. NULL: it does not. */
 const char *run_figure_in_gate(const struct run_figure *figure);

@@ -237,7 +237,7 @@ static void add_figure(struct buffer *out, const struct run_figure *figure, enum
 }
 
 /* A file that another run was appended to has the line of that one, which says nothing about this run. */
-static void add_figures(struct buffer *out, const struct row *end, const char *run_id, struct scan line)
+static void add_run_figures(struct buffer *out, const struct row *end, const char *run_id, struct scan line)
 {
 	struct scan name, raw;
 	enum json_kind kind;
@@ -320,7 +320,7 @@ void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, c
 	otlp_close(out, text);
 	if (end) {
 		add_attributes(out, &end->row);
-		add_figures(out, &end->row, otlp_resource_get(resource, "service.instance.id"), figures);
+		add_run_figures(out, &end->row, otlp_resource_get(resource, "service.instance.id"), figures);
 	}
 	add_trace(out, otlp_resource_get(resource, "traceparent"));
 	otlp_add_fixed64(out, LOG_OBSERVED, (uint64_t)run->last_ns);

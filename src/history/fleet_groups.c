@@ -1,4 +1,4 @@
-/* Computes the figures of groups of runs; see fleet.h. */
+/* Computes the figures of groups of runs. See fleet.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const double GIB_PER_CORE = 4;
 static const double ERROR_OF_MEDIAN = 1.253 * 1.4826, ERRORS_APART = 3, LEAST_CHANGE = 0.1;
 enum { NEW_LEAST = 5, NEW_MOST = 50, OLD_MOST = 200 };
 
-static int by_size(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	double one = *(const double *)a, other = *(const double *)b;
 
@@ -35,16 +35,16 @@ static double quantile_of(const double *sorted, size_t count, double fraction)
 
 static double median_of(double *values, size_t count)
 {
-	qsort(values, count, sizeof(*values), by_size);
+	qsort(values, count, sizeof(*values), by_value);
 	return quantile_of(values, count, P50);
 }
 
 /* Sorts the values. */
-static struct fleet_range range_of(double *values, size_t count)
+static struct fleet_range range_of_runs(double *values, size_t count)
 {
 	if (!count)
 		return (struct fleet_range){NAN, NAN, NAN};
-	qsort(values, count, sizeof(*values), by_size);
+	qsort(values, count, sizeof(*values), by_value);
 	return (struct fleet_range){quantile_of(values, count, P50), quantile_of(values, count, P95),
 				    values[count - 1]};
 }
@@ -69,7 +69,7 @@ struct newest {
 };
 
 /* A run without a start time is the oldest. */
-static int by_start(const void *a, const void *b)
+static int by_run_start(const void *a, const void *b)
 {
 	const struct timed *one = a, *other = b;
 
@@ -122,7 +122,7 @@ static struct fleet_drift drift_of(struct newest *newest, size_t count)
 	old = old > OLD_MOST ? OLD_MOST : old;
 	if (old < NEW_LEAST)
 		return drift;
-	qsort(newest->list, newest->count, sizeof(newest->list[0]), by_start);
+	qsort(newest->list, newest->count, sizeof(newest->list[0]), by_run_start);
 	for (size_t i = 0; i < old + fresh; i++)
 		values[i] = newest->list[newest->count - fresh - old + i].value;
 	before = median_with_error(values, old, &error_before);
@@ -207,11 +207,11 @@ static void compute_figure(struct group_runs *runs, size_t place, double *values
 	}
 	if (ret_drift)
 		*ret_drift = drift_of(&newest, count);
-	*ret_range = range_of(values, count);
+	*ret_range = range_of_runs(values, count);
 }
 
-static void add_use(struct fleet_group *group, const struct fleet_run *run, double *cores_asked_at,
-		    double *memory_asked_at)
+static void add_run_use(struct fleet_group *group, const struct fleet_run *run, double *cores_asked_at,
+			double *memory_asked_at)
 {
 	double started = isnan(run->started) ? -INFINITY : run->started;
 	double hours = run->wall_secs / HOUR_SECS, core_hours = run->cpu_secs / HOUR_SECS;
@@ -254,7 +254,7 @@ static int compute_group(const struct fleet *fleet, struct fleet_group *group)
 		group->ends[run.end]++;
 		group->reasons[run.reason]++;
 		group->at_limit += run.at_limit && run.end == FLEET_OK;
-		add_use(group, &run, &cores_asked_at, &memory_asked_at);
+		add_run_use(group, &run, &cores_asked_at, &memory_asked_at);
 	}
 	values = calloc(group->runs + 1, sizeof(*values));
 	if (!values)
@@ -265,7 +265,7 @@ static int compute_group(const struct fleet *fleet, struct fleet_group *group)
 	return 0;
 }
 
-static double cost_of(const struct fleet_group *group)
+static double group_cost(const struct fleet_group *group)
 {
 	return group->unused_core_hours + group->unused_gib_hours / GIB_PER_CORE;
 }
@@ -273,7 +273,7 @@ static double cost_of(const struct fleet_group *group)
 static int by_cost(const void *a, const void *b)
 {
 	const struct fleet_group *one = a, *other = b;
-	double cost = cost_of(one), other_cost = cost_of(other);
+	double cost = group_cost(one), other_cost = group_cost(other);
 
 	if (cost != other_cost)
 		return cost > other_cost ? -1 : 1;

@@ -1,4 +1,4 @@
-/* Joins the lines of jobs; see fleet_jobs.h. */
+/* Joins the lines of jobs. See fleet_jobs.h. */
 #include "history/fleet_jobs.h"
 
 #include <errno.h>
@@ -29,12 +29,12 @@ static double larger_of(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
-static double end_of(const struct fleet_run *line)
+static double line_end(const struct fleet_run *line)
 {
 	return line->started + line->wall_secs;
 }
 
-static double value_at(const struct fleet_run *line, size_t place)
+static double line_value(const struct fleet_run *line, size_t place)
 {
 	return *(const double *)((const char *)line + place);
 }
@@ -56,12 +56,12 @@ static double most_at_once(const struct fleet_run *lines, size_t count, size_t p
 		if (steps_alone && !lines[i].is_step)
 			continue;
 		for (size_t j = 0; j < active_count; j++)
-			if (end_of(&lines[active[j]]) > lines[i].started)
+			if (line_end(&lines[active[j]]) > lines[i].started)
 				active[kept++] = active[j];
 		active[kept++] = i;
 		active_count = kept;
 		for (size_t j = 0; j < active_count; j++)
-			sum = more_known(sum, value_at(&lines[active[j]], place));
+			sum = more_known(sum, line_value(&lines[active[j]], place));
 		most = larger_of(most, sum);
 	}
 	return most;
@@ -74,7 +74,7 @@ static double asked_on_host(const struct fleet_run *lines, size_t count, size_t 
 	double scripts = NAN, steps = NAN;
 
 	for (size_t i = 0; i < count; i++) {
-		double value = value_at(&lines[i], place);
+		double value = line_value(&lines[i], place);
 
 		if (lines[i].is_step)
 			steps = larger_of(steps, value);
@@ -86,7 +86,7 @@ static double asked_on_host(const struct fleet_run *lines, size_t count, size_t 
 	return most_at_once(lines, count, place, true, active);
 }
 
-static void add_host(struct fleet_run *job, const struct fleet_run *lines, size_t count, size_t *active)
+static void join_host(struct fleet_run *job, const struct fleet_run *lines, size_t count, size_t *active)
 {
 	double peak = most_at_once(lines, count, offsetof(struct fleet_run, memory_mib), false, active);
 	double memory = asked_on_host(lines, count, offsetof(struct fleet_run, memory_asked_mib),
@@ -141,7 +141,7 @@ static struct fleet_run join_lines(const struct fleet_run *lines, size_t count, 
 		return lines[0];
 	for (size_t i = 0; i < count; i++) {
 		job.started = fmin(job.started, lines[i].started);
-		ended = larger_of(ended, end_of(&lines[i]));
+		ended = larger_of(ended, line_end(&lines[i]));
 		job.wall_secs = larger_of(job.wall_secs, lines[i].wall_secs);
 #define JOINED_SUM more_known
 #define JOINED_LARGEST larger_of
@@ -155,7 +155,7 @@ static struct fleet_run join_lines(const struct fleet_run *lines, size_t count, 
 	for (size_t first = 0, next; first < count; first = next) {
 		for (next = first; next < count && lines[next].host == lines[first].host;)
 			next++;
-		add_host(&job, lines + first, next - first, active);
+		join_host(&job, lines + first, next - first, active);
 	}
 	find_end(&job, lines, count, memory_reason);
 	return job;

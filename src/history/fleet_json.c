@@ -1,4 +1,4 @@
-/* Writes the figures of a fleet as JSON; see fleet.h. */
+/* Writes the figures of a fleet as JSON. See fleet.h. */
 #include <math.h>
 
 #include "base/json_write.h"
@@ -7,13 +7,13 @@
 enum { PART_BYTES = 64 << 10 };
 static const char *const PARTS[] = {"job", "task", "host", "user", "tag"};
 
-static void add_real(struct json_writer *json, const char *key, double value)
+static void add_fleet_real(struct json_writer *json, const char *key, double value)
 {
 	json_key(json, key);
 	json_decimal(json, value, 9);
 }
 
-static void add_count(struct json_writer *json, const char *key, size_t count)
+static void add_fleet_count(struct json_writer *json, const char *key, size_t count)
 {
 	json_key(json, key);
 	json_count(json, (int64_t)count);
@@ -23,9 +23,9 @@ static void add_range(struct json_writer *json, const char *key, const struct fl
 {
 	json_key(json, key);
 	json_open(json, '{');
-	add_real(json, "p50", range->p50);
-	add_real(json, "p95", range->p95);
-	add_real(json, "max", range->most);
+	add_fleet_real(json, "p50", range->p50);
+	add_fleet_real(json, "p95", range->p95);
+	add_fleet_real(json, "max", range->most);
 	json_close(json, '}');
 }
 
@@ -33,9 +33,9 @@ static void add_drift(struct json_writer *json, const char *key, const struct fl
 {
 	json_key(json, key);
 	json_open(json, '{');
-	add_real(json, "change_pct", 100 * drift->change);
-	add_count(json, "new_runs", drift->new_runs);
-	add_count(json, "old_runs", drift->old_runs);
+	add_fleet_real(json, "change_pct", 100 * drift->change);
+	add_fleet_count(json, "new_runs", drift->new_runs);
+	add_fleet_count(json, "old_runs", drift->old_runs);
 	json_key(json, "is_clear");
 	json_flag(json, drift->is_clear);
 	json_close(json, '}');
@@ -62,35 +62,36 @@ static void add_parts(struct json_writer *json, const struct fleet *fleet, const
 
 static void add_ends(struct json_writer *json, const struct fleet *fleet, const struct fleet_group *group)
 {
-	add_count(json, "runs", group->runs);
-	add_count(json, "ok", group->ends[FLEET_OK]);
-	add_count(json, "failed", group->ends[FLEET_FAILED]);
-	add_count(json, "cut", group->ends[FLEET_CUT]);
+	add_fleet_count(json, "runs", group->runs);
+	add_fleet_count(json, "ok", group->ends[FLEET_OK]);
+	add_fleet_count(json, "failed", group->ends[FLEET_FAILED]);
+	add_fleet_count(json, "cut", group->ends[FLEET_CUT]);
 	json_key(json, "reasons");
 	json_open(json, '{');
 	for (size_t i = 0; i < fleet->reason_count; i++)
 		if (group->reasons[i] && *fleet->reasons[i])
-			add_count(json, fleet->reasons[i], group->reasons[i]);
+			add_fleet_count(json, fleet->reasons[i], group->reasons[i]);
 	json_close(json, '}');
 }
 
-static void add_group(struct json_writer *json, const struct fleet *fleet, const struct fleet_group *group)
+static void add_fleet_group(struct json_writer *json, const struct fleet *fleet,
+			    const struct fleet_group *group)
 {
 	json_open(json, '{');
 	add_parts(json, fleet, group);
 	add_ends(json, fleet, group);
 #define FLEET(field, figure, ...) add_range(json, RUN_FIGURES[FIGURE_##figure].key, &group->field);
 #include "figures/run_figures.def"
-	add_count(json, "runs_at_memory_limit", group->at_limit);
-	add_real(json, "oom_had_mib", group->oom_had_mib);
-	add_real(json, "cores_asked", group->cores_asked);
-	add_real(json, "memory_asked_mib", group->memory_asked_mib);
-	add_real(json, "core_hours", group->core_hours);
-	add_real(json, "failed_core_hours", group->failed_core_hours);
-	add_real(json, "unused_core_hours", group->core_runs ? group->unused_core_hours : (double)NAN);
-	add_real(json, "unused_gib_hours", group->memory_runs ? group->unused_gib_hours : (double)NAN);
-	add_count(json, "runs_with_cores_asked", group->core_runs);
-	add_count(json, "runs_with_memory_asked", group->memory_runs);
+	add_fleet_count(json, "runs_at_memory_limit", group->at_limit);
+	add_fleet_real(json, "oom_had_mib", group->oom_had_mib);
+	add_fleet_real(json, "cores_asked", group->cores_asked);
+	add_fleet_real(json, "memory_asked_mib", group->memory_asked_mib);
+	add_fleet_real(json, "core_hours", group->core_hours);
+	add_fleet_real(json, "failed_core_hours", group->failed_core_hours);
+	add_fleet_real(json, "unused_core_hours", group->core_runs ? group->unused_core_hours : (double)NAN);
+	add_fleet_real(json, "unused_gib_hours", group->memory_runs ? group->unused_gib_hours : (double)NAN);
+	add_fleet_count(json, "runs_with_cores_asked", group->core_runs);
+	add_fleet_count(json, "runs_with_memory_asked", group->memory_runs);
 	add_drift(json, "wall_drift", &group->wall_drift);
 	add_drift(json, "memory_drift", &group->memory_drift);
 	json_close(json, '}');
@@ -101,16 +102,16 @@ void fleet_add_json(struct buffer *out, const struct fleet *fleet)
 	struct json_writer json = JSON_WRITER(out);
 
 	json_open(&json, '{');
-	add_count(&json, "schema", 1);
-	add_count(&json, "files", fleet->files);
-	add_count(&json, "runs", fleet->runs);
-	add_count(&json, "damaged_lines", fleet->left_out.damaged);
-	add_count(&json, "newer_lines", fleet->left_out.newer);
-	add_count(&json, "repeated_lines", fleet->repeated);
+	add_fleet_count(&json, "schema", 1);
+	add_fleet_count(&json, "files", fleet->files);
+	add_fleet_count(&json, "runs", fleet->runs);
+	add_fleet_count(&json, "damaged_lines", fleet->left_out.damaged);
+	add_fleet_count(&json, "newer_lines", fleet->left_out.newer);
+	add_fleet_count(&json, "repeated_lines", fleet->repeated);
 	json_key(&json, "groups");
 	json_open(&json, '[');
 	for (size_t i = 0; i < fleet->group_count; i++)
-		add_group(&json, fleet, &fleet->groups[i]);
+		add_fleet_group(&json, fleet, &fleet->groups[i]);
 	json_close(&json, ']');
 	json_close(&json, '}');
 	buffer_add_char(out, '\n');

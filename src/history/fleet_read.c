@@ -1,10 +1,11 @@
-/* Reads lines of runs into groups; see fleet.h. */
+/* Reads lines of runs into groups. See fleet.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/cleanup.h"
 #include "base/signal_names.h"
 #include "history/fleet.h"
@@ -38,19 +39,10 @@ bool fleet_set_by(struct fleet *fleet, char *text)
 	return true;
 }
 
-/* FNV-1a */
-static uint64_t hash_of(const char *bytes, size_t length)
-{
-	uint64_t hash = 14695981039346656037U;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211U;
-	return hash ? hash : 1;
-}
-
 /* Makes room for twice as many numbers. `hash` is that of the thing with this number, from 0. */
-static int grow_table(uint32_t **table, size_t *room, size_t count,
-		      uint64_t (*hash)(const struct fleet *fleet, size_t number), const struct fleet *fleet)
+static int grow_hash_table(uint32_t **table, size_t *room, size_t count,
+			   uint64_t (*hash)(const struct fleet *fleet, size_t number),
+			   const struct fleet *fleet)
 {
 	size_t wanted = *room ? *room * 2 : FIRST_ROOM;
 	uint32_t *grown;
@@ -75,7 +67,7 @@ static int grow_table(uint32_t **table, size_t *room, size_t count,
 
 static uint64_t hash_of_group(const struct fleet *fleet, size_t number)
 {
-	return hash_of(fleet->groups[number].key, strlen(fleet->groups[number].key));
+	return fnv_of(fleet->groups[number].key, strlen(fleet->groups[number].key));
 }
 
 static uint64_t hash_of_line(const struct fleet *fleet, size_t number)
@@ -85,8 +77,8 @@ static uint64_t hash_of_line(const struct fleet *fleet, size_t number)
 
 /* ---- groups ------------------------------------------------------------------------------------------- */
 
-/* JSON has control characters as escapes alone; others are damage. */
-static void add_text(struct buffer *key, const char *text, size_t length, bool with_controls)
+/* JSON has control characters as escapes alone. Others are damage. */
+static void add_key_text(struct buffer *key, const char *text, size_t length, bool with_controls)
 {
 	for (size_t i = 0; i < length; i++) {
 		if ((unsigned char)text[i] >= ' ') {
@@ -98,7 +90,7 @@ static void add_text(struct buffer *key, const char *text, size_t length, bool w
 	}
 }
 
-static void add_part(struct buffer *key, const struct run_lines *lines, const struct fleet_by *by)
+static void add_key_part(struct buffer *key, const struct run_lines *lines, const struct fleet_by *by)
 {
 	static const enum run_key KEYS[] = {[FLEET_JOB] = RUN_name,
 					    [FLEET_TASK] = RUN_task,
@@ -116,9 +108,9 @@ static void add_part(struct buffer *key, const struct run_lines *lines, const st
 		json_unescape(&plain, &text);
 	/* A text that is too long for this buffer is too long for the key. */
 	if (plain.length && !buffer_error(&plain))
-		add_text(key, plain.data, plain.length, true);
+		add_key_text(key, plain.data, plain.length, true);
 	else
-		add_text(key, text.at, scan_left(&text), false);
+		add_key_text(key, text.at, scan_left(&text), false);
 }
 
 bool fleet_part_text(const struct fleet_group *group, size_t number, struct buffer *ret_text)
@@ -149,10 +141,10 @@ static int find_group(struct fleet *fleet, const struct buffer *key, uint32_t *r
 		*ret_group = fleet->last_group;
 		return 0;
 	}
-	result = grow_table(&fleet->keys, &fleet->key_room, fleet->group_count, hash_of_group, fleet);
+	result = grow_hash_table(&fleet->keys, &fleet->key_room, fleet->group_count, hash_of_group, fleet);
 	if (result < 0)
 		return result;
-	place = hash_of(key->data, key->length) & (fleet->key_room - 1);
+	place = fnv_of(key->data, key->length) & (fleet->key_room - 1);
 	while (fleet->keys[place] && strcmp(fleet->groups[fleet->keys[place] - 1].key, key->data) != 0)
 		place = (place + 1) & (fleet->key_room - 1);
 	if (!fleet->keys[place]) {
@@ -234,7 +226,7 @@ static int find_reason(struct fleet *fleet, const char *text, uint8_t *ret_reaso
 	return 0;
 }
 
-/* The request; else a limit other than the machine's size, because the scheduler or the container runtime set it. */
+/* The request, else a limit other than the machine's size, because the scheduler or the container runtime set it. */
 static double asked_or_limit(const struct run_lines *lines, unsigned asked, unsigned limit, unsigned source)
 {
 	double value = run_real(lines, asked);
@@ -255,19 +247,19 @@ static void find_job(const struct run_lines *lines, struct fleet_run *run)
 	if (!scan_left(&job) || lines->values[RUN_task].kind == VALUE_STRING ||
 	    (has_variables && !run_member(lines, RUN_scheduler, "SLURM_JOB_ID", &text)))
 		return;
-	run->job = hash_of(job.at, scan_left(&job));
-	run->host = hash_of(host.at, scan_left(&host));
+	run->job = fnv_of(job.at, scan_left(&job));
+	run->host = fnv_of(host.at, scan_left(&host));
 	run->is_step = run_member(lines, RUN_scheduler, "SLURM_STEP_ID", &text);
 	run->asked_by_cpu = !run_member(lines, RUN_scheduler, "SLURM_MEM_PER_NODE", &text) &&
 			    run_member(lines, RUN_scheduler, "SLURM_MEM_PER_CPU", &text);
 	/* A job that ran again after its requeue has the same id. */
 	text = lines->values[RUN_attempt].raw;
-	for (; lines->values[RUN_attempt].kind != VALUE_NULL && text.at < text.end; text.at++)
-		run->job = (run->job ^ (unsigned char)*text.at) * 1099511628211U;
+	if (lines->values[RUN_attempt].kind != VALUE_NULL)
+		run->job = fnv_add(run->job, text.at, scan_left(&text));
 	run->job = run->job ? run->job : 1;
 }
 
-static struct fleet_run take_run(const struct run_lines *lines)
+static struct fleet_run take_fleet_run(const struct run_lines *lines)
 {
 	struct fleet_run run = {
 		.started = run_real(lines, FIGURE_run_started_timestamp),
@@ -318,7 +310,7 @@ static int grow_lines(struct fleet *fleet)
 /* A recording may have been added twice: while it went on, and after its end. */
 static int keep_line(struct fleet *fleet, uint64_t id, uint32_t group, const struct fleet_run *run)
 {
-	int result = grow_table(&fleet->id_table, &fleet->id_room, fleet->count, hash_of_line, fleet);
+	int result = grow_hash_table(&fleet->id_table, &fleet->id_room, fleet->count, hash_of_line, fleet);
 	size_t place = 0, earlier = fleet->count;
 
 	if (result == 0)
@@ -352,7 +344,7 @@ bool fleet_next_line(const struct fleet *fleet, struct run_cursor *cursor, struc
 	return false;
 }
 
-static bool is_wanted(const struct fleet *fleet, const struct run_lines *lines)
+static bool is_wanted_line(const struct fleet *fleet, const struct run_lines *lines)
 {
 	if (fleet->since > 0 && !(run_real(lines, FIGURE_run_started_timestamp) >= fleet->since))
 		return false;
@@ -360,9 +352,9 @@ static bool is_wanted(const struct fleet *fleet, const struct run_lines *lines)
 	       run_text_is(lines, RUN_job_name, fleet->job);
 }
 
-static int add_run(struct fleet *fleet, const struct run_lines *lines, struct buffer *key)
+static int add_fleet_run(struct fleet *fleet, const struct run_lines *lines, struct buffer *key)
 {
-	struct fleet_run run = take_run(lines);
+	struct fleet_run run = take_fleet_run(lines);
 	struct scan id = run_text(lines, RUN_id);
 	char reason[REASON_BYTES];
 	uint32_t group;
@@ -370,7 +362,7 @@ static int add_run(struct fleet *fleet, const struct run_lines *lines, struct bu
 
 	buffer_clear(key);
 	for (size_t i = 0; i < fleet->by_count; i++)
-		add_part(key, lines, &fleet->by[i]);
+		add_key_part(key, lines, &fleet->by[i]);
 	if (buffer_error(key))
 		return buffer_error(key) == -ENOBUFS ? 0 : buffer_error(key);
 	describe_end(lines, &run, reason);
@@ -379,7 +371,7 @@ static int add_run(struct fleet *fleet, const struct run_lines *lines, struct bu
 		result = find_group(fleet, key, &group);
 	if (result < 0)
 		return result;
-	return keep_line(fleet, scan_left(&id) ? hash_of(id.at, scan_left(&id)) : 0, group, &run);
+	return keep_line(fleet, scan_left(&id) ? fnv_of(id.at, scan_left(&id)) : 0, group, &run);
 }
 
 int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret_problem)
@@ -391,9 +383,9 @@ int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret
 	if (result < 0)
 		return result;
 	while ((result = run_lines_next(lines)) > 0) {
-		if (!is_wanted(fleet, lines))
+		if (!is_wanted_line(fleet, lines))
 			continue;
-		result = add_run(fleet, lines, &key);
+		result = add_fleet_run(fleet, lines, &key);
 		if (result < 0)
 			return problem_set(ret_problem, result, "out of memory");
 	}

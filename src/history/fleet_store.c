@@ -1,4 +1,4 @@
-/* Packs the runs of a group; see fleet_store.h. */
+/* Packs the runs of a group. See fleet_store.h. */
 #include "history/fleet_store.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@ struct run_chunk {
 	unsigned char bytes[];
 };
 
-static void put_number(unsigned char **at, uint64_t number)
+static void pack_number(unsigned char **at, uint64_t number)
 {
 	for (; number > 0x7f; number >>= 7)
 		*(*at)++ = (unsigned char)(0x80 | (number & 0x7f));
 	*(*at)++ = (unsigned char)number;
 }
 
-static uint64_t take_number(const unsigned char **at)
+static uint64_t unpack_number(const unsigned char **at)
 {
 	uint64_t number = 0;
 	int shift = 0;
@@ -34,48 +34,48 @@ static uint64_t take_number(const unsigned char **at)
 	return number | (uint64_t) * (*at)++ << shift;
 }
 
-static void put_bytes(unsigned char **at, const void *bytes, size_t length)
+static void pack_bytes(unsigned char **at, const void *bytes, size_t length)
 {
 	memcpy(*at, bytes, length);
 	*at += length;
 }
 
-static void take_bytes(const unsigned char **at, void *ret_bytes, size_t length)
+static void unpack_bytes(const unsigned char **at, void *ret_bytes, size_t length)
 {
 	memcpy(ret_bytes, *at, length);
 	*at += length;
 }
 
 /* A whole number below 2^53 divided by a power of ten is the double nearest to the decimal, as the line's text was read. */
-static void put_real(unsigned char **at, double value)
+static void pack_real(unsigned char **at, double value)
 {
 	static const double MOST_WHOLE = 9007199254740992.0;
 	double scale = 1;
 
 	if (isnan(value)) {
-		put_number(at, CODE_UNKNOWN);
+		pack_number(at, CODE_UNKNOWN);
 		return;
 	}
 	for (unsigned decimals = 0; decimals <= DECIMALS_MOST; decimals++, scale *= 10) {
 		double whole = round(value * scale);
 
 		if (whole >= 0 && whole < MOST_WHOLE && whole / scale == value && !signbit(value)) {
-			put_number(at, (uint64_t)whole << 3 | decimals);
+			pack_number(at, (uint64_t)whole << 3 | decimals);
 			return;
 		}
 	}
-	put_number(at, CODE_RAW);
-	put_bytes(at, &value, sizeof(value));
+	pack_number(at, CODE_RAW);
+	pack_bytes(at, &value, sizeof(value));
 }
 
-static double take_real(const unsigned char **at)
+static double unpack_real(const unsigned char **at)
 {
 	static const double SCALES[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-	uint64_t code = take_number(at);
+	uint64_t code = unpack_number(at);
 	double value = NAN;
 
 	if (code == CODE_RAW)
-		take_bytes(at, &value, sizeof(value));
+		unpack_bytes(at, &value, sizeof(value));
 	else if (code != CODE_UNKNOWN)
 		value = (double)(code >> 3) / SCALES[code & 7];
 	return value;
@@ -114,12 +114,12 @@ int packed_runs_add(struct packed_runs *runs, uint32_t number, const struct flee
 				(run->job ? HAS_JOB : 0) | (run->is_step ? IS_STEP : 0) |
 				(run->asked_by_cpu ? ASKED_BY_CPU : 0) | (again ? ASKED_AGAIN : 0));
 	*at++ = run->reason;
-	put_number(&at, number - runs->last_number);
+	pack_number(&at, number - runs->last_number);
 	for (size_t i = 0; i < REAL_COUNT - (again ? REQUEST_REALS : 0); i++)
-		put_real(&at, *real_at(run, REALS[i]));
+		pack_real(&at, *real_at(run, REALS[i]));
 	if (run->job) {
-		put_bytes(&at, &run->job, sizeof(run->job));
-		put_bytes(&at, &run->host, sizeof(run->host));
+		pack_bytes(&at, &run->job, sizeof(run->job));
+		pack_bytes(&at, &run->host, sizeof(run->host));
 	}
 	length = (size_t)(at - bytes);
 	if (!chunk || chunk->size - chunk->used < length) {
@@ -169,14 +169,14 @@ bool packed_runs_next(struct run_cursor *cursor, struct fleet_run *ret_run)
 	};
 	again = *at & ASKED_AGAIN;
 	at += 2;
-	cursor->number += (uint32_t)take_number(&at);
+	cursor->number += (uint32_t)unpack_number(&at);
 	for (size_t i = 0; i < REAL_COUNT - (again ? REQUEST_REALS : 0); i++)
-		*real_at(ret_run, REALS[i]) = take_real(&at);
+		*real_at(ret_run, REALS[i]) = unpack_real(&at);
 	cursor->cores_asked = ret_run->cores_asked;
 	cursor->memory_asked_mib = ret_run->memory_asked_mib;
 	if (ret_run->job) {
-		take_bytes(&at, &ret_run->job, sizeof(ret_run->job));
-		take_bytes(&at, &ret_run->host, sizeof(ret_run->host));
+		unpack_bytes(&at, &ret_run->job, sizeof(ret_run->job));
+		unpack_bytes(&at, &ret_run->host, sizeof(ret_run->host));
 	}
 	ret_run->spare_gib = (ret_run->memory_asked_mib - ret_run->memory_mib) / 1024;
 	cursor->at = (size_t)(at - cursor->chunk->bytes);

@@ -16,9 +16,9 @@ struct fleet_run {
 	double started, cores_asked, memory_asked_mib, oom_had_mib;
 	double spare_gib; /* asked for, and not used at the peak: of all hosts together */
 	uint64_t job,
-		host; /* hashes, of a line that may be one of several of its job (fleet_jobs.c); else 0 */
-	uint8_t end, reason;  /* enum fleet_end; index of its words */
-	bool at_limit, ended; /* the peak reached the limit; the end is known */
+		host; /* hashes, of a line that may be one of several of its job (fleet_jobs.c), else 0 */
+	uint8_t end, reason;  /* enum fleet_end, and the index of its words */
+	bool at_limit, ended; /* the peak reached the limit, and: the end is known */
 	bool is_step;         /* of a job: not the batch script, which has the whole allocation */
 	bool asked_by_cpu;    /* memory was asked for each CPU, not for the node */
 };

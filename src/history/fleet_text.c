@@ -1,4 +1,4 @@
-/* Writes the figures of a fleet as a table for people; see fleet.h. */
+/* Writes the figures of a fleet as a table for people. See fleet.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,11 +65,6 @@ static void put_figure(char *cell, double value, void (*add)(struct buffer *out,
 	snprintf(cell, CELL_BYTES, "%s", buffer_error(&text) ? "?" : text.data);
 }
 
-static void add_mib(struct buffer *out, double mib)
-{
-	add_size(out, mib * 1024 * 1024, RT_SIZE_AUTO);
-}
-
 /* Long histories have many hours: "1234567" rather than three digits. */
 static void add_hours(struct buffer *out, double hours)
 {
@@ -81,8 +76,8 @@ static void add_hours(struct buffer *out, double hours)
 		add_figure(out, hours);
 }
 
-/* "train (load)", "train (load, node-7)"; a part that is absent stays away. */
-static void put_name(char *cell, const struct fleet *fleet, const struct fleet_group *group)
+/* "train (load)", "train (load, node-7)". A part that is absent stays away. */
+static void put_group_name(char *cell, const struct fleet *fleet, const struct fleet_group *group)
 {
 	CLEANUP_BUFFER struct buffer name = BUFFER(LINE_BYTES), part = BUFFER(LINE_BYTES);
 	size_t told = 0;
@@ -99,18 +94,18 @@ static void put_name(char *cell, const struct fleet *fleet, const struct fleet_g
 	snprintf(cell, CELL_BYTES, "%s", buffer_error(&name) || !name.length ? "-" : name.data);
 }
 
-static void fill_row(struct table_row *row, const struct fleet *fleet, const struct fleet_group *group)
+static void fill_group_row(struct table_row *row, const struct fleet *fleet, const struct fleet_group *group)
 {
 	char most[CELL_BYTES];
 
-	put_name(row->cells[NAME], fleet, group);
+	put_group_name(row->cells[NAME], fleet, group);
 	snprintf(row->cells[RUNS], CELL_BYTES, "%zu", group->runs);
 	snprintf(row->cells[FAILED], CELL_BYTES, "%zu", group->ends[FLEET_FAILED]);
 	put_figure(row->cells[WALL], group->wall_secs.p50, add_duration);
 	put_figure(row->cells[WALL_P95], group->wall_secs.p95, add_duration);
 	put_figure(row->cells[CPU_P95], group->cpu_secs.p95, add_duration);
-	put_figure(row->cells[MEMORY_P95], group->memory_mib.p95, add_mib);
-	put_figure(most, group->memory_mib.most, add_mib);
+	put_figure(row->cells[MEMORY_P95], group->memory_mib.p95, add_size_of_mib);
+	put_figure(most, group->memory_mib.most, add_size_of_mib);
 	snprintf(row->cells[MEMORY_MOST], CELL_BYTES, "%s%.180s", group->at_limit ? ">=" : "", most);
 	put_figure(row->cells[CORE_HOURS], group->core_runs ? group->unused_core_hours : (double)NAN,
 		   add_hours);
@@ -134,8 +129,8 @@ static void add_reasons(struct buffer *line, const struct fleet *fleet, const st
 	}
 }
 
-/* "asked for 4 cores and 16 GiB; 95 % of the runs used at most 1.2 cores and 2.1 GiB" */
-static void add_request(struct buffer *line, const struct fleet_group *group)
+/* "asked for 4 cores and 16 GiB", and what 95 % of the runs used at most */
+static void add_request_note(struct buffer *line, const struct fleet_group *group)
 {
 	bool has_cores = !isnan(group->cores_asked) && !isnan(group->cores.p95);
 	bool has_memory = !isnan(group->memory_asked_mib) && !isnan(group->memory_mib.p95);
@@ -148,7 +143,7 @@ static void add_request(struct buffer *line, const struct fleet_group *group)
 	}
 	buffer_add_text(line, has_cores && has_memory ? " and " : "");
 	if (has_memory)
-		add_mib(line, group->memory_asked_mib);
+		add_size_of_mib(line, group->memory_asked_mib);
 	buffer_add_text(line, "; 95 % of the runs used at most ");
 	if (has_cores) {
 		add_figure(line, group->cores.p95);
@@ -156,21 +151,21 @@ static void add_request(struct buffer *line, const struct fleet_group *group)
 	}
 	buffer_add_text(line, has_cores && has_memory ? " and " : "");
 	if (has_memory)
-		add_mib(line, group->memory_mib.p95);
+		add_size_of_mib(line, group->memory_mib.p95);
 }
 
-static void add_change(struct buffer *line, const char *subject, const struct fleet_drift *drift)
+static void add_drift_note(struct buffer *line, const char *subject, const struct fleet_drift *drift)
 {
 	if (drift->is_clear)
 		buffer_printf(line, "%s %+.0f %%: the last %zu runs against %zu before them", subject,
 			      100 * drift->change, drift->new_runs, drift->old_runs);
 }
 
-static void add_limit(struct buffer *line, const struct fleet_group *group)
+static void add_limit_note(struct buffer *line, const struct fleet_group *group)
 {
 	if (group->oom_had_mib > 0) {
 		buffer_add_text(line, "out of memory with ");
-		add_mib(line, group->oom_had_mib);
+		add_size_of_mib(line, group->oom_had_mib);
 	}
 	if (group->at_limit)
 		buffer_printf(line, "%s%zu %s the memory limit", line->length ? "; " : "", group->at_limit,
@@ -190,27 +185,27 @@ static void end_note(struct buffer *out, struct buffer *line, const struct scree
 	buffer_clear(line);
 }
 
-static void add_notes(struct buffer *out, const struct fleet *fleet, const struct fleet_group *group,
-		      const struct screen *screen)
+static void add_group_notes(struct buffer *out, const struct fleet *fleet, const struct fleet_group *group,
+			    const struct screen *screen)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(LINE_BYTES);
 
 	add_reasons(&line, fleet, group);
 	end_note(out, &line, screen);
-	add_limit(&line, group);
+	add_limit_note(&line, group);
 	end_note(out, &line, screen);
-	add_request(&line, group);
+	add_request_note(&line, group);
 	end_note(out, &line, screen);
-	add_change(&line, "memory", &group->memory_drift);
+	add_drift_note(&line, "memory", &group->memory_drift);
 	end_note(out, &line, screen);
-	add_change(&line, "wall time", &group->wall_drift);
+	add_drift_note(&line, "wall time", &group->wall_drift);
 	end_note(out, &line, screen);
 }
 
 /* ---- layout ---------------------------------------------------------------------------------------------------- */
 
 /* In characters of UTF-8. */
-static size_t cell_width(const char *cell)
+static size_t cell_columns(const char *cell)
 {
 	size_t width = 0;
 
@@ -223,7 +218,7 @@ static void cut_cell(char *cell, size_t width)
 {
 	size_t seen = 0;
 
-	if (cell_width(cell) <= width)
+	if (cell_columns(cell) <= width)
 		return;
 	for (; *cell; cell++) {
 		if (((unsigned char)*cell & 0xc0) == 0x80 || seen++ < width - 3)
@@ -258,7 +253,7 @@ static void find_widths(struct table_row *rows, size_t count, size_t columns,
 	for (int column = 0; column < COLUMNS; column++) {
 		ret_widths[column] = 0;
 		for (size_t i = 0; i < count; i++) {
-			size_t width = cell_width(rows[i].cells[column]);
+			size_t width = cell_columns(rows[i].cells[column]);
 
 			ret_widths[column] = width > ret_widths[column] ? width : ret_widths[column];
 		}
@@ -273,10 +268,10 @@ static void find_widths(struct table_row *rows, size_t count, size_t columns,
 		cut_cell(rows[i].cells[NAME], ret_widths[NAME]);
 }
 
-static void add_row(struct buffer *out, struct table_row *row, const size_t widths[static COLUMNS])
+static void add_table_row(struct buffer *out, struct table_row *row, const size_t widths[static COLUMNS])
 {
 	buffer_add_text(out, row->cells[NAME]);
-	for (size_t i = cell_width(row->cells[NAME]); i < widths[NAME]; i++)
+	for (size_t i = cell_columns(row->cells[NAME]); i < widths[NAME]; i++)
 		buffer_add_char(out, ' ');
 	for (int column = NAME + 1; column < COLUMNS; column++)
 		if (widths[column])
@@ -312,12 +307,12 @@ void fleet_add_text(struct buffer *out, const struct fleet *fleet, size_t most, 
 	}
 	fill_heading(&rows[0], fleet);
 	for (size_t i = 0; i < count; i++)
-		fill_row(&rows[i + 1], fleet, &fleet->groups[i]);
+		fill_group_row(&rows[i + 1], fleet, &fleet->groups[i]);
 	find_widths(rows, count + 1, screen->columns, widths);
-	add_row(out, &rows[0], widths);
+	add_table_row(out, &rows[0], widths);
 	for (size_t i = 0; i < count; i++) {
-		add_row(out, &rows[i + 1], widths);
-		add_notes(out, fleet, &fleet->groups[i], screen);
+		add_table_row(out, &rows[i + 1], widths);
+		add_group_notes(out, fleet, &fleet->groups[i], screen);
 	}
 	if (count < fleet->group_count)
 		buffer_printf(out, "%zu more rows: resource-tracker history -n 0\n",

@@ -1,4 +1,4 @@
-/* Compares a run with the last good runs of its job; see good_runs.h. */
+/* Compares a run with the last good runs of its job. See good_runs.h. */
 #include "history/good_runs.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct one_run {
 };
 
 struct search {
-	struct one_run *runs; /* the first is the run itself; good ones follow in any order */
+	struct one_run *runs; /* the first is the run itself, and good ones follow in any order */
 	size_t count, most;
 	struct buffer name, task, cpu;
 	struct lines_left_out left_out;
@@ -42,7 +42,7 @@ void good_runs_done(struct good_runs *good)
 	buffer_done(&good->job);
 }
 
-static void take_text(struct buffer *out, const struct run_lines *lines, unsigned key)
+static void take_run_text(struct buffer *out, const struct run_lines *lines, unsigned key)
 {
 	struct scan text = run_text(lines, key);
 
@@ -57,7 +57,7 @@ static bool has_text(const struct run_lines *lines, unsigned key, const struct b
 	return text->length ? run_text_is(lines, key, text->data) : !scan_left(&own);
 }
 
-static void take_run(struct one_run *ret_run, const struct run_lines *lines, const struct search *search)
+static void take_good_run(struct one_run *ret_run, const struct run_lines *lines, const struct search *search)
 {
 	struct scan id = run_text(lines, RUN_id), end = run_text(lines, FIGURE_end_in_words),
 		    source = run_text(lines, FIGURE_memory_peak_source);
@@ -107,7 +107,7 @@ static int find_good_runs(struct search *search, const char *path, struct rt_pro
 	if (result < 0)
 		return result;
 	while ((result = run_lines_next(lines)) > 0) {
-		take_run(&run, lines, search);
+		take_good_run(&run, lines, search);
 		if (is_good(search, lines, &run))
 			keep_run(search, &run);
 	}
@@ -127,10 +127,10 @@ static int take_this_run(struct search *search, const char *recording, struct rt
 	search->runs = calloc(search->most + 1, sizeof(*search->runs));
 	if (!lines || !search->runs || run_lines_read_text(lines, text.data, text.length) < 0)
 		return problem_set(problem, -ENOMEM, "out of memory");
-	take_text(&search->name, lines, RUN_name);
-	take_text(&search->task, lines, RUN_task);
-	take_text(&search->cpu, lines, RUN_cpu_model);
-	take_run(&search->runs[ENTRY_RUN], lines, search);
+	take_run_text(&search->name, lines, RUN_name);
+	take_run_text(&search->task, lines, RUN_task);
+	take_run_text(&search->cpu, lines, RUN_cpu_model);
+	take_good_run(&search->runs[ENTRY_RUN], lines, search);
 	search->count = 1;
 	return buffer_error(&search->name) || buffer_error(&search->task) || buffer_error(&search->cpu)
 		       ? problem_set(problem, -ENOMEM, "out of memory")

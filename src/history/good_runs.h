@@ -25,7 +25,7 @@ void good_runs_done(struct good_runs *good);
 
 /*
  * `run` is the run with the name of its side, `runs` a file of lines, which may have the line of the run as well. `most`: of the newest runs.
- * The first side of the comparison has the good runs; without one, its values are unknown.
+ * The first side of the comparison has the good runs. Without one, its values are unknown.
  */
 int good_runs_compare(const struct rt_compared_run *run, const char *runs, size_t most,
 		      struct good_runs *ret_good, rt_comparison **ret_comparison,

@@ -1,4 +1,4 @@
-/* The list of runs; see history.h. */
+/* The list of runs. See history.h. */
 #include "history/history.h"
 
 #include <dirent.h>
@@ -33,12 +33,6 @@ enum {
 
 /* ---- reading the folder ------------------------------------------------------------------------------ */
 
-static void cleanup_entries(DIR **entries)
-{
-	if (*entries)
-		closedir(*entries);
-}
-
 static struct history_run *history_run_of(struct history *history, unsigned number)
 {
 	size_t first = 0, last = history->count;
@@ -64,7 +58,7 @@ static struct history_run *history_run_of(struct history *history, unsigned numb
 	return &grown[first];
 }
 
-static bool is_new(const struct stat *status)
+static bool has_just_begun(const struct stat *status)
 {
 	struct timespec now;
 	int64_t age_ns;
@@ -78,7 +72,7 @@ static bool is_new(const struct stat *status)
  * Whether a recorder is writing to it. An empty file has just begun, or its recorder was killed at once. On a file system
  * without locks, a recording that was written to within the hour counts as live.
  */
-static bool is_live(int folder, const char *name)
+static bool is_being_written(int folder, const char *name)
 {
 	CLEANUP_CLOSE int fd =
 		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -93,7 +87,7 @@ static bool is_live(int folder, const char *name)
 	for (;;) {
 		if (is_locked_by_writer(fd, LOCK_SH))
 			return true;
-		if (fstat(fd, &status) < 0 || status.st_size || !is_new(&status))
+		if (fstat(fd, &status) < 0 || status.st_size || !has_just_begun(&status))
 			return false;
 		/* The lock of this look must not be in its way. */
 		(void)flock(fd, LOCK_UN);
@@ -118,7 +112,7 @@ static void clear_leftover(const struct history *history, const char *name)
 		unlinkat(history->fd, name, 0);
 }
 
-static int add_file(struct history *history, const char *name)
+static int add_history_file(struct history *history, const char *name)
 {
 	struct history_run *run;
 	struct stat status;
@@ -140,14 +134,14 @@ static int add_file(struct history *history, const char *name)
 	/* Both are there if the command that compressed it was killed: then the compressed one is whole. */
 	free(run->path);
 	run->compressed = kind == HISTORY_COMPRESSED;
-	run->live = !run->compressed && is_live(history->fd, name);
+	run->live = !run->compressed && is_being_written(history->fd, name);
 	return asprintf(&run->path, "%s/%s", history->folder, name) < 0 ? -ENOMEM : 0;
 }
 
 static int read_folder(struct history *history)
 {
 	CLEANUP_CLOSE int fd = openat(history->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	__attribute__((cleanup(cleanup_entries))) DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	CLEANUP_ENTRIES DIR *entries = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	int r = 0;
 
@@ -155,11 +149,11 @@ static int read_folder(struct history *history)
 		return -errno;
 	take_fd(&fd);
 	while (r == 0 && (entry = readdir(entries)))
-		r = add_file(history, entry->d_name);
+		r = add_history_file(history, entry->d_name);
 	return r;
 }
 
-static int add_line(struct history *history, struct scan text)
+static int add_history_line(struct history *history, struct scan text)
 {
 	json_t *line = json_loadb(text.at, scan_left(&text), 0, NULL);
 	json_int_t number = json_integer_value(json_object_get(line, "number"));
@@ -181,7 +175,7 @@ static int add_line(struct history *history, struct scan text)
  * A file that another program has made huge is read to LINES_BYTES. A damaged or very long line is left out, and is gone when the
  * file is written again, which is soon.
  */
-static int read_lines(struct history *history)
+static int read_history_lines(struct history *history)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(LINES_BYTES);
 	struct scan lines, line;
@@ -192,7 +186,7 @@ static int read_lines(struct history *history)
 	history->changed = r > 0;
 	lines = scan_bytes(text.data, text.length);
 	for (r = 0; r == 0 && scan_line(&lines, &line);)
-		r = add_line(history, line);
+		r = add_history_line(history, line);
 	return r;
 }
 
@@ -229,7 +223,7 @@ int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_
 		r = read_folder(&history);
 	}
 	if (r == 0)
-		r = read_lines(&history);
+		r = read_history_lines(&history);
 	if (r < 0) {
 		problem_set(ret_problem, r, "%s: %s", history.folder, strerror(-r));
 		history_close(&history);

@@ -17,7 +17,7 @@
 
 struct history_run {
 	unsigned number;
-	char *path;      /* of its recording; NULL: it is gone */
+	char *path;      /* of its recording. NULL: it is gone */
 	int64_t bytes;   /* of its files */
 	json_t *line;    /* NULL: there is none yet */
 	bool live;       /* a recorder is writing to it */
@@ -41,7 +41,7 @@ struct history {
 
 /*
  * Opens the history that TRACKER_HISTORY or the home folder names. If `wait`, another command that changes the folder is
- * waited for, for some seconds; otherwise the list is then read as it is. -ENOENT: nothing has been kept yet.
+ * waited for, for some seconds. Otherwise the list is then read as it is. -ENOENT: nothing has been kept yet.
  */
 int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_problem);
 void history_close(struct history *history);
@@ -65,9 +65,9 @@ enum history_match history_find(struct history *history, const char *word, struc
 /* Whether this is the whole name of the run. */
 bool history_is_called(struct history *history, struct history_run *run, const char *name);
 
-/* Lets history_save() remove a run's files and its line. -EBUSY: it is live; -EAGAIN: another command holds the lock. */
+/* Lets history_save() remove a run's files and its line. -EBUSY: it is live. -EAGAIN: another command holds the lock. */
 int history_remove(struct history *history, struct history_run *run);
-/* Sets a tag of a run's line; an empty value takes the tag away. -EBUSY: it is live. */
+/* Sets a tag of a run's line. An empty value takes the tag away. -EBUSY: it is live. */
 int history_tag(struct history *history, struct history_run *run, const char *key, const char *value);
 /* Writes the file of lines if they have changed, and then removes the files of removed runs. An error leaves all as it was. */
 int history_save(struct history *history);

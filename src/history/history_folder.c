@@ -1,4 +1,4 @@
-/* Finds the history's folder, and begins a recording in it; see history_folder.h. */
+/* Finds the history's folder, and begins a recording in it. See history_folder.h. */
 #include "history/history_folder.h"
 
 #include <dirent.h>
@@ -61,7 +61,7 @@ static int check_folder(const char *path, bool make, bool is_base, char *ret_why
 	return 0;
 }
 
-/* `path` begins with a base of `base_length` bytes; all folders behind it are checked, the outermost first. */
+/* `path` begins with a base of `base_length` bytes. All folders behind it are checked, the outermost first. */
 static int check_path(char *path, size_t base_length, bool make, bool make_base, char *ret_why)
 {
 	size_t length = base_length;
@@ -175,14 +175,8 @@ static unsigned last_number(DIR *entries)
 	return last;
 }
 
-static void cleanup_entries(DIR **entries)
-{
-	if (*entries)
-		closedir(*entries);
-}
-
 /* A run of this number may have begun and ended since the folder was read. */
-static bool is_taken(int folder, unsigned number)
+static bool is_number_taken(int folder, unsigned number)
 {
 	char ended[NAME_BYTES];
 
@@ -202,7 +196,7 @@ static void lock_recording(int fd)
 
 int history_create(const char *folder, unsigned *ret_number)
 {
-	__attribute__((cleanup(cleanup_entries))) DIR *entries = opendir(folder);
+	CLEANUP_ENTRIES DIR *entries = opendir(folder);
 	unsigned number = entries ? last_number(entries) : 0;
 	char name[NAME_BYTES];
 
@@ -222,7 +216,7 @@ int history_create(const char *folder, unsigned *ret_number)
 		if (fd < 0)
 			return -errno;
 		lock_recording(fd);
-		if (is_taken(dirfd(entries), number)) {
+		if (is_number_taken(dirfd(entries), number)) {
 			unlinkat(dirfd(entries), name, 0);
 			continue;
 		}

@@ -1,4 +1,4 @@
-/* Reads and writes the history's files; see history_store.h. */
+/* Reads and writes the history's files. See history_store.h. */
 #include "history/history_store.h"
 
 #include <errno.h>

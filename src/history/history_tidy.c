@@ -1,4 +1,4 @@
-/* Changes the history: completes runs, removes them, tags them, and keeps it small; see history.h. */
+/* Changes the history: completes runs, removes them, tags them, and keeps it small. See history.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static char *compressed_path(const struct history *history, unsigned number)
 	return asprintf(&path, "%s/%u.jsonl.gz", history->folder, number) < 0 ? NULL : path;
 }
 
-/* A recording without a sample says nothing; one that is damaged stays as it is. */
+/* A recording without a sample says nothing. One that is damaged stays as it is. */
 static void complete_run(struct history *history, struct history_run *run)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(1 << 20);

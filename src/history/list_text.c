@@ -1,4 +1,4 @@
-/* Makes the table of runs; see list_text.h. */
+/* Makes the table of runs. See list_text.h. */
 #include "history/list_text.h"
 
 #include <math.h>
@@ -31,13 +31,13 @@ struct list_row {
 	bool bad;
 };
 
-static const char *text_of(const json_t *line, const char *key)
+static const char *line_text(const json_t *line, const char *key)
 {
 	return json_string_value(json_object_get(line, key));
 }
 
 /* NaN: unknown */
-static double real_of(const json_t *line, const char *key)
+static double line_real(const json_t *line, const char *key)
 {
 	const json_t *value = json_object_get(line, key);
 
@@ -63,10 +63,10 @@ static void put_when(char *cell, double started)
 		snprintf(cell, CELL_BYTES, "?");
 }
 
-static void put_name(char *cell, const json_t *line)
+static void put_run_name(char *cell, const json_t *line)
 {
-	const char *name = text_of(line, "name"), *task = text_of(line, "task"),
-		   *folder = text_of(line, "folder");
+	const char *name = line_text(line, "name"), *task = line_text(line, "task"),
+		   *folder = line_text(line, "folder");
 	CLEANUP_BUFFER struct buffer text = BUFFER(4 * CELL_BYTES);
 
 	buffer_add_text(&text, name ? name : "?");
@@ -81,16 +81,16 @@ static void put_name(char *cell, const json_t *line)
 /* "ok", "exit 3", "SIGSEGV", "out of memory", "no end" */
 static void put_outcome(struct list_row *row, const json_t *line)
 {
-	const char *outcome = text_of(line, "outcome");
+	const char *outcome = line_text(line, "outcome");
 	char name[SIGNAL_NAME_SIZE], *cell = row->cells[OUTCOME];
 
 	outcome = outcome ? outcome : "?";
 	row->bad = strcmp(outcome, "ok") != 0 && strcmp(outcome, "running") != 0 &&
 		   strcmp(outcome, "stopped") != 0;
 	if (strcmp(outcome, "failed") == 0)
-		snprintf(cell, CELL_BYTES, "exit %.0f", real_of(line, "exit_code"));
+		snprintf(cell, CELL_BYTES, "exit %.0f", line_real(line, "exit_code"));
 	else if (strcmp(outcome, "killed") == 0)
-		snprintf(cell, CELL_BYTES, "%s", signal_name((int)real_of(line, "signal"), name));
+		snprintf(cell, CELL_BYTES, "%s", signal_name((int)line_real(line, "signal"), name));
 	else if (strcmp(outcome, "oom") == 0)
 		snprintf(cell, CELL_BYTES, "out of memory");
 	else if (strcmp(outcome, "lost") == 0)
@@ -99,36 +99,14 @@ static void put_outcome(struct list_row *row, const json_t *line)
 		snprintf(cell, CELL_BYTES, "%s", outcome);
 }
 
-static void put_duration(char *cell, double secs)
+static void put_amount(char *cell, double value, void (*add)(struct buffer *out, double value))
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(CELL_BYTES);
 
-	if (isnan(secs))
+	if (isnan(value))
 		buffer_add_char(&text, '-');
 	else
-		add_duration(&text, secs);
-	set_cell(cell, &text);
-}
-
-static void put_memory(char *cell, double mib)
-{
-	CLEANUP_BUFFER struct buffer text = BUFFER(CELL_BYTES);
-
-	if (isnan(mib))
-		buffer_add_char(&text, '-');
-	else
-		add_size(&text, mib * 1024 * 1024, RT_SIZE_AUTO);
-	set_cell(cell, &text);
-}
-
-static void put_gpus(char *cell, const json_t *line)
-{
-	CLEANUP_BUFFER struct buffer text = BUFFER(CELL_BYTES);
-
-	if (real_of(line, "gpus") > 0 && !isnan(real_of(line, "gpu_mean")))
-		add_figure(&text, real_of(line, "gpu_mean"));
-	else
-		buffer_add_char(&text, '-');
+		add(&text, value);
 	set_cell(cell, &text);
 }
 
@@ -141,16 +119,17 @@ static void clean_cell(char *cell)
 	set_cell(cell, &text);
 }
 
-static void fill_row(struct list_row *row, const json_t *line)
+static void fill_list_row(struct list_row *row, const json_t *line)
 {
-	snprintf(row->cells[NUMBER], CELL_BYTES, "%.0f", real_of(line, "number"));
-	put_when(row->cells[WHEN], real_of(line, "started"));
-	put_name(row->cells[NAME], line);
+	snprintf(row->cells[NUMBER], CELL_BYTES, "%.0f", line_real(line, "number"));
+	put_when(row->cells[WHEN], line_real(line, "started"));
+	put_run_name(row->cells[NAME], line);
 	put_outcome(row, line);
-	put_duration(row->cells[WALL], real_of(line, "wall_secs"));
-	put_duration(row->cells[CPU], real_of(line, "cpu_secs"));
-	put_memory(row->cells[MEMORY], real_of(line, "memory_peak_mib"));
-	put_gpus(row->cells[GPU], line);
+	put_amount(row->cells[WALL], line_real(line, "wall_secs"), add_duration);
+	put_amount(row->cells[CPU], line_real(line, "cpu_secs"), add_duration);
+	put_amount(row->cells[MEMORY], line_real(line, "memory_peak_mib"), add_size_of_mib);
+	put_amount(row->cells[GPU], line_real(line, "gpus") > 0 ? line_real(line, "gpu_mean") : (double)NAN,
+		   add_figure);
 	clean_cell(row->cells[NAME]);
 	clean_cell(row->cells[OUTCOME]);
 }
@@ -178,7 +157,7 @@ void run_list_add_text(struct buffer *out, const json_t *const *lines, size_t co
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		fill_row(&rows[i], lines[i]);
+		fill_list_row(&rows[i], lines[i]);
 	if (!has_gpu(rows, count))
 		grid.keys = (size_t)(columns = GPU);
 	for (int column = 0; column < columns; column++) {

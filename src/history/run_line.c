@@ -1,4 +1,4 @@
-/* Writes the line of a run; see run_line.h. */
+/* Writes the line of a run. See run_line.h. */
 #include "history/run_line.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static void cleanup_run(struct advice_run **run)
  * Each of these leaves an absent value out with its key. A null in every line would be a third of the file, and readers
  * that look at the first lines only give a column of nulls the wrong type: DuckDB 2.0 then reads later values as null.
  */
-static void add_text(struct json_writer *json, const char *key, const char *text)
+static void add_line_text(struct json_writer *json, const char *key, const char *text)
 {
 	if (text_absent(text))
 		return;
@@ -46,7 +46,7 @@ static void add_text(struct json_writer *json, const char *key, const char *text
 	json_text(json, text);
 }
 
-static void add_count(struct json_writer *json, const char *key, int64_t count)
+static void add_line_count(struct json_writer *json, const char *key, int64_t count)
 {
 	if (count_absent(count))
 		return;
@@ -54,7 +54,7 @@ static void add_count(struct json_writer *json, const char *key, int64_t count)
 	json_count(json, count);
 }
 
-static void add_real(struct json_writer *json, const char *key, double value, int decimals)
+static void add_line_real(struct json_writer *json, const char *key, double value, int decimals)
 {
 	if (!isfinite(value))
 		return;
@@ -62,17 +62,17 @@ static void add_real(struct json_writer *json, const char *key, double value, in
 	json_decimal(json, value, decimals);
 }
 
-static void add_cell(struct json_writer *json, const char *key, struct rt_value cell)
+static void add_line_cell(struct json_writer *json, const char *key, struct rt_value cell)
 {
 	switch (cell.type) {
 	case RT_TYPE_COUNT:
-		add_count(json, key, cell.count);
+		add_line_count(json, key, cell.count);
 		return;
 	case RT_TYPE_REAL:
-		add_real(json, key, cell.real, 6);
+		add_line_real(json, key, cell.real, 6);
 		return;
 	case RT_TYPE_TEXT:
-		add_text(json, key, cell.text);
+		add_line_text(json, key, cell.text);
 		return;
 	case RT_TYPE_NONE:
 	default:
@@ -131,20 +131,20 @@ static void add_user(struct json_writer *json, const char *recording)
 	int error;
 
 	if (stat(recording, &status) < 0) {
-		add_text(json, "user", no_text(ENOENT));
+		add_line_text(json, "user", no_text(ENOENT));
 		return;
 	}
 	error = find_local_user(status.st_uid, text, sizeof(text));
 	if (error != -ENOENT) {
-		add_text(json, "user", error ? no_text(ENOMEM) : text);
+		add_line_text(json, "user", error ? no_text(ENOMEM) : text);
 		return;
 	}
 	if (getpwuid_r(status.st_uid, &account, text, sizeof(text), &found) != 0 || !found) {
 		snprintf(text, sizeof(text), "%u", (unsigned)status.st_uid);
-		add_text(json, "user", text);
+		add_line_text(json, "user", text);
 		return;
 	}
-	add_text(json, "user", found->pw_name);
+	add_line_text(json, "user", found->pw_name);
 }
 
 /* No pair: no key. */
@@ -159,7 +159,7 @@ static void add_pairs(struct json_writer *json, const char *key, const struct ro
 		const char *value = *row_text((struct row *)(uintptr_t)pair, metric_offset(1));
 
 		if (!text_absent(name))
-			add_text(json, name, value);
+			add_line_text(json, name, value);
 	}
 	json_close(json, '}');
 }
@@ -197,12 +197,12 @@ static void add_scheduled(struct json_writer *json, const struct frame *identity
 			first_variable(identity, SCHEDULED[i].variables, ARRAY_SIZE(SCHEDULED[i].variables));
 
 		/* Grid Engine says "undefined" outside arrays. */
-		add_text(json, SCHEDULED[i].key,
-			 value && strcmp(value, "undefined") != 0 ? value : no_text(ABSENT_NOT_GIVEN));
+		add_line_text(json, SCHEDULED[i].key,
+			      value && strcmp(value, "undefined") != 0 ? value : no_text(ABSENT_NOT_GIVEN));
 	}
 }
 
-/* A number in the scheduler's variables; NaN: there is none. */
+/* A number in the scheduler's variables. NaN: there is none. */
 static double scheduled_number(const struct frame *identity, const char *variable)
 {
 	const char *value = record_scheduler_value(identity, variable);
@@ -214,7 +214,7 @@ static double scheduled_number(const struct frame *identity, const char *variabl
 
 /*
  * The resources that the scheduler was asked for, to compare with those that were used. A batch script has all of its
- * node's share; a step has the cores of one task.
+ * node's share. A step has the cores of one task.
  */
 static void add_asked(struct json_writer *json, const struct frame *identity)
 {
@@ -229,19 +229,19 @@ static void add_asked(struct json_writer *json, const struct frame *identity)
 		cores = on_node;
 	memory = isnan(memory) ? per_cpu * cores : memory;
 	/* An engine's step has its own request, inside a job of the scheduler too. */
-	add_real(json, "cores_asked", isnan(engine_cores) ? cores : engine_cores, 3);
-	add_real(json, "memory_asked_mib", isnan(engine_memory) ? memory : engine_memory, 3);
-	add_real(json, "tasks", scheduled_number(identity, "SLURM_NTASKS"), 0);
-	add_real(json, "nodes", scheduled_number(identity, "SLURM_JOB_NUM_NODES"), 0);
+	add_line_real(json, "cores_asked", isnan(engine_cores) ? cores : engine_cores, 3);
+	add_line_real(json, "memory_asked_mib", isnan(engine_memory) ? memory : engine_memory, 3);
+	add_line_real(json, "tasks", scheduled_number(identity, "SLURM_NTASKS"), 0);
+	add_line_real(json, "nodes", scheduled_number(identity, "SLURM_JOB_NUM_NODES"), 0);
 }
 
 static void add_machine(struct json_writer *json, const struct run_start_row *start,
 			const struct frame *identity)
 {
-	add_text(json, "cpu_model", start->cpu_model);
-	add_count(json, "cpu_count", start->cpu_count);
-	add_real(json, "machine_memory_mib", start->memory_total_mib, 3);
-	add_text(json, "server", start->server);
+	add_line_text(json, "cpu_model", start->cpu_model);
+	add_line_count(json, "cpu_count", start->cpu_count);
+	add_line_real(json, "machine_memory_mib", start->memory_total_mib, 3);
+	add_line_text(json, "server", start->server);
 	if (!FIRST(identity, run_start_gpu))
 		return;
 	json_key(json, "gpu_names");
@@ -255,28 +255,28 @@ static void add_machine(struct json_writer *json, const struct run_start_row *st
 static void add_identity(struct json_writer *json, const struct run_facts *facts, const char *recording,
 			 const struct run_start_row *start, const struct frame *identity)
 {
-	add_text(json, "name", facts->run_name);
-	add_text(json, "task", summary_task(facts) ? summary_task(facts) : no_text(ABSENT_NOT_GIVEN));
-	add_text(json, "job_name", *facts->job_name ? facts->job_name : no_text(ABSENT_NOT_GIVEN));
-	add_text(json, "host", *facts->host ? facts->host : no_text(ABSENT_NOT_GIVEN));
-	add_count(json, "rank", facts->rank);
+	add_line_text(json, "name", facts->run_name);
+	add_line_text(json, "task", summary_task(facts) ? summary_task(facts) : no_text(ABSENT_NOT_GIVEN));
+	add_line_text(json, "job_name", *facts->job_name ? facts->job_name : no_text(ABSENT_NOT_GIVEN));
+	add_line_text(json, "host", *facts->host ? facts->host : no_text(ABSENT_NOT_GIVEN));
+	add_line_count(json, "rank", facts->rank);
 	add_user(json, recording);
 	add_pairs(json, "tags", identity->first[ROW_run_start_tag]);
 	add_pairs(json, "scheduler", identity->first[ROW_run_start_scheduler]);
 	if (!start)
 		return;
-	add_text(json, "executable", start->executable);
-	add_count(json, "argument_count", start->argument_count);
-	add_text(json, "folder", start->folder);
-	add_text(json, "mode", start->mode);
-#define JOB_SETTING(field, ...) add_text(json, #field, start->field);
+	add_line_text(json, "executable", start->executable);
+	add_line_count(json, "argument_count", start->argument_count);
+	add_line_text(json, "folder", start->folder);
+	add_line_text(json, "mode", start->mode);
+#define JOB_SETTING(field, ...) add_line_text(json, #field, start->field);
 #include "options/settings.def"
 	add_scheduled(json, identity);
 	add_asked(json, identity);
 	add_machine(json, start, identity);
 }
 
-static int read_run(struct advice_run *run, const char *recording, struct rt_problem *problem)
+static int read_run_of_line(struct advice_run *run, const char *recording, struct rt_problem *problem)
 {
 	struct rt_stat_spec specs[ARRAY_SIZE(OF_ADVICE) + RUN_FIGURE_COUNT];
 	size_t count = ARRAY_SIZE(OF_ADVICE);
@@ -299,7 +299,7 @@ enum gpus_told { GPUS_UNKNOWN, GPUS_NONE, GPUS_ALL };
 
 /*
  * On a machine without GPUs, `gpus` is 0 and stands alone: run_lines.c then takes their work for 0. Where a recording
- * tells nothing about GPUs, `gpus` is absent as well; a summary counts 0 there.
+ * tells nothing about GPUs, `gpus` is absent as well. A summary counts 0 there.
  */
 static enum gpus_told find_gpus_told(const struct rt_value values[static RUN_FIGURE_COUNT])
 {
@@ -317,7 +317,7 @@ static enum gpus_told find_gpus_told(const struct rt_value values[static RUN_FIG
 	return !count.count && zeros == ARRAY_SIZE(WORK) ? GPUS_NONE : GPUS_ALL;
 }
 
-static void add_figures(struct json_writer *json, const struct advice_run *run)
+static void add_line_figures(struct json_writer *json, const struct advice_run *run)
 {
 	struct rt_value values[RUN_FIGURE_COUNT];
 	const struct run_figure *figure;
@@ -331,23 +331,25 @@ static void add_figures(struct json_writer *json, const struct advice_run *run)
 		if (strcmp(figure->group, "gpu") == 0 &&
 		    told < (i == FIGURE_gpu_count ? GPUS_NONE : GPUS_ALL))
 			continue;
-		add_cell(json, figure->key,
-			 figure->column ? rt_stats_get(run->stats, figure->column, figure->key) : values[i]);
+		add_line_cell(json, figure->key,
+			      figure->column ? rt_stats_get(run->stats, figure->column, figure->key)
+					     : values[i]);
 	}
 }
 
 /* The facts from which `recommend` advises, so that it needs no recording. */
-static void add_evidence(struct json_writer *json, const struct advice_run *run)
+static void add_line_evidence(struct json_writer *json, const struct advice_run *run)
 {
 	const struct evidence *evidence = &run->evidence;
 
-	add_real(json, "memory_needed_mib", peak_of(evidence), 3);
-	add_real(json, "memory_kernel_mib", evidence->kernel_mib, 3);
-	add_real(json, "oom_had_mib", evidence->oom_had_mib > 0 ? evidence->oom_had_mib : (double)NAN, 3);
-	add_real(json, "oom_next_mib", evidence->oom_floor_mib > 0 ? evidence->oom_floor_mib : (double)NAN,
-		 3);
-	add_real(json, "cores_needed", evidence->busy_cores, 3);
-	add_text(json, "says_little", *run->thin ? run->thin : no_text(ABSENT_NOT_GIVEN));
+	add_line_real(json, "memory_needed_mib", peak_of(evidence), 3);
+	add_line_real(json, "memory_kernel_mib", evidence->kernel_mib, 3);
+	add_line_real(json, "oom_had_mib", evidence->oom_had_mib > 0 ? evidence->oom_had_mib : (double)NAN,
+		      3);
+	add_line_real(json, "oom_next_mib",
+		      evidence->oom_floor_mib > 0 ? evidence->oom_floor_mib : (double)NAN, 3);
+	add_line_real(json, "cores_needed", evidence->busy_cores, 3);
+	add_line_text(json, "says_little", *run->thin ? run->thin : no_text(ABSENT_NOT_GIVEN));
 }
 
 int run_line_add(struct buffer *out, const char *recording, const struct run_place *place,
@@ -359,7 +361,7 @@ int run_line_add(struct buffer *out, const char *recording, const struct run_pla
 	const struct frame *identity;
 	const rt_summary *summary;
 	const char *rule = NULL, *title, *text;
-	int result = run ? read_run(run, recording, ret_problem) : -ENOMEM;
+	int result = run ? read_run_of_line(run, recording, ret_problem) : -ENOMEM;
 
 	if (result < 0)
 		return result;
@@ -367,17 +369,17 @@ int run_line_add(struct buffer *out, const char *recording, const struct run_pla
 	identity = record_identity(summary->facts.record);
 	start = FIRST(identity, run_start);
 	json_open(&json, '{');
-	add_count(&json, "schema", RUN_LINE_SCHEMA);
-	add_text(&json, "id", start ? start->run_id : no_text(ABSENT_NOT_COLLECTED));
+	add_line_count(&json, "schema", RUN_LINE_SCHEMA);
+	add_line_text(&json, "id", start ? start->run_id : no_text(ABSENT_NOT_COLLECTED));
 	if (place->number)
-		add_count(&json, "number", place->number);
-	add_text(&json, "outcome", run_outcome(run, place->live));
+		add_line_count(&json, "number", place->number);
+	add_line_text(&json, "outcome", run_outcome(run, place->live));
 	add_identity(&json, &summary->facts, recording, start, identity);
-	add_figures(&json, run);
-	add_evidence(&json, run);
+	add_line_figures(&json, run);
+	add_line_evidence(&json, run);
 	(void)rt_summary_bottleneck(summary, 0, &rule, &title, &text);
-	add_text(&json, "bottleneck", rule ? rule : no_text(ABSENT_NOT_COLLECTED));
-	add_text(&json, "recording", place->path ? place->path : no_text(ABSENT_NOT_GIVEN));
+	add_line_text(&json, "bottleneck", rule ? rule : no_text(ABSENT_NOT_COLLECTED));
+	add_line_text(&json, "recording", place->path ? place->path : no_text(ABSENT_NOT_GIVEN));
 	json_close(&json, '}');
 	buffer_add_char(out, '\n');
 	return buffer_error(out);

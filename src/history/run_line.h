@@ -2,7 +2,7 @@
  * The line of a run: its identity, end and resource use as one flat JSON object, about 1.3 KB. Lines of many runs are one
  * file (runs.jsonl), which `ls` and DuckDB's read_json_auto() take as it is. docs/FLEET.md describes the keys.
  *
- * A key keeps its name, unit and meaning within a schema version. Keys may be added; a value that is unknown or
+ * A key keeps its name, unit and meaning within a schema version. Keys may be added. A value that is unknown or
  * does not apply is left out with its key.
  */
 #pragma once
@@ -15,7 +15,7 @@
 enum { RUN_LINE_SCHEMA = 1 };
 
 struct run_place {
-	unsigned number;  /* in the history; 0: none */
+	unsigned number;  /* in the history. 0: none */
 	const char *path; /* the recording's file, in the line */
 	bool live;        /* its recorder is still running */
 };

@@ -1,4 +1,4 @@
-/* A line for a run without the command; see resource_tracker_analysis.h. */
+/* A line for a run without the command. See resource_tracker_analysis.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

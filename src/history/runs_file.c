@@ -1,4 +1,4 @@
-/* Appends to a file of runs; see runs_file.h. */
+/* Appends to a file of runs. See runs_file.h. */
 #include "history/runs_file.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static const char *why_planted(const char *path)
 }
 
 /* Readable as well, if this user may read it: a torn line can only be seen by a reader. */
-static int open_file(const char *path)
+static int open_runs_file(const char *path)
 {
 	const int flags = O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
 	int fd = open(path, flags | O_RDWR, 0666);
@@ -51,7 +51,7 @@ static int open_file(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static const char *why_not(int fd)
+static const char *why_no_runs_file(int fd)
 {
 	char start[2];
 	struct stat status;
@@ -115,7 +115,7 @@ int runs_file_append(const char *template, const struct buffer *line, struct rt_
 	CLEANUP_FREE char *name = runs_file_name(template);
 	const char *path = name ? name : template;
 	const char *reason = why_planted(path);
-	CLEANUP_CLOSE int fd = reason ? -EPERM : open_file(path);
+	CLEANUP_CLOSE int fd = reason ? -EPERM : open_runs_file(path);
 	CLEANUP_BUFFER struct buffer text = BUFFER(LINE_BYTES);
 	struct stat status = {0};
 	bool is_locked;
@@ -124,7 +124,7 @@ int runs_file_append(const char *template, const struct buffer *line, struct rt_
 	if (fd < 0 && !reason)
 		return problem_set(ret_problem, fd, "%s: no line is appended: %s", path,
 				   fd == -EACCES ? strerror(EACCES) : file_place_fault(fd));
-	reason = reason ? reason : why_not(fd);
+	reason = reason ? reason : why_no_runs_file(fd);
 	if (reason)
 		return problem_set(ret_problem, -EINVAL, "%s: no line is appended: %s", path, reason);
 	is_locked = lock_runs_file(fd);

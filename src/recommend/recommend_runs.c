@@ -273,24 +273,13 @@ static int take_line(struct line_search *search, const struct run_lines *lines)
 	return result;
 }
 
-static void cleanup_lines(struct run_lines **lines)
-{
-	if (*lines)
-		run_lines_close(*lines);
-	free(*lines);
-}
-
 static int add_lines(struct line_search *search, const char *path, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_lines))) struct run_lines *lines = calloc(1, sizeof(*lines));
+	CLEANUP_RUN_LINES struct run_lines *lines = NULL;
 	CLEANUP_BUFFER struct buffer left_out = BUFFER(LEFT_OUT_BYTES);
 	size_t known = search->runs->count;
-	int result;
+	int result = run_lines_new(&lines, path, problem);
 
-	if (!lines)
-		return -ENOMEM;
-	lines->source.fd = -1;
-	result = run_lines_open(lines, path, problem);
 	if (result < 0)
 		return result;
 	while ((result = run_lines_next(lines)) > 0) {

@@ -11,8 +11,6 @@
 
 enum { TEXT_CEILING = 1 << 20 };
 
-#define MIB 1048576.0
-
 static const char *policy_name(enum rt_policy policy)
 {
 	static const char *const NAMES[] = {"max", "p95", "cost"};
@@ -246,11 +244,6 @@ static void add_label(struct buffer *out, const char *text)
 	buffer_printf(out, "  %-9s", text);
 }
 
-static void add_mib(struct buffer *out, double mib)
-{
-	add_size(out, mib * MIB, RT_SIZE_AUTO);
-}
-
 enum { FIGURES_AT = 23 }; /* column of continuation lines */
 
 /* Puts the second sentence on its own line, so that it fits a terminal of 80 columns. */
@@ -327,11 +320,11 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 				      : "it was killed with this amount");
 	} else {
 		buffer_add_text(out, advice->policy == RT_POLICY_MAX ? "peak " : "largest peak ");
-		add_mib(out, seen_peak(usage));
+		add_size_of_mib(out, seen_peak(usage));
 		buffer_add_text(out, usage->swapped ? " with swap" : "");
 		if (is_between_samples(usage)) {
 			buffer_add_text(out, ", perhaps ");
-			add_mib(out, usage->between_peak_mib);
+			add_size_of_mib(out, usage->between_peak_mib);
 		}
 		if (advice->policy == RT_POLICY_MAX)
 			buffer_printf(out, ", and %.0f %% more", 100 * advice->reservation.margin);
@@ -376,7 +369,7 @@ static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
 	add_figure(out, advice->usage.max_gpus);
 	if (advice->vram_mib > 0) {
 		buffer_printf(out, "; %lld MiB of its memory (peak ", (long long)advice->vram_mib);
-		add_mib(out, advice->usage.vram_peak_mib);
+		add_size_of_mib(out, advice->usage.vram_peak_mib);
 		buffer_add_char(out, ')');
 	}
 	if (!isnan(advice->usage.gpu_joules))
@@ -392,7 +385,7 @@ static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
 		add_label(out, "Server");
 		buffer_printf(out, "%s %s: %lld vCPUs, ", advice->server.vendor, advice->server.type,
 			      (long long)advice->server.vcpus);
-		add_mib(out, advice->server.memory_mib);
+		add_size_of_mib(out, advice->server.memory_mib);
 		if (!isnan(advice->server.usd_per_hour))
 			buffer_printf(out, ", %.4g USD an hour", advice->server.usd_per_hour);
 		buffer_add_char(out, '\n');

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/cleanup.h"
 #include "record/csv_pair.h"
 #include "record/tree_memory.h"
@@ -199,12 +200,11 @@ static int next_file(struct record *record)
 
 static void note_host(struct record *record, const char *host)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
+	uint64_t hash;
 
 	if (text_absent(host))
 		return;
-	for (const char *at = host; *at; at++)
-		hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+	hash = fnv_of(host, strlen(host));
 	for (int64_t i = 0; i < record->damage.hosts; i++)
 		if (record->hosts[i] == hash)
 			return;

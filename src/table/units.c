@@ -53,6 +53,11 @@ void add_size(struct buffer *out, double bytes, enum rt_size_unit unit)
 	buffer_printf(out, " %s", SIZES[unit].name);
 }
 
+void add_size_of_mib(struct buffer *out, double mib)
+{
+	add_size(out, mib * 1024 * 1024, RT_SIZE_AUTO);
+}
+
 /* "2 h 5 min": two units; the second is left out if it is 0. */
 static void add_two_units(struct buffer *out, int64_t larger, const char *larger_unit, int64_t smaller,
 			  const char *smaller_unit)

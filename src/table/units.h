@@ -10,6 +10,8 @@
 
 /* "0", "512 B", "1.46 KiB", "501 MiB", "2.00 GiB"; RT_SIZE_AUTO chooses among the binary units. */
 void add_size(struct buffer *out, double bytes, enum rt_size_unit unit);
+/* The same of MiB, in the unit that fits. */
+void add_size_of_mib(struct buffer *out, double mib);
 
 /* "3.2 ms", "0.25 s", "12.3 s", "1 min 40 s", "2 h 5 min", "3 d 4 h" */
 void add_duration(struct buffer *out, double secs);
