@@ -53,8 +53,9 @@ static void fill_totals(struct tree_row *row, const struct usages *published, in
 }
 
 /* If the main process could not be read either, the kernel does not count this. */
-static void fill_waiting(struct tree_row *row, const struct tree_waiting *waiting)
+static void fill_waiting(struct tree_row *row, const struct process_tree *tree)
 {
+	const struct tree_waiting *waiting = &tree->cpu.waiting;
 	int reason = !waiting->is_followed                                   ? ABSENT_NOT_WANTED
 		     : waiting->error == ENOENT || waiting->error == ENODATA ? ABSENT_NO_SUCH_COUNTER
 		     : waiting->error                                        ? waiting->error
@@ -212,7 +213,7 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 	/* The process exists but the file does not: this kernel does not count it. */
 	fill_totals(row, cpu_published(context->tree),
 		    io_error == ENOENT ? ABSENT_NO_SUCH_COUNTER : io_error);
-	fill_waiting(row, &context->tree->cpu.waiting);
+	fill_waiting(row, context->tree);
 	fill_counts(row, context->tree);
 	fill_main(state, row, context->tree);
 	fill_memory(state, row, context, frame);

@@ -251,12 +251,12 @@ static double cgroup_peak_of_job(const struct run_end_state *state, const struct
 static void fill_peak_between(const struct collect_context *context, double largest_mib,
 			      struct run_end_row *row)
 {
+	const struct memory_between *between = context->tree ? &context->tree->memory.between : NULL;
 	double mib;
 
-	if (!context->tree)
+	if (!between)
 		return;
-	mib = (double)memory_between_most_kib(&context->tree->memory.between, (int64_t)(largest_mib * 1024)) /
-	      1024;
+	mib = (double)memory_between_most_kib(between, (int64_t)(largest_mib * 1024)) / 1024;
 	if (mib > row->cgroup_memory_peak_mib)
 		mib = row->cgroup_memory_peak_mib;
 	row->memory_peak_between_mib = mib > row->memory_peak_mib ? mib : row->memory_peak_mib;
@@ -269,6 +269,7 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 	double reaped_mib = ending->has_reaped ? (double)ending->reaped.ru_maxrss / 1024 : 0;
 	double largest_mib = reaped_mib > state->largest_mib ? reaped_mib : state->largest_mib;
 	const struct tree_peak *peak = run_end_peak(state);
+	const struct memory_between *between = context->tree ? &context->tree->memory.between : NULL;
 	double once_mib;
 
 	row->memory_peak_mib = peak->mib;
@@ -282,10 +283,8 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 	 * The kernel's mark includes moments between samples. A process cannot have been larger than the
 	 * tree.
 	 */
-	once_mib = context->tree ? (double)memory_between_once_kib(&context->tree->memory.between,
-								   (int64_t)(largest_mib * 1024)) /
-					   1024
-				 : largest_mib;
+	once_mib = between ? (double)memory_between_once_kib(between, (int64_t)(largest_mib * 1024)) / 1024
+			   : largest_mib;
 	if (real_absent(row->memory_peak_mib) || once_mib > row->memory_peak_mib) {
 		row->memory_peak_mib = once_mib;
 		row->memory_peak_source = "largest_process";

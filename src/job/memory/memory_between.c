@@ -5,7 +5,7 @@
 #include "base/runs_once.h"
 #include "job/cpu/process_waiting.h"
 #include "job/memory/memory_family.h"
-#include "job/memory/memory_size.h"
+#include "job/memory/memory_member.h"
 #include "job/memory/memory_tuning.h"
 #include "job/programs/programs.h"
 #include "kernel/proc_pid_status.h"

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "job/memory/memory_member.h"
-#include "job/memory/memory_size.h"
 #include "job/memory/memory_tuning.h"
 #include "kernel/proc_pid_pagemap.h"
 #include "kernel/proc_pid_smaps_rollup.h"

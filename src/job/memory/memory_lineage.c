@@ -2,7 +2,7 @@
 #include "job/memory/memory_lineage.h"
 
 #include "base/min_max.h"
-#include "job/memory/memory_size.h"
+#include "job/memory/memory_member.h"
 #include "job/memory/memory_tuning.h"
 #include "kernel/proc_pid_status.h"
 

@@ -5,6 +5,19 @@
 #include "base/min_max.h"
 #include "job/memory/memory_family.h"
 #include "job/memory/memory_tuning.h"
+#include "job/tree/process_files.h"
+
+pid_t memory_id_of(const struct process_tree *tree, const struct member *member)
+{
+	bool leader_ended = member->state == 'Z' && member->thread_count > 1;
+	pid_t threads[2];
+	size_t count = leader_ended ? process_list_threads(tree->root, member->pid, threads, 2) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (threads[i] != member->pid)
+			return threads[i];
+	return member->pid;
+}
 
 /* A child that shares its parent's address space (vfork) is counted only after the parent has exited. */
 bool memory_is_counted(const struct process_tree *tree, const struct member *member)

@@ -16,6 +16,9 @@ static inline int64_t memory_pages_to_kib(const struct process_tree *tree, int64
 	return pages * tree->root->page_bytes / 1024;
 }
 
+/* The id whose files show the memory of a member: another thread's if the main thread has exited (pthread_exit). */
+pid_t memory_id_of(const struct process_tree *tree, const struct member *member);
+
 /* Whether a member's memory counts: it is not a zombie, and its address space is not counted with its parent. */
 bool memory_is_counted(const struct process_tree *tree, const struct member *member);
 

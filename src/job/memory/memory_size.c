@@ -8,6 +8,7 @@
 #include "base/min_max.h"
 #include "job/memory/memory_between.h"
 #include "job/memory/memory_lineage.h"
+#include "job/memory/memory_member.h"
 #include "job/tree/process_files.h"
 #include "kernel/proc_pid_statm.h"
 
@@ -21,18 +22,6 @@ void memory_open(struct process_tree *tree)
 void memory_set_cgroup(struct process_tree *tree, bool has_memory)
 {
 	tree->memory.cgroup_has_memory = has_memory;
-}
-
-pid_t memory_id_of(const struct process_tree *tree, const struct member *member)
-{
-	bool leader_ended = member->state == 'Z' && member->thread_count > 1;
-	pid_t threads[2];
-	size_t count = leader_ended ? process_list_threads(tree->root, member->pid, threads, 2) : 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (threads[i] != member->pid)
-			return threads[i];
-	return member->pid;
 }
 
 static int read_statm(struct process_tree *tree, struct member *member)

@@ -14,6 +14,3 @@ void memory_read_member(struct process_tree *tree, struct member *member, const 
 
 /* Reads the resident set of a member again. */
 void memory_read_size(struct process_tree *tree, struct member *member);
-
-/* The id whose files show the memory of a member: another thread's if the main thread has exited (pthread_exit). */
-pid_t memory_id_of(const struct process_tree *tree, const struct member *member);
