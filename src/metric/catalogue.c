@@ -17,12 +17,13 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 #define ROW_END(kind) \
 	} \
 	;
-#define REAL(kind, name, unit, decimals, nature, help) {#name, unit, help, TYPE_REAL, nature, decimals, 0, 0},
-#define COUNT(kind, name, unit, nature, help) {#name, unit, help, TYPE_COUNT, nature, 0, 0, 0},
-#define TEXT(kind, name, help) {#name, "", help, TYPE_TEXT, IDENTITY, 0, 0, 0},
-#define FLAG(kind, name, help) {#name, "", help, TYPE_FLAG, IDENTITY, 0, 0, 0},
-#define RAW_REAL(kind, name, help) {#name, "", help, TYPE_REAL, RAW, 0, 0, 0},
-#define RAW_COUNT(kind, name, help) {#name, "", help, TYPE_COUNT, RAW, 0, 0, 0},
+#define REAL(kind, name, unit, decimals, nature, help) \
+	{#name, unit, help, TYPE_REAL, nature, decimals, 0, 0, 0},
+#define COUNT(kind, name, unit, nature, help) {#name, unit, help, TYPE_COUNT, nature, 0, 0, 0, 0},
+#define TEXT(kind, name, help) {#name, "", help, TYPE_TEXT, IDENTITY, 0, 0, 0, 0},
+#define FLAG(kind, name, help) {#name, "", help, TYPE_FLAG, IDENTITY, 0, 0, 0, 0},
+#define RAW_REAL(kind, name, help) {#name, "", help, TYPE_REAL, RAW, 0, 0, 0, 0},
+#define RAW_COUNT(kind, name, help) {#name, "", help, TYPE_COUNT, RAW, 0, 0, 0, 0},
 #define DERIVED(name_, unit_, help_, type_, nature_, decimals_, of_kind, from) \
 	{.name = #name_, \
 	 .unit = unit_, \
@@ -34,14 +35,22 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 #define DELTA_REAL(kind, name, unit, decimals, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, DELTA, decimals, kind, from)
 #define DELTA_COUNT(kind, name, unit, from, help) DERIVED(name, unit, help, TYPE_COUNT, DELTA, 0, kind, from)
-#define CHANGE_REAL(kind, name, unit, decimals, help) {#name, unit, help, TYPE_REAL, DELTA, decimals, 0, 0},
-#define CHANGE_COUNT(kind, name, unit, help) {#name, unit, help, TYPE_COUNT, DELTA, 0, 0, 0},
+#define CHANGE_REAL(kind, name, unit, decimals, help) \
+	{#name, unit, help, TYPE_REAL, DELTA, decimals, 0, 0, 0},
+#define CHANGE_COUNT(kind, name, unit, help) {#name, unit, help, TYPE_COUNT, DELTA, 0, 0, 0, 0},
 #define RATE(kind, name, unit, decimals, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, RATE_WINDOWED, decimals, kind, from)
 #define EXACT_RATE(kind, name, unit, decimals, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, RATE_EXACT, decimals, kind, from)
 #define SUM_DELTA(kind, name, unit, of_kind, from, help) \
-	DERIVED(name, unit, help, TYPE_COUNT, SUM_OF_DELTAS, 0, of_kind, from)
+	{#name, \
+	 unit, \
+	 help, \
+	 TYPE_COUNT, \
+	 SUM_OF_DELTAS, \
+	 0, \
+	 FROM(of_kind, from), \
+	 offsetof(struct of_kind##_row, counted)},
 #define SUM_RATE(kind, name, unit, decimals, of_kind, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, SUM_OF_RATES, decimals, of_kind, from)
 #include "metric/catalogue.def"

@@ -72,7 +72,8 @@ struct metric {
 	enum metric_nature nature;
 	int decimals;
 	enum row_kind from_kind; /* of derived metrics: the row kind that has `from_offset` */
-	size_t from_offset;      /* 0: assigned by the collector */
+	unsigned from_offset;    /* 0: assigned by the collector */
+	unsigned counted_offset; /* of a sum of changes: the field that is 1 in rows that are part of it */
 };
 
 struct row_description {

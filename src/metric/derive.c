@@ -228,18 +228,6 @@ static double rate_since(const struct metric *metric, const struct row *now, con
 		       : rate;
 }
 
-static int64_t counts_in_sum(const struct row *row)
-{
-	switch (row->kind) {
-	case ROW_disk:
-		return ((const struct disk_row *)(const void *)row)->counted;
-	case ROW_network:
-		return ((const struct network_row *)(const void *)row)->counted;
-	default:
-		return 1;
-	}
-}
-
 /* Walks the rows of a kind in an earlier frame in parallel with those of this frame. */
 struct companion {
 	const struct frame *frame; /* NULL: no earlier frame */
@@ -298,14 +286,14 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 	if (!previous || previous->missing[metric->from_kind])
 		return no_count(ABSENT_FIRST_SAMPLE);
 	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next) {
-		int64_t change;
+		int64_t counted = *row_count(row, metric->counted_offset), change;
 
 		since.deltas.before = companion_next(&earlier, row);
 		change = delta_count(metric, row, &since);
 		/* It is unknown whether this device counts, so the sum is unknown. */
-		if (count_absent(counts_in_sum(row)))
-			return counts_in_sum(row);
-		if (counts_in_sum(row) != 1)
+		if (count_absent(counted))
+			return counted;
+		if (counted != 1)
 			continue;
 		any_counted = true;
 		/*
