@@ -120,30 +120,15 @@ void gpu_fill_readings(struct frame *frame, struct gpu_row *row, const struct gp
 	const struct gpu_number *readings = device->readings;
 	struct gpu_number total = readings[GPU_VRAM_TOTAL_BYTES], used = readings[GPU_VRAM_USED_BYTES];
 
+#define GPU_REAL(id, field, ...) row->field = gpu_real(readings[id], 1);
+#define GPU_COUNT(id, field, scale, ...) row->field = gpu_count(readings[id], scale);
+#include "gpu/readings.def"
 	row->utilization_pct = gpu_real(account->utilization_pct, 1);
-	row->memory_utilization_pct = gpu_real(readings[GPU_MEMORY_UTILIZATION_PCT], 1);
-	row->encoder_utilization_pct = gpu_real(readings[GPU_ENCODER_UTILIZATION_PCT], 1);
-	row->decoder_utilization_pct = gpu_real(readings[GPU_DECODER_UTILIZATION_PCT], 1);
-	row->vram_used_bytes = gpu_count(used, 1);
 	row->vram_used_pct = used.error || total.error || total.value <= 0
 				     ? gpu_real(used.error ? used : total, 1)
 				     : 100 * used.value / total.value;
-	row->temperature_celsius = gpu_count(readings[GPU_TEMPERATURE_CELSIUS], 1);
-	row->power_watts = gpu_real(readings[GPU_POWER_WATTS], 1);
-	row->power_limit_watts = gpu_real(readings[GPU_POWER_LIMIT_WATTS], 1);
-	row->energy_total_joules = gpu_real(readings[GPU_ENERGY_JOULES], 1);
 	row->energy_source = energy_source(device->energy_source);
-	row->frequency_mhz = gpu_count(readings[GPU_FREQUENCY_HZ], 1e-6);
-	row->memory_frequency_mhz = gpu_count(readings[GPU_MEMORY_FREQUENCY_HZ], 1e-6);
-	row->fan_pct = gpu_real(readings[GPU_FAN_PCT], 1);
-	row->performance_state = gpu_count(readings[GPU_PERFORMANCE_STATE], 1);
 	row->throttle_reasons = throttle_text(frame, readings[GPU_THROTTLE_REASONS]);
-	row->pcie_rx_bytes_per_sec = gpu_real(readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC], 1);
-	row->pcie_tx_bytes_per_sec = gpu_real(readings[GPU_PCIE_SENT_BYTES_PER_SEC], 1);
-	row->nvlink_rx_bytes_per_sec = gpu_real(readings[GPU_NVLINK_RECEIVED_BYTES_PER_SEC], 1);
-	row->nvlink_tx_bytes_per_sec = gpu_real(readings[GPU_NVLINK_SENT_BYTES_PER_SEC], 1);
-	row->ecc_corrected_errors = gpu_count(readings[GPU_ECC_CORRECTED_ERRORS], 1);
-	row->ecc_uncorrected_errors = gpu_count(readings[GPU_ECC_UNCORRECTED_ERRORS], 1);
 	row->tenant_count = or_none(device->tenant_count);
 	row->unattributed_vram_bytes = gpu_count(account->unattributed_vram_bytes, 1);
 }

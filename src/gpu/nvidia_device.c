@@ -21,98 +21,55 @@ static struct gpu_number gpu_number_of(int result, double value, double scale)
 										  : gpu_value(value * scale);
 }
 
-/* ---- tables of readings that differ only in the function ------------------------------------------- */
+/* ---- readings that differ only in the function ----------------------------------------------------- */
 
-struct simple_reading {
-	enum gpu_reading reading;
-	size_t function; /* offset in struct nvml */
-	double scale;
-	bool slow; /* rarely changes */
-};
-
-#define NVML(field) offsetof(struct nvml, field)
-
-static const struct simple_reading U32_READINGS[] = {
-	{GPU_POWER_WATTS, NVML(power), 1e-3, false},
-	{GPU_POWER_LIMIT_WATTS, NVML(power_limit), 1e-3, true},
-	{GPU_FAN_PCT, NVML(fan), 1, true},
-	{GPU_PERFORMANCE_STATE, NVML(performance_state), 1, false},
-};
-
-static const struct simple_reading U64_READINGS[] = {
-	{GPU_ENERGY_JOULES, NVML(energy), 1e-3, false},
-	{GPU_THROTTLE_REASONS, NVML(throttle_reasons), 1, false},
-};
-
-static const struct {
-	enum gpu_reading reading;
-	size_t function;
-	unsigned kind;
-	double scale;
-} KIND_READINGS[] = {
-	{GPU_TEMPERATURE_CELSIUS, NVML(temperature), NVML_TEMPERATURE_GPU, 1},
-	{GPU_FREQUENCY_HZ, NVML(clock), NVML_CLOCK_SM, 1e6},
-	{GPU_MEMORY_FREQUENCY_HZ, NVML(clock), NVML_CLOCK_MEMORY, 1e6},
-};
-
-static void *function_at(const struct nvml *nvml, size_t offset)
+static struct gpu_number read_u32(nvml_device_u32 *function, nvml_device handle, double scale)
 {
-	void *function;
-
-	memcpy(&function, (const char *)nvml + offset, sizeof function);
-	return function;
-}
-
-static void read_u32(const struct nvml *nvml, nvml_device handle, const struct simple_reading *simple,
-		     struct gpu_device *device)
-{
-	void *pointer = function_at(nvml, simple->function);
-	nvml_device_u32 *function;
 	unsigned value = 0;
-	int result;
+	int result = function(handle, &value);
 
-	if (!pointer)
-		return;
-	memcpy(&function, &pointer, sizeof function);
-	result = function(handle, &value);
-	device->readings[simple->reading] = gpu_number_of(result, value, simple->scale);
+	return gpu_number_of(result, value, scale);
 }
 
-static void read_u64(const struct nvml *nvml, nvml_device handle, const struct simple_reading *simple,
-		     struct gpu_device *device)
+static struct gpu_number read_u64(nvml_device_u64 *function, nvml_device handle, double scale)
 {
-	void *pointer = function_at(nvml, simple->function);
-	nvml_device_u64 *function;
 	unsigned long long value = 0;
-	int result;
+	int result = function(handle, &value);
 
-	if (!pointer)
-		return;
-	memcpy(&function, &pointer, sizeof function);
-	result = function(handle, &value);
-	device->readings[simple->reading] = gpu_number_of(result, (double)value, simple->scale);
+	return gpu_number_of(result, (double)value, scale);
 }
 
-static void read_tables(const struct nvml *nvml, nvml_device handle, struct gpu_device *device, bool slow)
+static struct gpu_number read_first(nvml_device_two_u32 *function, nvml_device handle, double scale)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(U32_READINGS); i++)
-		if (slow || !U32_READINGS[i].slow)
-			read_u32(nvml, handle, &U32_READINGS[i], device);
-	for (size_t i = 0; i < ARRAY_SIZE(U64_READINGS); i++)
-		read_u64(nvml, handle, &U64_READINGS[i], device);
-	for (size_t i = 0; i < ARRAY_SIZE(KIND_READINGS); i++) {
-		void *pointer = function_at(nvml, KIND_READINGS[i].function);
-		nvml_device_kind_u32 *function;
-		unsigned value = 0;
-		int result;
+	unsigned first = 0, second = 0;
+	int result = function(handle, &first, &second);
 
-		if (!pointer)
-			continue;
-		memcpy(&function, &pointer, sizeof function);
-		result = function(handle, KIND_READINGS[i].kind, &value);
-		device->readings[KIND_READINGS[i].reading] =
-			gpu_number_of(result, value, KIND_READINGS[i].scale);
-	}
+	return gpu_number_of(result, first, scale);
+}
+
+static struct gpu_number read_kind(nvml_device_kind_u32 *function, nvml_device handle, unsigned kind,
+				   double scale)
+{
+	unsigned value = 0;
+	int result = function(handle, kind, &value);
+
+	return gpu_number_of(result, value, scale);
+}
+
+static void read_readings(const struct nvml *nvml, nvml_device handle, struct gpu_device *device, bool slow)
+{
+	enum { EACH_PASS, RARELY };
+
+#define READ(id, call, when, reading) \
+	if (nvml->call && (slow || (when) == EACH_PASS)) \
+		device->readings[id] = reading;
+#define NVML_U32(id, call, scale, when, ...) READ(id, call, when, read_u32(nvml->call, handle, scale))
+#define NVML_U64(id, call, scale, when, ...) READ(id, call, when, read_u64(nvml->call, handle, scale))
+#define NVML_PAIR(id, call, scale, when, ...) READ(id, call, when, read_first(nvml->call, handle, scale))
+#define NVML_KIND(id, call, kind, scale, when, ...) \
+	READ(id, call, when, read_kind(nvml->call, handle, kind, scale))
+#include "gpu/readings.def"
+#undef READ
 	if (device->readings[GPU_PERFORMANCE_STATE].value == (double)NVML_PERFORMANCE_STATE_UNKNOWN)
 		device->readings[GPU_PERFORMANCE_STATE] = gpu_absent(EOPNOTSUPP);
 	device->energy_source =
@@ -147,14 +104,6 @@ static void read_memory(const struct nvml *nvml, nvml_device handle, struct gpu_
 		device->memory_kind = GPU_MEMORY_UNIFIED;
 }
 
-static struct gpu_number first_of_two(nvml_device_two_u32 *function, nvml_device handle)
-{
-	unsigned first = 0, second = 0;
-	int result = function ? function(handle, &first, &second) : NVML_FUNCTION_NOT_FOUND;
-
-	return gpu_number_of(result, first, 1);
-}
-
 static void read_utilization(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
 {
 	struct nvml_utilization both = {0, 0};
@@ -162,8 +111,6 @@ static void read_utilization(const struct nvml *nvml, nvml_device handle, struct
 
 	device->readings[GPU_UTILIZATION_PCT] = gpu_number_of(result, both.gpu, 1);
 	device->readings[GPU_MEMORY_UTILIZATION_PCT] = gpu_number_of(result, both.memory, 1);
-	device->readings[GPU_ENCODER_UTILIZATION_PCT] = first_of_two(nvml->encoder_utilization, handle);
-	device->readings[GPU_DECODER_UTILIZATION_PCT] = first_of_two(nvml->decoder_utilization, handle);
 }
 
 static void read_ecc(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
@@ -223,25 +170,19 @@ static void read_nvlink(const struct nvml *nvml, struct nvidia_device *nvidia, s
 	nvidia->nvlink_at_ns = now_ns;
 }
 
-static struct gpu_number pcie_reading(const struct nvml *nvml, nvml_device handle, unsigned direction)
-{
-	unsigned kilobytes = 0;
-	int result = nvml->pcie_throughput ? nvml->pcie_throughput(handle, direction, &kilobytes)
-					   : NVML_FUNCTION_NOT_FOUND;
-
-	return gpu_number_of(result, kilobytes, KILOBYTE);
-}
-
 static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
 		      bool measure)
 {
-	if (measure && !nvidia->no_pcie) {
-		nvidia->pcie_sent = pcie_reading(nvml, nvidia->handle, NVML_PCIE_SENT);
+	if (!nvml->pcie_throughput) {
+		nvidia->pcie_sent = nvidia->pcie_received = gpu_absent(EOPNOTSUPP);
+	} else if (measure && !nvidia->no_pcie) {
+		nvidia->pcie_sent =
+			read_kind(nvml->pcie_throughput, nvidia->handle, NVML_PCIE_SENT, KILOBYTE);
 		/* If a device cannot report one direction, do not wait for the other. */
 		nvidia->no_pcie = nvidia->pcie_sent.error == EOPNOTSUPP;
-		nvidia->pcie_received = nvidia->no_pcie
-						? nvidia->pcie_sent
-						: pcie_reading(nvml, nvidia->handle, NVML_PCIE_RECEIVED);
+		nvidia->pcie_received = nvidia->no_pcie ? nvidia->pcie_sent
+							: read_kind(nvml->pcie_throughput, nvidia->handle,
+								    NVML_PCIE_RECEIVED, KILOBYTE);
 	}
 	device->readings[GPU_PCIE_SENT_BYTES_PER_SEC] = nvidia->pcie_sent;
 	device->readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC] = nvidia->pcie_received;
@@ -349,7 +290,7 @@ int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, st
 		return 0;
 	}
 	read_utilization(nvml, nvidia->handle, device);
-	read_tables(nvml, nvidia->handle, device, slow);
+	read_readings(nvml, nvidia->handle, device, slow);
 	if (device->readings[GPU_UTILIZATION_PCT].error == ENODEV ||
 	    device->readings[GPU_POWER_WATTS].error == ENODEV)
 		return device_lost(nvidia, device);
@@ -385,7 +326,8 @@ static void add_versions(const struct nvml *nvml, struct gpu_device *device)
 
 static void add_details(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
 {
-	struct gpu_number ecc = first_of_two(nvml->ecc_mode, handle);
+	struct gpu_number ecc =
+		nvml->ecc_mode ? read_first(nvml->ecc_mode, handle, 1) : gpu_absent(EOPNOTSUPP);
 	char text[GPU_TEXT_SIZE];
 	int major = 0, minor = 0;
 

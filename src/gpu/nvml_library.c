@@ -23,6 +23,11 @@
 	}
 
 static const struct symbol SYMBOLS[] = {
+#define NVML_U32(id, call, scale, when, ...) FUNCTION(call, __VA_ARGS__),
+#define NVML_U64(id, call, scale, when, ...) FUNCTION(call, __VA_ARGS__),
+#define NVML_PAIR(id, call, scale, when, ...) FUNCTION(call, __VA_ARGS__),
+#define NVML_KIND(id, call, kind, scale, when, ...) FUNCTION(call, __VA_ARGS__),
+#include "gpu/readings.def"
 	FUNCTION(init, "nvmlInit_v2", "nvmlInit"),
 	FUNCTION(shutdown, "nvmlShutdown"),
 	FUNCTION(error_string, "nvmlErrorString"),
@@ -41,18 +46,7 @@ static const struct symbol SYMBOLS[] = {
 	FUNCTION(memory_v1, "nvmlDeviceGetMemoryInfo"),
 	FUNCTION(memory_v2, "nvmlDeviceGetMemoryInfo_v2"),
 	FUNCTION(utilization, "nvmlDeviceGetUtilizationRates"),
-	FUNCTION(encoder_utilization, "nvmlDeviceGetEncoderUtilization"),
-	FUNCTION(decoder_utilization, "nvmlDeviceGetDecoderUtilization"),
-	FUNCTION(temperature, "nvmlDeviceGetTemperature"),
-	FUNCTION(clock, "nvmlDeviceGetClockInfo"),
 	FUNCTION(pcie_throughput, "nvmlDeviceGetPcieThroughput"),
-	FUNCTION(power, "nvmlDeviceGetPowerUsage"),
-	FUNCTION(power_limit, "nvmlDeviceGetEnforcedPowerLimit"),
-	FUNCTION(fan, "nvmlDeviceGetFanSpeed"),
-	FUNCTION(performance_state, "nvmlDeviceGetPerformanceState"),
-	FUNCTION(energy, "nvmlDeviceGetTotalEnergyConsumption"),
-	FUNCTION(throttle_reasons, "nvmlDeviceGetCurrentClocksEventReasons",
-		 "nvmlDeviceGetCurrentClocksThrottleReasons"),
 	FUNCTION(ecc_errors, "nvmlDeviceGetTotalEccErrors"),
 	FUNCTION(field_values, "nvmlDeviceGetFieldValues"),
 	PROCESS_LIST(0, "nvmlDeviceGetComputeRunningProcesses"),

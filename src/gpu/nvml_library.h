@@ -35,17 +35,12 @@ struct nvml {
 	int (*memory_v1)(nvml_device device, struct nvml_memory_v1 *ret_memory);
 	int (*memory_v2)(nvml_device device, struct nvml_memory_v2 *ret_memory);
 	int (*utilization)(nvml_device device, struct nvml_utilization *ret_utilization);
-	nvml_device_two_u32 *encoder_utilization; /* percent, sampling period */
-	nvml_device_two_u32 *decoder_utilization;
-	nvml_device_kind_u32 *temperature;
-	nvml_device_kind_u32 *clock;           /* MHz */
 	nvml_device_kind_u32 *pcie_throughput; /* KB/s, measured for 20 ms while the caller waits */
-	nvml_device_u32 *power;                /* mW */
-	nvml_device_u32 *power_limit;          /* mW */
-	nvml_device_u32 *fan;                  /* percent */
-	nvml_device_u32 *performance_state;
-	nvml_device_u64 *energy; /* mJ since the driver was loaded */
-	nvml_device_u64 *throttle_reasons;
+#define NVML_U32(id, call, ...) nvml_device_u32 *call;
+#define NVML_U64(id, call, ...) nvml_device_u64 *call;
+#define NVML_PAIR(id, call, ...) nvml_device_two_u32 *call;
+#define NVML_KIND(id, call, ...) nvml_device_kind_u32 *call;
+#include "gpu/readings.def"
 	int (*ecc_errors)(nvml_device device, unsigned kind, unsigned period, unsigned long long *ret_count);
 	int (*field_values)(nvml_device device, int count, struct nvml_field_value *values);
 

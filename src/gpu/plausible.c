@@ -9,29 +9,8 @@ static const struct {
 	enum gpu_reading reading;
 	double lowest, highest;
 } BOUNDS[] = {
-	{GPU_VRAM_TOTAL_BYTES, 1, 1e15},
-	{GPU_CORE_COUNT, 1, 1e7},
-	{GPU_UTILIZATION_PCT, 0, 100},
-	{GPU_MEMORY_UTILIZATION_PCT, 0, 100},
-	{GPU_ENCODER_UTILIZATION_PCT, 0, 100},
-	{GPU_DECODER_UTILIZATION_PCT, 0, 100},
-	{GPU_VRAM_USED_BYTES, 0, 1e15},
-	{GPU_TEMPERATURE_CELSIUS, -100, 300},
-	{GPU_POWER_WATTS, 0, 1e5},
-	{GPU_POWER_LIMIT_WATTS, 0, 1e5},
-	{GPU_FREQUENCY_HZ, 0, 1e11},
-	{GPU_MEMORY_FREQUENCY_HZ, 0, 1e11},
-	/* NVML tells the intended speed, which may be somewhat above 100. */
-	{GPU_FAN_PCT, 0, 200},
-	{GPU_PCIE_RECEIVED_BYTES_PER_SEC, 0, 1e12},
-	{GPU_PCIE_SENT_BYTES_PER_SEC, 0, 1e12},
-	{GPU_NVLINK_RECEIVED_BYTES_PER_SEC, 0, 1e14},
-	{GPU_NVLINK_SENT_BYTES_PER_SEC, 0, 1e14},
-	{GPU_PERFORMANCE_STATE, 0, 31},
-	{GPU_THROTTLE_REASONS, 0, 9e15},
-	{GPU_ENERGY_JOULES, 0, 1e15},
-	{GPU_ECC_CORRECTED_ERRORS, 0, 1e15},
-	{GPU_ECC_UNCORRECTED_ERRORS, 0, 1e15},
+#define GPU_READING(id, lowest, highest) {id, lowest, highest},
+#include "gpu/readings.def"
 };
 
 static void check_readings(struct gpu_device *device)

@@ -30,32 +30,9 @@ struct gpu_number {
 };
 
 enum gpu_reading {
-	/* identity */
-	GPU_VRAM_TOTAL_BYTES,
-	GPU_CORE_COUNT,
 	GPU_SHARE, /* of a MIG instance: its part of the whole device, 0 to 1; 1 for whole devices */
-	/* now */
-	GPU_UTILIZATION_PCT,
-	GPU_MEMORY_UTILIZATION_PCT, /* of the memory's bandwidth */
-	GPU_ENCODER_UTILIZATION_PCT,
-	GPU_DECODER_UTILIZATION_PCT,
-	GPU_VRAM_USED_BYTES,
-	GPU_TEMPERATURE_CELSIUS,
-	GPU_POWER_WATTS,
-	GPU_POWER_LIMIT_WATTS,
-	GPU_FREQUENCY_HZ,
-	GPU_MEMORY_FREQUENCY_HZ,
-	GPU_FAN_PCT,
-	GPU_PCIE_RECEIVED_BYTES_PER_SEC,
-	GPU_PCIE_SENT_BYTES_PER_SEC,
-	GPU_NVLINK_RECEIVED_BYTES_PER_SEC,
-	GPU_NVLINK_SENT_BYTES_PER_SEC,
-	GPU_PERFORMANCE_STATE, /* 0: fastest */
-	GPU_THROTTLE_REASONS,  /* a set of GPU_THROTTLE_ bits */
-	/* counters */
-	GPU_ENERGY_JOULES,
-	GPU_ECC_CORRECTED_ERRORS,
-	GPU_ECC_UNCORRECTED_ERRORS,
+#define GPU_READING(id, ...) id,
+#include "gpu/readings.def"
 	/* kept by the survey: utilisation added up over time, so that readers at any interval get its mean */
 	GPU_BUSY_SECS,
 	GPU_COVERED_SECS, /* for how long GPU_BUSY_SECS was added up */

@@ -1,11 +1,13 @@
 """The recipes of CONTRIBUTING.md, followed in a copy of the sources: how many lines each takes, and that it works."""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 
 import pytest
 
+import gpu
 import recordings
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -239,6 +241,11 @@ def test_each_recipe_takes_a_few_lines(tmp_path, binary):
     (copy.folder / "src/export/export_length.c").write_text(EXPORT_C)
     copy.add("src/options/export_formats.h", "\tFORMAT(jobstats", '\tFORMAT(length, "length", "len", "the number of samples") \\')
     assert copy.take_count() == {"src/options/export_formats.h": 1}
+    # A GPU reading: what the row of samples has of it, the function of the driver's library, and the metric.
+    copy.add("src/gpu/readings.def", "/* Counters. */", "GPU_COUNT(GPU_LANES, lane_count, 2, 0, 1e6)",
+             'NVML_U32(GPU_LANES, lanes, 1, RARELY, "nvmlDeviceGetNumGpuCores")')
+    copy.add("src/metric/catalogue.def", "COUNT(gpu, core_count", 'COUNT(gpu, lane_count, "", GAUGE, "Lanes")')
+    assert copy.take_count() == {"src/gpu/readings.def": 2, "src/metric/catalogue.def": 1}
 
     built = copy.run(meson, "setup", "build", "-Dtests=disabled", "-Dnetwork=disabled", "-Doptimization=0", "-Dwerror=true")
     assert built.returncode == 0, built.stdout[-2000:]
@@ -259,6 +266,14 @@ def test_each_recipe_takes_a_few_lines(tmp_path, binary):
     assert first_sample()["memory"]["shared_mib"] >= 0
     names = [metric["name"] for metric in json.loads(copy.run(program, "metrics", "--json").stdout)]
     assert "memory.shared_mib" in names and "run_start.cost_center" in names
+
+    nvml = gpu.Nvml(binary, copy.folder / "nvml.script")
+    if nvml.library.exists():
+        nvml.say("gpus 1")
+        recording = copy.folder / "gpu.jsonl"
+        copy.run(program, "-i", "0.1", "-o", recording, "-q", "--", "sh", "-c", gpu.stay_until(recording, '"lane_count":'), env=nvml.env(PATH=os.environ["PATH"]))
+        device = json.loads(recording.read_text().splitlines()[-1])["gpu"][0]
+        assert device["lane_count"] == 2 * device["core_count"] > 0
 
     recordings.steady(copy.folder / "x.jsonl")
     samples = len((copy.folder / "x.jsonl").read_text().splitlines())
