@@ -9,9 +9,31 @@
 #include "analysis/keep.h"
 #include "analysis/metric_pages.h"
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/printable.h"
+#include "options/parse.h"
 
 enum { LIST_BYTES = 64 << 10 };
+
+static const struct {
+	const char *name;
+	int (*run)(const struct subcommand *command, char **argv);
+} RUN[] = {
+#define SUBCOMMAND(id, name, ...) {name, run_##id},
+#include "options/analysis_subcommands.def"
+};
+
+/* -1: argv[0] is not a subcommand */
+static int run_command(char **argv)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(RUN); i++) {
+		const struct subcommand *command = command_named(RUN[i].name);
+
+		if (strcmp(argv[0], RUN[i].name) == 0)
+			return asks_for_help(argv) ? command_help(command) : RUN[i].run(command, argv);
+	}
+	return -1;
+}
 
 static int list_commands(FILE *to)
 {
@@ -44,7 +66,7 @@ int main(int argc, char **argv)
 		return keep_recording(argv[2], argv[3]);
 	if (strcmp(argv[1], "--metric-pages") == 0 && argc == 4)
 		return print_metric_pages(argv[2], argv[3]);
-	status = command_run(argv + 1);
+	status = run_command(argv + 1);
 	if (status >= 0)
 		return status;
 	make_printable(argv[1], strlen(argv[1]));

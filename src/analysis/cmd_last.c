@@ -15,5 +15,5 @@ int run_last(const struct subcommand *command, char **argv)
 			command, "'%s' is one word too many; for another run: resource-tracker summary %s",
 			options.line.files.texts[0], options.line.files.texts[0]);
 	of_summary[1] = options.json ? form : none;
-	return command_run(of_summary);
+	return run_summary(command_named(of_summary[0]), of_summary);
 }

@@ -39,11 +39,6 @@ static const struct option_row ROWS[] = {
 	LAST_ROW,
 };
 
-static int (*const RUN[])(const struct subcommand *command, char **argv) = {
-#define SUBCOMMAND(id, ...) run_##id,
-#include "options/analysis_subcommands.def"
-};
-
 static struct {
 	int argc;
 	char **argv;
@@ -53,7 +48,7 @@ static struct {
 	bool without_pager;
 } invocation = {.colour = "auto"};
 
-static int print_help(const struct subcommand *command)
+int command_help(const struct subcommand *command)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
 
@@ -61,13 +56,9 @@ static int print_help(const struct subcommand *command)
 	return buffer_error(&text) || write_all(STDOUT_FILENO, text.data, text.length) < 0 ? EXIT_FAULT : 0;
 }
 
-int command_run(char **argv)
+const struct subcommand *command_named(const char *name)
 {
-	const struct subcommand *command = find_subcommand(COMMANDS, argv[0]);
-
-	if (!command)
-		return -1;
-	return asks_for_help(argv) ? print_help(command) : RUN[command - COMMANDS](command, argv);
+	return find_subcommand(COMMANDS, name);
 }
 
 struct reading {
@@ -285,29 +276,6 @@ int command_write(const struct subcommand *command, const char *path, const char
 int command_write_fitted(const struct subcommand *command, const char *path, const char *text)
 {
 	return write_text(command, path, text, strlen(text), print_bytes);
-}
-
-static void say_on_stderr(const struct subcommand *command, const char *format, va_list arguments)
-{
-	CLEANUP_FREE char *text = NULL;
-
-	if (vasprintf(&text, format, arguments) < 0) {
-		text = NULL;
-		return;
-	}
-	make_printable(text, strlen(text));
-	fprintf(stderr, "resource-tracker %s: %s", command->name, text);
-}
-
-int command_fault(const struct subcommand *command, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say_on_stderr(command, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-	return EXIT_FAULT;
 }
 
 int command_usage(const struct subcommand *command, const char *format, ...)

@@ -9,11 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/command_fault.h"
 #include "analysis/words.h"
 #include "options/option.h"
-#include "options/usage.h"
-
-enum { EXIT_FAULT = 1 };
 
 /* The command line of any subcommand. */
 struct command_line {
@@ -48,8 +46,10 @@ struct no_options {
 #define SUBCOMMAND(id, ...) int run_##id(const struct subcommand *command, char **argv);
 #include "options/analysis_subcommands.def"
 
-/* Runs the subcommand argv[0], or prints its help. -1: there is no such subcommand. */
-int command_run(char **argv);
+/* Returns NULL if there is no such subcommand. */
+const struct subcommand *command_named(const char *name);
+/* Prints the help of a subcommand. Returns the exit status. */
+int command_help(const struct subcommand *command);
 
 /*
  * Reads the words behind argv[0] into `options`, the struct ID_words of the command, which has the values of options
@@ -93,12 +93,8 @@ int command_write_fitted(const struct subcommand *command, const char *path, con
 int command_screen(const char *path);
 const char *command_colour(void);
 
-/* Prints "resource-tracker NAME: TEXT" on standard error; returns EXIT_FAULT. */
-int command_fault(const struct subcommand *command, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /*
- * Prints the same with a pointer to --help. If a program has the subcommand's name, the message also says how
+ * Says what is wrong (command_fault.h) with a pointer to --help. If a program has the subcommand's name, the message also says how
  * to wrap it. Returns EXIT_USAGE.
  */
 int command_usage(const struct subcommand *command, const char *format, ...)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/command.h"
+#include "analysis/command_fault.h"
 #include "base/cleanup.h"
 #include "base/ends_with.h"
 #include "history/history.h"

@@ -20,7 +20,7 @@ static void print_summary(const char *form, char *path)
 	char *argv[] = {name, no_pager, strcmp(form, "json") == 0 ? json : path,
 			strcmp(form, "json") == 0 ? path : NULL, NULL};
 
-	(void)command_run(argv);
+	(void)run_summary(command_named(name), argv);
 }
 
 static void print_number(const char *path)

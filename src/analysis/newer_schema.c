@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/command.h"
+#include "analysis/command_fault.h"
 #include "resource_tracker.h"
 #include "resource_tracker_analysis.h"
 

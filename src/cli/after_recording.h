@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cli/front.h"
+#include "cli/front_choice.h"
 #include "resource_tracker.h"
 
 /* Returns the first regular file among the outputs, or the first that is JSON, as an absolute path, or NULL. */

@@ -106,14 +106,6 @@ static int complain_of_setting(const struct front *front, const struct given *it
 	}
 }
 
-int front_refuse(const struct front *front, int error)
-{
-	const char *message = rt_config_message(front->config);
-
-	message = *message ? message : strerror(-error);
-	return is_place_mistake(error) ? refuse("%s", message) : alone_for_lack(front->command, message);
-}
-
 static bool read_flag(const char *text, bool *ret_flag)
 {
 	struct scan scan = scan_trim(scan_bytes(text, strlen(text)));
@@ -200,11 +192,6 @@ static const char *choose_summary(struct front *front, const struct given **ret_
 	return NULL;
 }
 
-static bool is_output(const struct given *item)
-{
-	return strcmp(item->row->name, "output") == 0;
-}
-
 static bool is_config_pid(const struct given *item)
 {
 	return strcmp(item->row->name, "pid") == 0 && item->origin != ORIGIN_COMMAND_LINE;
@@ -229,9 +216,9 @@ static int apply_all(struct front *front, const char *path)
 				return front_refuse(front, r);
 			if (r < 0)
 				message = without_name(rt_config_message(front->config), item->row->name);
-			else if (is_output(item))
+			else if (given_is_output(item))
 				front->named_outputs = true;
-			if (r == 0 && is_output(item))
+			if (r == 0 && given_is_output(item))
 				front->inherited_outputs = item->origin != ORIGIN_COMMAND_LINE;
 		}
 		if (message) {
@@ -316,22 +303,13 @@ static bool names_file(const struct given *item)
 	       (stat_in_time(item->text, &status) < 0 || S_ISREG(status.st_mode));
 }
 
-bool front_writes_csv(const struct front *front, const char *path)
-{
-	const struct given *format = given_by_name(&front->given, "format");
-
-	if (format && *format->text)
-		return strcmp(format->text, "csv") == 0;
-	return ends_with(path, ".csv") || ends_with(path, ".csv.gz");
-}
-
 /* Returns the first output that is a file, of JSON if `json`, or NULL. */
 static const char *named_file(const struct front *front, bool json)
 {
 	for (size_t i = 0; i < front->given.count; i++) {
 		const struct given *item = &front->given.items[i];
 
-		if (is_output(item) && given_counts(&front->given, item) && names_file(item) &&
+		if (given_is_output(item) && given_counts(&front->given, item) && names_file(item) &&
 		    !(json && front_writes_csv(front, item->text)))
 			return item->text;
 	}
@@ -511,12 +489,6 @@ static int check_command(const struct front *front, bool separated)
 	return 0;
 }
 
-bool front_shows_screen(const struct front *front)
-{
-	return front->mode != MODE_WRAP && isatty(STDOUT_FILENO) && !front->named_outputs && !front->quiet &&
-	       !front->no_history && !given_by_name(&front->given, "format");
-}
-
 int front_read(char **argv, struct front *ret_front)
 {
 	struct front *front = ret_front;
@@ -573,7 +545,7 @@ bool front_forget_outputs(struct front *front)
 		say("%s; the outputs of the environment or the configuration file are ignored",
 		    rt_config_message(front->config));
 	for (size_t i = 0; i < front->given.count; i++) {
-		if (is_output(&front->given.items[i]))
+		if (given_is_output(&front->given.items[i]))
 			free(front->given.items[i].text);
 		else
 			front->given.items[kept++] = front->given.items[i];
@@ -581,17 +553,4 @@ bool front_forget_outputs(struct front *front)
 	front->given.count = kept;
 	front->named_outputs = front->inherited_outputs = false;
 	return configure_from_file(front, config_path(front)) == 0;
-}
-
-bool front_writes_stdout(const struct front *front)
-{
-	for (size_t i = 0; i < front->given.count; i++) {
-		const struct given *item = &front->given.items[i];
-
-		if (is_output(item) && given_counts(&front->given, item) &&
-		    (strcmp(item->text, "-") == 0 || strcmp(item->text, "/dev/stdout") == 0 ||
-		     strcmp(item->text, "/dev/fd/1") == 0))
-			return true;
-	}
-	return false;
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "options/options.h"
 
@@ -39,6 +40,11 @@ const struct given *given_by_name(const struct given_list *list, const char *nam
 
 /* Whether `item` counts: its option has no entry from a stronger origin. */
 bool given_counts(const struct given_list *list, const struct given *item);
+
+static inline bool given_is_output(const struct given *item)
+{
+	return strcmp(item->row->name, "output") == 0;
+}
 
 /*
  * Reads the options before COMMAND. *ret_command points to COMMAND and its arguments in argv, or is NULL.

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cli/front.h"
+#include "cli/front_choice.h"
 
 /*
  * Whether this run's samples belong in the history. Call it when the mode and the named outputs are known. Without the

@@ -125,6 +125,26 @@ bool has_program_of(const char *subcommand)
 	return find_sister_program(program_of(subcommand), path) == 0;
 }
 
+/* Those of the recorder's own table. False: argv[0] is none of them. */
+static bool run_own_subcommand(char **argv, int *ret_status)
+{
+	static const struct {
+		const char *name;
+		int (*run)(char **argv);
+	} OWN[] = {
+#define SUBCOMMAND(id, name, ...) {name, run_##id},
+#include "options/cli_subcommands.def"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(OWN); i++) {
+		if (strcmp(argv[0], OWN[i].name) != 0)
+			continue;
+		*ret_status = OWN[i].run(argv);
+		return true;
+	}
+	return false;
+}
+
 int run_subcommand(char **argv)
 {
 	const struct sister_program *program = program_of(argv[1]);

@@ -23,22 +23,6 @@ static const struct option_row ROWS[] = {
 	LAST_ROW,
 };
 
-static int (*const RUN[])(char **argv) = {
-#define SUBCOMMAND(id, ...) run_##id,
-#include "options/cli_subcommands.def"
-};
-
-bool run_own_subcommand(char **argv, int *ret_status)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(OWN); i++) {
-		if (strcmp(argv[0], OWN[i].name) != 0)
-			continue;
-		*ret_status = RUN[i](argv);
-		return true;
-	}
-	return false;
-}
-
 static int print_help(const struct subcommand *subcommand, struct option_list options)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);

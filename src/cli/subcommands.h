@@ -15,9 +15,6 @@ enum cli_option {
 #define SUBCOMMAND(id, ...) int run_##id(char **argv);
 #include "options/cli_subcommands.def"
 
-/* Runs argv[0] if it is one of them. False if it is not. */
-bool run_own_subcommand(char **argv, int *ret_status);
-
 /*
  * Reads the words behind argv[0] by its options; `take` as of struct parser. Returns false if there is nothing left to do:
  * its help was printed, or a mistake was said, and *ret_status is the exit status.

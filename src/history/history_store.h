@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "history/history.h"
+#include <stdbool.h>
 
 /*
  * Adds the file of lines to the text, and nothing if there is no such file. Never follows a link, never waits for a FIFO.

@@ -46,6 +46,11 @@ struct row *frame_add(struct frame *frame, enum row_kind kind, struct row *paren
 struct row *frame_single(struct frame *frame, enum row_kind kind);
 #define SINGLE_ROW(frame, kind) ((struct kind##_row *)(void *)frame_single(frame, ROW_##kind))
 
+/* The first row of a kind, typed; NULL without any. */
+#define FIRST(frame, kind) ((const struct kind##_row *)(const void *)(frame)->first[ROW_##kind])
+/* The next row of the same kind. */
+#define NEXT(of, kind) ((const struct kind##_row *)(const void *)(of)->row.next)
+
 /*
  * Marks the rows of a kind as unreadable (`reason`: an errno of either sign, or one of absent.h): outputs
  * write null, not [].

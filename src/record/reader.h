@@ -29,13 +29,12 @@
 #include "metric/frame.h"
 #include "metric/metric_set.h"
 #include "record/problem.h"
+#include "record/record_format.h"
 
 struct record_options {
 	struct metric_set wanted;
 	bool follows; /* one file or pipe to which a recorder still writes: after the end, record_next() looks again */
 };
-
-enum record_format { RECORD_JSON, RECORD_CSV, RECORD_SNAPSHOT };
 
 struct record;
 
@@ -100,8 +99,3 @@ double record_interval_secs(const struct record *record);
  * job. The run's duration is this plus the time from the first to the last sample.
  */
 double record_lead_in_secs(const struct record *record);
-
-/* The first row of a kind, typed; NULL without any. */
-#define FIRST(frame, kind) ((const struct kind##_row *)(const void *)(frame)->first[ROW_##kind])
-/* The next row of the same kind. */
-#define NEXT(of, kind) ((const struct kind##_row *)(const void *)(of)->row.next)

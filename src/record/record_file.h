@@ -5,8 +5,9 @@
 
 #include "format/csv_decode.h"
 #include "format/json_decode.h"
-#include "record/reader.h"
 #include "record/package_snapshot.h"
+#include "record/problem.h"
+#include "record/record_format.h"
 #include "record/source.h"
 
 struct record_file {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "record/reader.h"
+#include "metric/frame.h"
 #include "metric/metric_set.h"
 
 enum oom_kind {

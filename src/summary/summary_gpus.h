@@ -6,7 +6,7 @@
 
 #include "table/units.h"
 #include "base/buffer.h"
-#include "record/reader.h"
+#include "metric/frame.h"
 #include "metric/metric_set.h"
 #include "summary/sums.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "record/reader.h"
+#include "metric/frame.h"
 #include "summary/sums.h"
 
 /* Memory samples with the same measure. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "record/reader.h"
+#include "metric/frame.h"
 #include "metric/metric_set.h"
 #include "resource_tracker_analysis.h"
 

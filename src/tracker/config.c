@@ -472,6 +472,29 @@ int rt_config_add_output(rt_config *config, const char *path, const char *format
 
 /* ---- life ------------------------------------------------------------------------------------------ */
 
+/*
+ * Each launcher has its own variable for the number of a process among those that it started together.
+ * Slurm's comes late in the list: an mpirun inside a batch step shows that step's 0 to every process.
+ */
+static int64_t launcher_rank(void)
+{
+	static const char *const NAMES[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
+		"PALS_RANKID",          "FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
+		"SLURM_PROCID",         "RANK",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
+		const char *value = getenv(NAMES[i]);
+		struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
+		int64_t rank;
+
+		if (scan_i64(&text, &rank) && !scan_left(&text) && rank >= 0)
+			return rank;
+	}
+	return -1;
+}
+
 int rt_config_new(rt_config **ret_config)
 {
 	struct rt_config *config = calloc(1, sizeof(*config));

@@ -70,9 +70,6 @@ struct rt_config {
 /* Copies everything except the message. Returns 0 or -ENOMEM. */
 int config_copy(const struct rt_config *config, struct rt_config **ret_copy);
 
-/* The number of this process among those that a launcher started together; -1: none. */
-int64_t launcher_rank(void);
-
 /* A variable of rt_config_set_variable(), else of the environment. NULL if it is unset or empty. */
 const char *config_variable(const struct rt_config *config, const char *name);
 

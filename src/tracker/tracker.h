@@ -145,6 +145,8 @@ bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason);
 /* Whether the value is one of the enumeration. Bindings of other languages may pass any integer. */
 bool is_end_reason(enum rt_end_reason reason);
 int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status);
+/* Closes all that samples are read from. */
+void tracker_close_sources(struct rt_tracker *tracker);
 /*
  * After that: a program may keep the tracker for its results, so it closes every file, socket and output. The connection to the
  * program that streams stays open until rt_close().
