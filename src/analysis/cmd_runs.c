@@ -1,11 +1,9 @@
 /* runs add: makes lines of recordings, and appends them to a file of runs. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +11,6 @@
 #include "analysis/newer_schema.h"
 #include "base/cleanup.h"
 #include "base/ends_with.h"
-#include "base/file_lock.h"
 #include "base/write_all.h"
 #include "history/run_line.h"
 #include "history/runs_file.h"
@@ -27,14 +24,6 @@ struct adding {
 	bool failed, stuck; /* stuck: the target takes no line */
 	bool told;          /* of a recording with a newer schema */
 };
-
-/* A recorder holds a lock on the file that it writes to. */
-static bool is_live(const char *path)
-{
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-
-	return fd >= 0 && is_locked_by_writer(fd, LOCK_SH);
-}
 
 static int put_line(struct adding *adding, const struct buffer *line)
 {
@@ -55,12 +44,8 @@ static int put_line(struct adding *adding, const struct buffer *line)
 static void add_recording(struct adding *adding, const char *path, bool is_named)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(LINE_BYTES);
-	CLEANUP_FREE char *whole = realpath(path, NULL);
 	struct rt_problem problem = {"out of memory"};
-	/* The recorder's temporary file has no name. */
-	bool is_unnamed = strncmp(path, "/proc/", strlen("/proc/")) == 0;
-	struct run_place place = {.path = is_unnamed ? NULL : whole, .live = is_live(path)};
-	int result = run_line_add(&line, path, &place, &problem);
+	int result = run_line_add_file(&line, path, &problem);
 
 	if (result == 0) {
 		adding->told = adding->told || tell_newer_schema(adding->command, path);

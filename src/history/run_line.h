@@ -23,3 +23,5 @@ struct run_place {
 /* Appends the line of the last run in a recording, and a newline. -ENODATA: no sample yet. */
 int run_line_add(struct buffer *out, const char *recording, const struct run_place *place,
 		 struct rt_problem *ret_problem);
+/* The same of a file outside the history: its path is in the line, and whether its recorder is still running is found out. */
+int run_line_add_file(struct buffer *out, const char *recording, struct rt_problem *ret_problem);

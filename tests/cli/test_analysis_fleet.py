@@ -203,6 +203,12 @@ def test_64_writers_at_once_lose_no_line(binary, tmp_path, folder, locked):
 
 # ---- recordings that exist
 
+def test_runs_add_says_why_it_takes_no_stream(run):
+    result = run("runs", "add", "-")
+    assert result.returncode == 1 and result.err == (
+        "resource-tracker runs: a line needs to read a recording more than once; name a file instead of standard input\n")
+
+
 def test_runs_add_makes_lines_of_all_recordings_in_a_folder(run, tmp_path):
     (tmp_path / "in" / "deep").mkdir(parents=True)
     recordings.steady(tmp_path / "in" / "a.jsonl")
