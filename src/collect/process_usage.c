@@ -8,7 +8,6 @@
 #include "collect/process_usage.h"
 #include "job/cpu/job_cpu.h"
 #include "job/member_lines.h"
-#include "job/memory/memory_divide.h"
 #include "job/memory/process_memory.h"
 #include "job/pass.h"
 #include "job/programs/programs.h"

@@ -36,7 +36,7 @@ enum reading_choice {
 };
 
 struct member_memory {
-	double share; /* its part of the tree's memory, in KiB; see memory_divide.h */
+	double share; /* its part of the tree's memory, in KiB; see process_memory_divide() */
 
 	int64_t resident_pages;
 	int64_t shared_pages;

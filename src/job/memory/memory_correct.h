@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "job/memory/process_memory.h"
+#include "job/memory/memory_state.h"
 
 /* Call after memory_family_measure(), with its result. */
 void memory_correct(struct process_memory *memory, struct process_tree *tree, struct memory_family *family,

@@ -68,7 +68,6 @@ struct memory_family {
 struct memory_families {
 	struct memory_family *at;
 	size_t count;
-	size_t capacity;
 	uint32_t *order; /* indices of members, family by family */
 	size_t order_capacity;
 	uint32_t *slots; /* hash of id -> index + 1 */
@@ -101,3 +100,14 @@ static inline struct member *memory_family_member(const struct memory_families *
 
 struct family_memory memory_family_measure(struct memory_families *families, struct memory_family *family,
 					   struct process_tree *tree, int64_t now_ns);
+
+/* Whether the member has a reading of the kind that its family needs. */
+bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns);
+
+/* A member's private memory of every kind of page; -1: unknown. */
+int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
+			   const struct member *member, int64_t now_ns);
+
+/* A reading's exclusive anonymous memory, updated by the present resident set and by page faults since. */
+int64_t member_exclusive_kib(const struct process_tree *tree, const struct memory_family *family,
+			     const struct member *member);

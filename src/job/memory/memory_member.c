@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
-#include "job/memory/memory_family.h"
 #include "job/memory/memory_tuning.h"
 #include "job/tree/process_files.h"
 
@@ -90,66 +89,10 @@ bool member_has_reading(const struct member *member, int64_t now_ns)
 	return member->memory.reading && now_ns - member->memory.reading->taken_ns <= READING_AGE_NS;
 }
 
-bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns)
-{
-	const struct memory_reading *reading = member->memory.reading;
-
-	if (!member_has_reading(member, now_ns))
-		return false;
-	if (family->count == 1)
-		return true;
-	return reading->has_anon && family->sampled == (reading->kind == READING_SAMPLED);
-}
-
 int64_t member_faulted_kib(const struct process_tree *tree, const struct member *member,
 			   const struct memory_reading *reading)
 {
 	int64_t grown_kib = max_i64(0, member_anon_kib(tree, member) - reading->statm_anon_kib);
 
 	return max_i64(0, memory_pages_to_kib(tree, member->memory.faults - reading->faults) - grown_kib);
-}
-
-/*
- * If a family has many members, each sample reads one or two of them. Common pages that the others replaced meanwhile do
- * not change their resident sets. The readings of the family show which part of the faulted pages were such pages.
- */
-static int64_t replaced_since_kib(const struct process_tree *tree, const struct memory_family *family,
-				  const struct member *member)
-{
-	const struct memory_reading *reading = member->memory.reading;
-	double faulted_kib = (double)member_faulted_kib(tree, member, reading);
-
-	if (reading->kind != READING_SAMPLED || family->count <= 1 || family->faulted_kib <= 0)
-		return 0;
-	return min_i64(reading->common_kib,
-		       (int64_t)(faulted_kib * family->replaced_kib / family->faulted_kib));
-}
-
-int64_t member_exclusive_kib(const struct process_tree *tree, const struct memory_family *family,
-			     const struct member *member)
-{
-	const struct memory_reading *reading = member->memory.reading;
-	int64_t now_kib = member_anon_kib(tree, member), then_kib = reading->statm_anon_kib;
-
-	if (now_kib >= then_kib)
-		return reading->exclusive_kib + (now_kib - then_kib) +
-		       replaced_since_kib(tree, family, member);
-	return then_kib ? (int64_t)((double)reading->exclusive_kib * (double)now_kib / (double)then_kib) : 0;
-}
-
-int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
-			   const struct member *member, int64_t now_ns)
-{
-	const struct memory_reading *reading = member->memory.reading;
-	int64_t anon_kib = member_anon_kib(tree, member);
-
-	if (!member_is_read(family, member, now_ns))
-		return family->count == 1 ? anon_kib : -1;
-	if (family->count > 1)
-		return reading->private_kib + member_exclusive_kib(tree, family, member) -
-		       reading->exclusive_kib;
-	/* Relatives have exited: pages that it shared with them are its own now. */
-	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
-		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);
-	return max_i64(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
 }

@@ -9,8 +9,6 @@
 #include "job/memory/memory_reading.h"
 #include "job/tree/process_tree.h"
 
-struct memory_family;
-
 static inline int64_t memory_pages_to_kib(const struct process_tree *tree, int64_t pages)
 {
 	return pages * tree->root->page_bytes / 1024;
@@ -34,22 +32,11 @@ int64_t member_shared_kib(const struct process_tree *tree, const struct member *
 /* The most memory that a member can have of its own, from its page faults since it was forked. */
 int64_t member_bound_kib(const struct process_tree *tree, const struct member *member);
 
-/* Whether the member has a reading of the kind that its family needs. */
-bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns);
-
 /* Whether a member has a reading that is not older than ten seconds. */
 bool member_has_reading(const struct member *member, int64_t now_ns);
 
-/* A member's private memory of every kind of page; -1: unknown. */
-int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
-			   const struct member *member, int64_t now_ns);
-
 /* Memory that it had from its parent when it was forked. The parent may have grown between its own reading and the fork. */
 int64_t member_inherited_kib(const struct process_tree *tree, const struct member *member);
-
-/* A reading's exclusive anonymous memory, updated by the present resident set and by page faults since. */
-int64_t member_exclusive_kib(const struct process_tree *tree, const struct memory_family *family,
-			     const struct member *member);
 
 /* Page faults of a member since a reading that did not make it larger: it replaced pages, or freed and took them again. */
 int64_t member_faulted_kib(const struct process_tree *tree, const struct member *member,
