@@ -13,7 +13,7 @@
 
 #include "job/programs/exit_records.h"
 #include "job/programs/known_processes.h"
-#include "job/programs/program_listener.h"
+#include "job/programs/program_event.h"
 #include "job/programs/program_names.h"
 #include "job/programs/program_tuning.h"
 #include "kernel/proc_events.h"
