@@ -1,4 +1,4 @@
-/* Memory that members share since a fork; see memory_family.h. */
+/* Memory that members share since a fork. See memory_family.h. */
 #include "job/memory/memory_family.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ int64_t member_private_kib(const struct process_tree *tree, const struct memory_
  * then have another page there than their siblings or cousins. Readers with CAP_SYS_ADMIN see page frames, which
  * distinguish such pages. Other readers know how many pages the forking processes replaced.
  *
- * Example: a parent has 100 MiB and forks twice; it overwrites 80 MiB, forks twice again and overwrites 50 MiB. Each of the
+ * Example: a parent has 100 MiB and forks twice. It overwrites 80 MiB, forks twice again and overwrites 50 MiB. Each of the
  * 100 MiB has a common page, and the first two forks have 80 MiB more that they share: 180 MiB are common. The parent's 50 MiB
  * since its last fork are exclusive, and its last forks keep the pages from before.
  */
@@ -372,7 +372,7 @@ struct union_counts {
 };
 
 /*
- * The process outside the family that forked a member or its first ancestor in it; 0: none, or unknown. Such a process has
+ * The process outside the family that forked a member or its first ancestor in it. 0 means none, or unknown. Such a process has
  * called exec or exited since. Its forks share the pages that it took before, and no other members have them.
  */
 static pid_t origin_of(const struct process_tree *tree, const struct member *member, bool *ret_is_stranger)

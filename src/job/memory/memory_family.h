@@ -22,7 +22,7 @@
 #include "job/memory/page_sample.h"
 #include "job/tree/process_tree.h"
 
-/* An estimate beside the sum of proportional shares; see memory_correct.h. */
+/* An estimate beside the sum of proportional shares. See memory_correct.h. */
 struct memory_correction {
 	int64_t taken_ns; /* 0: never */
 	bool is_settled;  /* the members hardly wrote until the next tick */
@@ -52,7 +52,7 @@ struct memory_family {
 	/* The part of the faulted pages of forks that were their own, by the last readings of any of them. */
 	double own_part;
 
-	/* The pages that members faulted in between two readings, and the part of them that had been common; older ones count half. */
+	/* The pages that members faulted in between two readings, and the part of them that had been common. Older ones count half. */
 	double faulted_kib;
 	double replaced_kib;
 
@@ -104,7 +104,7 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 /* Whether the member has a reading of the kind that its family needs. */
 bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns);
 
-/* A member's private memory of every kind of page; -1: unknown. */
+/* A member's private memory of every kind of page, -1 if unknown. */
 int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
 			   const struct member *member, int64_t now_ns);
 

@@ -1,4 +1,4 @@
-/* The memory of one member; see memory_member.h. */
+/* The memory of one member. See memory_member.h. */
 #include "job/memory/memory_member.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Shared memory with a name; see memory_objects.h. */
+/* Shared memory with a name. See memory_objects.h. */
 #include "job/memory/memory_objects.h"
 
 #include <errno.h>
@@ -436,7 +436,7 @@ static bool refresh_object(struct memory_objects *objects, struct root *root, st
 	return object->is_used || object->lost_before;
 }
 
-/* If there are very many objects, they take turns; the others keep their sizes. */
+/* If there are very many objects, they take turns. The others keep their sizes. */
 static bool is_turn_of(const struct memory_objects *objects, size_t i)
 {
 	const struct memory_object *object = &objects->objects[i];

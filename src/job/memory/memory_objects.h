@@ -21,25 +21,25 @@
 struct memory_object {
 	uint64_t device;
 	uint64_t inode;
-	char *path;       /* as its processes see it; NULL: unknown */
+	char *path;       /* as its processes see it, NULL if unknown */
 	bool is_system_v; /* the inode is the id of a System V segment */
 	bool is_huge;     /* on hugetlbfs: neither in resident sets nor in Shmem */
 	bool was_written; /* a member could write to it: counts for the job even after it is closed */
 	bool is_used;     /* a member maps it in this tick */
 	size_t users;     /* members that map it in this tick, as far as they were read */
-	int held_fd;      /* descriptor of held_by; -1: unknown */
+	int held_fd;      /* descriptor of held_by, -1 if unknown */
 	pid_t held_by;
 	pid_t mapped_by; /* 0: unknown */
 	uint64_t mapped_start, mapped_end;
-	int64_t kib;             /* reported by the kernel; -1: not available */
-	size_t lost_before;      /* its descriptor has gone: the number of the next search; 0: not so */
+	int64_t kib;             /* reported by the kernel. -1: not available */
+	size_t lost_before;      /* its descriptor has gone: the number of the next search. 0: not so */
 	struct page_places seen; /* sampled pages seen in a page table */
 	uint64_t pages;          /* end of the largest mapping */
 };
 
 struct tmpfs_mount {
 	char *point;
-	bool is_tmpfs; /* tmpfs or hugetlbfs; false: another filesystem mounted below one */
+	bool is_tmpfs; /* tmpfs or hugetlbfs. false: another filesystem mounted below one */
 	uint64_t device;
 };
 

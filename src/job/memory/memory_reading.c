@@ -1,4 +1,4 @@
-/* Reads the memory of one process once; see memory_reading.h. */
+/* Reads the memory of one process once. See memory_reading.h. */
 #include "job/memory/memory_reading.h"
 
 #include <errno.h>
@@ -198,7 +198,7 @@ static bool read_entry(struct window *window, uint64_t page, uint64_t last, unsi
 
 /*
  * Steps through the sampled pages of an area. Anonymous memory is sampled by address, files and objects by their
- * offset, so that all processes that map them look at the same pages. Begin with *ret_page = 0; the next call continues
+ * offset, so that all processes that map them look at the same pages. Begin with *ret_page = 0. The next call continues
  * from it.
  */
 static bool next_sample(const struct sampled_area *area, unsigned level, bool by_file, uint64_t *block,
@@ -343,7 +343,7 @@ static uint64_t pages_found(double tallied, unsigned level)
 }
 
 /*
- * The number of resident anonymous pages is known; the sample gives the exclusive part of them. Addresses that were
+ * The number of resident anonymous pages is known. The sample gives the exclusive part of them. Addresses that were
  * only read map the kernel's page of zeros, which looks like a common page but is not resident memory.
  */
 static void split_anon(struct memory_reader *reader, const struct memory_subject *subject,
@@ -407,7 +407,7 @@ static int64_t resident_files_kib(struct memory_reader *reader, const struct mem
 	return read_proc_pid_status(reader->root, subject->pid, &status) < 0 ? -1 : status.rss_file_kib;
 }
 
-/* `resident_kib` counts files without shared memory; -1: unknown. */
+/* `resident_kib` counts files without shared memory, -1 if unknown. */
 static void sample_files(struct memory_reader *reader, const struct memory_subject *subject,
 			 int64_t resident_kib, struct window *window, struct memory_reading *reading)
 {

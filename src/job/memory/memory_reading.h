@@ -27,7 +27,7 @@ struct memory_reading {
 	bool is_settled; /* the reading and statm are of one moment; set by the caller */
 	int64_t taken_ns;
 
-	/* From statm and stat at that time; set by the caller. Growth counts from these values. */
+	/* From statm and stat at that time. Set by the caller. Growth counts from these values. */
 	int64_t statm_anon_kib;
 	int64_t statm_shared_kib;
 	int64_t others_shared_kib; /* of all other members, which may map the same files */
@@ -50,7 +50,7 @@ struct memory_reading {
 	int64_t huge_private_kib; /* private mappings of huge pages (hugetlb) */
 	double variance;          /* of exclusive_kib, in KiB squared */
 
-	int64_t objects_kib; /* of all objects in the tick of the reading; 0: not set yet */
+	int64_t objects_kib; /* of all objects in the tick of the reading. 0: not set yet */
 	int64_t cut_pages;   /* of mappings of shared memory that the table of objects has no place for */
 
 	struct page_places common;  /* sampled pages of `common`: by address, and by frame if visible */
@@ -79,7 +79,7 @@ struct memory_subject {
 	bool with_anon;
 	bool with_rollup;
 	bool may_be_kept; /* the previous reading is not old, and the process was larger */
-	bool with_files;  /* SAMPLED: file pages are sampled; without, a relative's stand for them */
+	bool with_files;  /* SAMPLED: file pages are sampled, else a relative's stand for them */
 	bool is_alone;    /* no other member maps its files: they only divide into private and shared pages */
 	bool keeps_files; /* the file pages of the previous reading are still right */
 	double variance_most; /* of exclusive_kib: sample more pages while it is larger */

@@ -1,4 +1,4 @@
-/* Chooses the members to read in this tick, and the way; see process_memory.h. */
+/* Chooses the members to read in this tick, and the way. See process_memory.h. */
 #pragma once
 
 #include "job/memory/memory_state.h"

@@ -24,11 +24,11 @@ struct process_memory {
 	int64_t late_kib;     /* what members that there was no time to read may have changed */
 	size_t members_most;  /* the largest number of members so far */
 	double allowance_ns;  /* time that readings may take now */
-	int64_t last_ns;      /* when the allowance last grew; 0: never */
+	int64_t last_ns;      /* when the allowance last grew. 0: never */
 	double correction_ns; /* the same of memory_correct.h, and */
-	int64_t corrected_ns; /* when that last grew; 0: never */
+	int64_t corrected_ns; /* when that last grew. 0: never */
 	enum { FRAMES_UNKNOWN, FRAMES_SEEN, FRAMES_HIDDEN } frames; /* in page maps */
-	int ruled_out; /* errno of the root's first failed reading; 0: none */
+	int ruled_out; /* errno of the root's first failed reading, 0 without one */
 
 	struct kept_file meminfo_file;
 	struct proc_meminfo machine; /* fields are -1 while unknown */
@@ -36,7 +36,7 @@ struct process_memory {
 	struct allowance for_scans;
 	size_t scan_next;             /* the member whose descriptors are searched next */
 	bool scanning;                /* a search of all members is in progress */
-	int64_t scanned_ns;           /* when the last search ended; 0: never */
+	int64_t scanned_ns;           /* when the last search ended. 0: never */
 	int64_t scanned_shmem_kib;    /* the machine's shared memory when it began, and */
 	int64_t searched_shmem_kib;   /* the same of the last search that is complete, and */
 	int64_t searched_objects_kib; /* all objects that were known at its end */

@@ -1,4 +1,4 @@
-/* Chooses the same pages in every process; see page_sample.h. */
+/* Chooses the same pages in every process. See page_sample.h. */
 #include "job/memory/page_sample.h"
 
 #include <stdlib.h>

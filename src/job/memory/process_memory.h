@@ -8,7 +8,7 @@
  *
  * Readings must not disturb the job: each holds a process for less than a millisecond (3.5 ms in memory_correct.h). Together they
  * take at most 0.05 % of the time for one process, 0.1 % per member of a tree, and 0.6 % in total, except where new members begin. The
- * members that changed most are read first; what the others may have changed is a part of the error. Between readings,
+ * members that changed most are read first. What the others may have changed is a part of the error. Between readings,
  * /proc/PID/statm keeps the figures up to date.
  */
 #pragma once
@@ -19,14 +19,14 @@
 enum memory_source { MEMORY_PSS, MEMORY_SAMPLED, MEMORY_CGROUP, MEMORY_BOUND, MEMORY_RSS };
 
 struct tree_memory {
-	int reason;        /* why the memory is unknown; 0: it is known */
+	int reason;        /* why the memory is unknown. 0: it is known */
 	int64_t rss_bytes; /* shared pages count for each user */
 	int64_t best_bytes;
 	enum memory_source best_source;
-	int64_t error_kib; /* sampling error at two standard deviations; -1: nothing was sampled */
-	const struct proc_meminfo *machine; /* as read at this tick; NULL: was not read */
+	int64_t error_kib; /* sampling error at two standard deviations. -1: nothing was sampled */
+	const struct proc_meminfo *machine; /* as read at this tick. NULL: was not read */
 
-	int pss_reason; /* why the following fields are unknown; 0: they are known */
+	int pss_reason; /* why the following fields are unknown. 0: they are known */
 	int64_t pss_kib;
 	int64_t private_kib;
 	int64_t main_private_kib; /* -1: the root has exited */

@@ -1,4 +1,4 @@
-/* Exit records of the job's processes; see exit_records.h. */
+/* Exit records of the job's processes. See exit_records.h. */
 #include "job/programs/exit_records.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /*
  * The exit records (kernel/taskstats.h) that belong to the job. The kernel sends one for each thread of the machine that ends,
- * with the CPU time and the name of its process; they are read in batches. A child's record comes before its parent's, and the
+ * with the CPU time and the name of its process. They are read in batches. A child's record comes before its parent's, and the
  * parent may have lived between two batches. So the job's are found from the newest record back to the oldest.
  *
- * Example: make (known) forks sh, sh forks cc1; both end. The records are: cc1, child of sh; sh, child of make. Backwards, sh
+ * Example: make (known) forks sh, and sh forks cc1. Both end. The records are those of cc1 (child of sh) and sh (child of make). Backwards, sh
  * is found to be a child of make, and then cc1 to be one of sh. A record whose parent is still unknown waits for one more
  * batch, and is dropped then.
  */

@@ -1,4 +1,4 @@
-/* Events and exit records become the history of the job's processes; see heard_events.h. */
+/* Events and exit records become the history of the job's processes. See heard_events.h. */
 #include "job/programs/heard_events.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A hash table of processes; see known_processes.h. */
+/* A hash table of processes. See known_processes.h. */
 #include "job/programs/known_processes.h"
 
 #include <errno.h>

@@ -13,16 +13,16 @@ enum program_event_kind { PROGRAM_EXECED, PROGRAM_EXITED };
 struct program_event {
 	enum program_event_kind kind;
 	pid_t pid;
-	const char *before; /* the program up to this event; NULL: unknown */
-	const char *parent; /* the program that forked it; NULL: unknown */
-	const char *after;  /* EXECED: the new program; NULL: it could not be read */
+	const char *before; /* the program up to this event, NULL if unknown */
+	const char *parent; /* the program that forked it, NULL if unknown */
+	const char *after;  /* EXECED: the new program. NULL: it could not be read */
 	bool is_first;      /* EXECED: it has not called exec since its fork */
-	int64_t clock_ns;   /* CPU time of the process at this event; -1: unknown */
+	int64_t clock_ns;   /* CPU time of the process at this event, -1 if unknown */
 	int64_t at_ns;      /* EXECED: when (CLOCK_MONOTONIC) */
-	int64_t life_ns; /* EXITED: since its fork, its last exec but the first, or program_listener_add(); 0: unknown */
+	int64_t life_ns; /* EXITED: since its fork, its last exec but the first, or program_listener_add(), 0 if unknown */
 	int64_t before_ns; /* EXITED: its clock at the start of that life */
 	int64_t unseen_ns; /* EXITED: the part of that life since the last look; all of it if there was none */
-	int64_t seen_ns;   /* EXITED: its clock at the last look; 0: none */
+	int64_t seen_ns;   /* EXITED: its clock at the last look, 0 for none */
 	bool had_children;        /* EXITED: it has forked */
 	int64_t unrecorded_ns;    /* EXITED: an estimate of the time that clock_ns lacks */
 	bool has_io;              /* EXITED: the bytes of the whole process are known: */

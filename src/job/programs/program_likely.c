@@ -1,4 +1,4 @@
-/* How much CPU time an unread process probably used; see program_likely.h. */
+/* How much CPU time an unread process probably used. See program_likely.h. */
 #include "job/programs/program_likely.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* A thread that follows the job by the kernel's process events; see program_listener.h. */
+/* A thread that follows the job by the kernel's process events. See program_listener.h. */
 #include "job/programs/program_listener.h"
 
 #include <errno.h>
@@ -227,7 +227,7 @@ static int listen_once(struct program_listener *listener)
 	if (listener->stopping)
 		return STOP;
 	if (listener->fd < 0 && is_within(listener, &LISTENS_AGAIN)) {
-		/* Forks since then are unknown; the records have the exits. */
+		/* Forks since then are unknown. The records have the exits. */
 		listener->heard.lost |= !listener->heard.with_records;
 		listener->missed_forks = true;
 		if (open_sockets(listener) < 0)

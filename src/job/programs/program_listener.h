@@ -2,7 +2,7 @@
  * Follows the job by the kernel's process events, in a thread of its own: which processes belong to it, which program each
  * one runs, and how much CPU time each had used when it called exec or ended. A process that lives for a millisecond is
  * seen, because the kernel reports its exit before its parent hears of it, and its CPU clock can be read until the parent has
- * waited for it. That is a race, and under load it is lost for some processes; with CAP_NET_ADMIN the exit records of the
+ * waited for it. That is a race, and under load it is lost for some processes. With CAP_NET_ADMIN the exit records of the
  * kernel (exit_records.h) have the time and the name of every process.
  *
  * A job that ends within a few milliseconds without a fork needs no thread, which costs 0.3 ms: until then the caller takes the
@@ -72,10 +72,10 @@ size_t program_listener_living(struct program_listener *listener, pid_t *ret_pid
 
 /*
  * Copies the pids of all processes of the job that were forked or lived since the last call of program_listener_take(), at most
- * `size`, and of some that have ended by then. Returns their number; -1: some fork may have been missed, or there are more.
+ * `size`, and of some that have ended by then. Returns their number. -1: some fork may have been missed, or there are more.
  */
 ssize_t program_listener_forked(struct program_listener *listener, pid_t *ret_pids, size_t size);
 
-/* How many processes of the job have ended since the start; -1: it does not listen. */
+/* How many processes of the job have ended since the start. -1: it does not listen. */
 enum { PROGRAM_EXITS_LOST = -2 }; /* some events were lost */
 int64_t program_listener_exits(struct program_listener *listener);

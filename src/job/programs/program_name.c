@@ -1,4 +1,4 @@
-/* Names of programs from their arguments; see program_name.h. */
+/* Names of programs from their arguments. See program_name.h. */
 #include "job/programs/program_name.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The names of programs; see program_names.h. */
+/* The names of programs. See program_names.h. */
 #include "job/programs/program_names.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Divides the growth of totals among programs; see program_share.h. */
+/* Divides the growth of totals among programs. See program_share.h. */
 #include "job/programs/program_share.h"
 
 #include <stdio.h>
@@ -258,7 +258,7 @@ static bool is_io_uncertain(const struct programs *programs, int usage)
 
 /*
  * Exit records tell the bytes of each ended process. The remaining bytes belong to the parents that waited for these processes.
- * One parent gets all of it; several parents share it, and their parts are estimates.
+ * One parent gets all of it. Several parents share it, and their parts are estimates.
  */
 static void share_rest_of_io(struct programs *programs, int usage, int64_t amount)
 {

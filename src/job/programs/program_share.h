@@ -1,4 +1,4 @@
-/* Divides the growth of the tree's totals among programs, so that their sums stay equal; see programs.h. */
+/* Divides the growth of the tree's totals among programs, so that their sums stay equal. See programs.h. */
 #pragma once
 
 #include "job/programs/programs.h"
