@@ -1,6 +1,7 @@
 /* Which exit records belong to the job: messages like the kernel's come from a socket of this test. */
 #include "unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "job/programs/exit_records.h"
+#include "job/programs/program_tuning.h"
 
 enum { FAMILY = 31, STATS_BYTES = 416, MESSAGE_BYTES = 16 + 4 + 4 + 8 + 4 + STATS_BYTES };
 enum { FORKED = 0x01, LAST = 0x20 };
@@ -123,6 +125,42 @@ static void test_a_record_waits_for_its_parent_for_one_more_batch(void **state)
 	record(&job, 6, 100, "crond");
 	assert_string_equal(settle(&job), "crond 6 1, ");
 	assert_int_equal(job.records.count, 0);
+	end(&job);
+}
+
+/* A process becomes known by its first or its last thread: the others have the name of a thread. */
+static void test_a_thread_in_the_middle_makes_no_process_known(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	record_thread(&job, 103, 102, 100, "worker", 0);
+	assert_string_equal(settle(&job), "");
+	assert_null(known_processes_find(&job.known, 102));
+	record_thread(&job, 102, 102, 100, "java", 0);
+	assert_string_equal(settle(&job), "");
+	assert_non_null(known_processes_find(&job.known, 102));
+	end(&job);
+}
+
+/* A storm of foreign processes fills no memory: the rest is lost, and the caller learns of that. */
+static void test_records_have_a_limit(void **state)
+{
+	struct job job;
+	int error = 0;
+
+	(void)state;
+	begin(&job);
+	for (int i = 0; i < RECORDS_MOST; i++) {
+		record(&job, 7, 6, "cron");
+		error |= exit_records_read(&job.records);
+	}
+	assert_int_equal(error, 0);
+	assert_int_equal(job.records.count, RECORDS_MOST);
+	record(&job, 7, 6, "cron");
+	assert_int_equal(exit_records_read(&job.records), -ENOMEM);
+	assert_int_equal(job.records.count, RECORDS_MOST);
 	end(&job);
 }
 
@@ -268,6 +306,8 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_time_after_the_last_tick_is_estimated),
 		cmocka_unit_test(test_the_parent_of_a_recorded_child_is_known_to_have_children),
 		cmocka_unit_test(test_before_linux_6_0_only_known_processes_have_records),
+		cmocka_unit_test(test_a_thread_in_the_middle_makes_no_process_known),
+		cmocka_unit_test(test_records_have_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

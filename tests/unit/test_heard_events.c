@@ -214,6 +214,41 @@ static void test_the_queue_says_which_processes_have_ended(void **state)
 	end(&heard);
 }
 
+/* A job that forks faster than passes come: the rest is unknown, and says so. */
+static void test_the_queue_has_a_limit_and_says_what_is_lost(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	for (int i = 0; i < EVENTS_MOST; i++) {
+		fork_process(&heard, 101);
+		end_thread(&heard, 101, true);
+	}
+	assert_int_equal(heard.event_count, EVENTS_MOST);
+	assert_false(heard.lost);
+	fork_process(&heard, 101);
+	end_thread(&heard, 101, true);
+	assert_int_equal(heard.event_count, EVENTS_MOST);
+	assert_true(heard.lost && heard.lost_ever);
+	end(&heard);
+}
+
+static void test_names_of_a_batch_have_a_limit(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	for (int i = 0; i < EXECS_MOST + 5; i++)
+		heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = JOB}, 1000);
+	assert_int_equal(heard.exec_count, EXECS_MOST);
+	assert_int_equal(heard.event_count, EXECS_MOST + 5);
+	heard_events_name(&heard, 0);
+	assert_int_equal(heard.exec_count, 0);
+	end(&heard);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +261,8 @@ UNIT_TESTS
 		cmocka_unit_test(test_a_late_fork_leaves_what_is_known),
 		cmocka_unit_test(test_only_the_first_exec_after_a_fork_is_told_as_the_first),
 		cmocka_unit_test(test_the_queue_says_which_processes_have_ended),
+		cmocka_unit_test(test_the_queue_has_a_limit_and_says_what_is_lost),
+		cmocka_unit_test(test_names_of_a_batch_have_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

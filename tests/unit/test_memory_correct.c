@@ -1,5 +1,6 @@
 /* Tests of src/job/memory/memory_correct.c: estimates beside the proportional shares of a folder made by the test. */
 #include "job/memory/memory_correct.h"
+#include "job/memory/process_memory.h"
 #include "scratch.h"
 
 enum { MIB_PAGES = 256, MIB_KIB = 1024, MEMBERS = 2, FIRST_PID = 100 };

@@ -513,6 +513,25 @@ static void processes_after_exec_are_families_of_their_own(void **unused)
 
 #define FAMILY_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* Pages that a parent replaced between its forks matter from a 32nd of the family on, and then down to a 64th. */
+static void test_a_family_stays_ambiguous_for_a_while(void **unused)
+{
+	static const struct {
+		int pages;
+		bool is_ambiguous;
+	} CASES[] = {{600, false}, {1000, true}, {600, true}, {300, false}, {600, false}};
+	struct member *parent = add(1, 100), *fork = add_fork(parent, 100, 0);
+
+	(void)unused;
+	parent->memory.forks.is_known = true;
+	fork->memory.parent_faults_before = 0;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		parent->memory.forks.faults_last = CASES[i].pages;
+		assert_int_equal(memory_families_build(&families, &tree), 0);
+		assert_int_equal(family_of(parent)->is_ambiguous, CASES[i].is_ambiguous);
+	}
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -538,6 +557,7 @@ UNIT_TESTS
 		FAMILY_TEST(huge_pages_inherited_from_a_parent_that_freed_them_count_once),
 		FAMILY_TEST(unread_forks_are_in_error_by_how_far_the_others_differ),
 		FAMILY_TEST(processes_after_exec_are_families_of_their_own),
+		cmocka_unit_test_setup_teardown(test_a_family_stays_ambiguous_for_a_while, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "job/memory/memory_schedule.h"
+#include "job/memory/process_memory.h"
 #include "unit.h"
 
 enum { MEMBERS = 9, SLOTS = 32, FIRST_PID = 100, FIRST_PAGE = 1 << 14, PAGES = 96 * 256, PAGE_KIB = 4 };

@@ -187,6 +187,28 @@ static void test_absurd_sizes_of_swap_leave_processes_with_swap(void **state)
 	unlink(file);
 }
 
+/* The machine's shared memory has fallen: files that were closed do not count until the next regular search. */
+static void test_a_fall_of_shared_memory_is_worth_a_search(void **state)
+{
+	struct process_memory memory;
+	struct tree_memory found;
+	size_t searches;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	process_memory_open(&memory, &root);
+	process_memory_measure(&memory, tree, PSS_MODE_AUTO, &found);
+	if (memory.machine.shmem_kib < 64)
+		SKIP("this machine has no shared memory");
+	assert_int_equal(memory.objects.searches, 1);
+	assert_false(memory.scanning);
+	searches = memory.objects.searches;
+	memory.scanned_shmem_kib = memory.machine.shmem_kib + 6400;
+	process_memory_measure(&memory, tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(memory.objects.searches, searches + 1);
+	process_memory_close(&memory);
+}
+
 static void pause_round(int round)
 {
 	usleep(round < EARLY_ROUNDS ? ROUND_US : LATE_ROUND_US);
@@ -584,6 +606,7 @@ UNIT_TESTS
 		TEST(test_shares_that_were_read_are_better),
 		TEST(test_a_cgroup_without_that_counter),
 		TEST(test_absurd_sizes_of_swap_leave_processes_with_swap),
+		TEST(test_a_fall_of_shared_memory_is_worth_a_search),
 		TEST(test_a_tree_that_sleeps_is_not_read_again),
 		TEST(test_a_fork_that_grows_is_not_read_again),
 		TEST(test_every_ten_seconds_it_is_read_again),

@@ -1,6 +1,7 @@
 /* Tests of src/job/programs/program_share.c: the sums over programs stay those of the tree. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,6 +293,57 @@ static void sums_hold_for_random_histories(void **state)
 	}
 }
 
+/* Each running process may have used a millisecond between the two readings. */
+static void a_rest_within_the_race_is_that_of_running_programs(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(14);
+
+	programs->exact = false;
+	program(programs, "make")->parent_ns = 1e6;
+	program(programs, "as")->grown_ns = NSEC_PER_MSEC;
+	programs_share(programs, &total, 4);
+	assert_int_equal(msec_of(programs, "as"), 14);
+	assert_int_equal(programs->count, 3);
+	/* More than that is time of children that nothing saw. */
+	program(programs, "make")->parent_ns = 1e6;
+	total = cpu(14 + 30);
+	programs_share(programs, &total, 4);
+	assert_int_equal(msec_of(programs, "short-lived children of make"), 30);
+	assert_true(program(programs, "short-lived children of make")->is_unseen);
+}
+
+/* Its time may come a pass later, but not minutes later. */
+static void a_missed_weight_is_forgotten_after_two_seconds(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(10);
+
+	programs->pass_ns = NSEC_PER_SEC;
+	program(programs, "as")->missed_ns = 100e6;
+	programs_share(programs, &total, 2);
+	assert_int_equal(msec_of(programs, "as"), 10);
+	assert_int_equal((int64_t)program(programs, "as")->missed_ns, 45000000);
+	programs->pass_ns = 3 * NSEC_PER_SEC;
+	total = cpu(20);
+	programs_share(programs, &total, 2);
+	assert_int_equal((int64_t)program(programs, "as")->missed_ns, 0);
+}
+
+static void further_programs_share_the_last_row(void **state)
+{
+	struct programs *programs = *state;
+	char name[32];
+
+	for (int i = 0; i < PROGRAMS_MOST + 10; i++) {
+		snprintf(name, sizeof name, "program %d", i);
+		assert_true(programs_index(programs, name) < PROGRAMS_MOST);
+	}
+	assert_int_equal(programs->count, PROGRAMS_MOST);
+	assert_string_equal(programs->at[PROGRAMS_MOST - 1].name, "more programs");
+	assert_int_equal(programs_index(programs, "as"), 2);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +361,10 @@ UNIT_TESTS
 		cmocka_unit_test(bytes_of_unseen_children_are_an_estimate),
 		cmocka_unit_test_setup_teardown(bytes_of_several_parents_are_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(sums_hold_for_random_histories, begin, end),
+		cmocka_unit_test_setup_teardown(a_rest_within_the_race_is_that_of_running_programs, begin,
+						end),
+		cmocka_unit_test_setup_teardown(a_missed_weight_is_forgotten_after_two_seconds, begin, end),
+		cmocka_unit_test_setup_teardown(further_programs_share_the_last_row, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -451,6 +451,50 @@ static void a_pass_leaves_out_an_ended_process(void **state)
 	assert_int_equal(exits(world), 1);
 }
 
+/* A process of which only an exec was told: its start is unknown, and so is the time that it was likely to use. */
+static void an_end_without_a_start_has_no_likely_time(void **state)
+{
+	struct world *world = *state;
+
+	tell_an_exec(1 << 22, "before", "after", 5000000, false);
+	programs_update(world->programs, &world->tree);
+	assert_true(program_named(world, "after")->missed_ns == 0);
+	said.knows = false;
+	let_passes_go_by(world, 8);
+	assert_true(program_named(world, "after")->missed_ns == 0);
+	assert_int_equal(program_named(world, "after")->exited_count, 1);
+}
+
+/* Another process may wait for a daemon of an attached tree. A wrapped one has the kernel's sum by wait4(2). */
+static void time_of_clocks_raises_the_account_of_an_attached_tree(void **state)
+{
+	struct world *world = *state;
+
+	for (int wrapped = 1; wrapped >= 0; wrapped--) {
+		world->tree.started_by_caller = wrapped;
+		world->member.cpu.account.own.of[USAGE_CPU_NS] += 5000000;
+		programs_update(world->programs, &world->tree);
+		assert_int_equal(world->tree.cpu.account.published.of[USAGE_CPU_NS], wrapped ? 0 : 10000000);
+	}
+}
+
+/* The kernel rounds the bytes of calls down to whole KiB, but not those of storage. */
+static void bytes_of_calls_were_rounded_down(void **state)
+{
+	struct world *world = *state;
+
+	tell_the_exit();
+	said.events[0].has_io = true;
+	said.events[0].io[TASKSTATS_WRITTEN] = 4096;
+	said.events[0].io[USAGE_READ_CHARS - USAGE_READ_BYTES] = 2048;
+	world->tree.cpu.account.published.of[USAGE_WRITE_BYTES] = 4096;
+	world->tree.cpu.account.published.of[USAGE_READ_CHARS] = 2560;
+	programs_update(world->programs, &world->tree);
+	assert_int_equal(program_named(world, "job")->io[TASKSTATS_WRITTEN], 4096);
+	assert_int_equal(program_named(world, "job")->io[USAGE_READ_CHARS - USAGE_READ_BYTES], 2560);
+	assert_int_equal(program_named(world, "job")->io_estimated[USAGE_READ_CHARS - USAGE_READ_BYTES], 0);
+}
+
 /* Passes and looks have seen all of its 1 ms, and it slept on. Others of the job were busy. */
 static void a_sleeper_gets_nothing_of_what_others_used(void **state)
 {
@@ -520,6 +564,10 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(bytes_of_a_record_are_those_that_no_pass_has_seen, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_last_pass_counts_it_at_once, begin, end),
+		cmocka_unit_test_setup_teardown(an_end_without_a_start_has_no_likely_time, begin, end),
+		cmocka_unit_test_setup_teardown(time_of_clocks_raises_the_account_of_an_attached_tree, begin,
+						end),
+		cmocka_unit_test_setup_teardown(bytes_of_calls_were_rounded_down, begin, end),
 		cmocka_unit_test_setup_teardown(a_pass_leaves_out_an_ended_process, begin, end),
 		cmocka_unit_test_setup_teardown(exits_are_unknown_once_events_were_lost, begin, end),
 	};

@@ -1,0 +1,410 @@
+/* Tests of src/job/memory/memory_schedule.c: which members are read in a tick, and why the others are not. */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "job/memory/memory_between.h"
+#include "job/memory/memory_member.h"
+#include "job/memory/memory_schedule.h"
+#include "job/memory/memory_tuning.h"
+#include "job/memory/process_memory.h"
+#include "scratch.h"
+
+enum { MEMBERS = 24, SLOTS = 64, FIRST_PID = 100, FIRST_PAGE = 1 << 14, PAGES = 1024, PAGE_KIB = 4 };
+#define PRESENT (UINT64_C(1) << 63)
+#define EXCLUSIVE (UINT64_C(1) << 56)
+
+static struct root root;
+static struct member members[MEMBERS];
+static uint32_t slots[SLOTS];
+static struct process_tree tree;
+static struct process_memory memory;
+static int64_t now_ns;
+static int shared_more, shared_step; /* pages that member 0 maps more at each look at the clock */
+
+static void lay(pid_t pid, const char *name, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "proc/%d/%s", (int)pid, name);
+	put_text(path, text);
+}
+
+static void lay_size(pid_t pid, int64_t resident, int64_t shared)
+{
+	char text[96];
+
+	snprintf(text, sizeof text, "%d %d %d 0 0 0 0\n", (int)resident, (int)resident, (int)shared);
+	lay(pid, "statm", text);
+}
+
+static int64_t tell_time(void *unused)
+{
+	(void)unused;
+	if (shared_step) {
+		shared_more += shared_step;
+		lay_size(FIRST_PID, PAGES + shared_more, shared_more);
+	}
+	return now_ns;
+}
+
+static const struct clocks CLOCKS = {.monotonic_ns = tell_time, .realtime_ns = tell_time};
+
+/* Each page is common, but for the first `own` ones. */
+static void lay_pages(pid_t pid, int own)
+{
+	static uint64_t entries[FIRST_PAGE + PAGES];
+	char path[64];
+
+	for (int i = 0; i < PAGES; i++)
+		entries[FIRST_PAGE + i] = PRESENT | (i < own ? EXCLUSIVE : 0);
+	snprintf(path, sizeof path, "proc/%d/pagemap", (int)pid);
+	put_file(path, entries, sizeof entries);
+}
+
+static void lay_rollup(pid_t pid, int64_t anon_kib, int64_t file_kib)
+{
+	char text[160];
+
+	snprintf(text, sizeof text,
+		 "Rss: %d kB\nPss: %d kB\nPss_Anon: %d kB\nPss_File: %d kB\nPrivate_Dirty: %d kB\nAnonymous: "
+		 "%d kB\n",
+		 (int)(anon_kib + file_kib), (int)(anon_kib + file_kib), (int)anon_kib, (int)file_kib,
+		 (int)anon_kib, (int)anon_kib);
+	lay(pid, "smaps_rollup", text);
+}
+
+/* Readings by smaps_rollup would take `rollup_ns`. */
+static struct member *add(uint64_t family, bool is_forked, int64_t rollup_ns)
+{
+	struct member *member = &members[tree.count];
+	pid_t pid = FIRST_PID + (pid_t)tree.count;
+	char text[96];
+	size_t slot = (size_t)((uint32_t)pid * UINT32_C(2654435769)) & (SLOTS - 1);
+
+	*member = (struct member){.pid = pid,
+				  .parent_pid = is_forked ? FIRST_PID : 1,
+				  .memory.is_forked = is_forked,
+				  .memory.family = family,
+				  .state = 'S',
+				  .memory.resident_pages = PAGES,
+				  .memory.inherited_pages = is_forked ? PAGES : 0,
+				  .memory.faults = is_forked ? 0 : PAGES,
+				  .memory.anon_at_faults = PAGES,
+				  .memory.rollup_ns = rollup_ns,
+				  .memory.rollup_pages = PAGES,
+				  .stat_fd = -1,
+				  .memory.statm_fd = -1,
+				  .cpu.io_fd = -1,
+				  .cpu.schedstat_fd = -1,
+				  .children_fd = -1};
+	while (slots[slot])
+		slot = (slot + 1) & (SLOTS - 1);
+	slots[slot] = (uint32_t)++tree.count;
+	snprintf(text, sizeof text, "proc/%d", (int)pid);
+	assert_int_equal(mkdir(text, 0755), 0);
+	snprintf(text, sizeof text, "%x000-%x000 rw-p 00000000 00:00 0 \n", FIRST_PAGE, FIRST_PAGE + PAGES);
+	lay(pid, "maps", text);
+	lay_size(pid, PAGES, 0);
+	lay_pages(pid, is_forked ? 0 : PAGES / 4);
+	lay_rollup(pid, (int64_t)PAGES * PAGE_KIB, 0);
+	return member;
+}
+
+/* A process that is sampled, and forks of it. */
+static void add_family(int count)
+{
+	for (int i = 0; i < count; i++)
+		add(1, i > 0, NSEC_PER_SEC);
+}
+
+static int begin(void **state)
+{
+	now_ns = 100 * NSEC_PER_SEC;
+	shared_more = shared_step = 0;
+	memset(slots, 0, sizeof slots);
+	if (scratch_enter(state) || mkdir("proc", 0755) || root_open(&root, scratch_folder, &CLOCKS) < 0)
+		return -1;
+	root.page_bytes = PAGE_KIB * 1024;
+	tree = (struct process_tree){
+		.root = &root, .members = members, .slots = slots, .slot_count = SLOTS, .passes = 5};
+	process_memory_open(&memory, &root);
+	memory.reader.objects = &memory.objects;
+	return 0;
+}
+
+static int end(void **state)
+{
+	for (size_t i = 0; i < tree.count && i < MEMBERS; i++)
+		memory_reading_free(members[i].memory.reading);
+	process_memory_close(&memory);
+	root_close(&root);
+	return scratch_leave(state);
+}
+
+static void tick(int secs)
+{
+	now_ns += secs * NSEC_PER_SEC;
+	assert_int_equal(memory_families_build(&memory.families, &tree), 0);
+	memory_schedule(&memory, &tree, PSS_MODE_AUTO);
+}
+
+static enum reading_choice choice_of(int i)
+{
+	return members[i].memory.choice;
+}
+
+static int count_choices(enum reading_choice choice)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < tree.count; i++)
+		count += members[i].memory.choice == choice;
+	return count;
+}
+
+/* The size before and after the reading differ, and the size after it is that of the reading: only the note of it tells. */
+static void test_a_reading_of_a_process_that_maps_more_meanwhile_is_repeated(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	add(1, true, 1000);
+	lay_rollup(FIRST_PID, (int64_t)PAGES * PAGE_KIB, 400);
+	tick(0);
+	assert_true(members[0].memory.reading->is_settled);
+	shared_step = 50;
+	now_ns += 9 * NSEC_PER_SEC;
+	tick(0);
+	shared_step = 0;
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	assert_false(members[0].memory.reading->is_settled);
+	/* The rollup had it already. */
+	lay_rollup(FIRST_PID, (int64_t)PAGES * PAGE_KIB, (int64_t)shared_more * PAGE_KIB);
+	members[0].memory.reading->statm_shared_kib = members[0].memory.shared_pages * PAGE_KIB;
+	members[0].memory.reading->others_shared_kib = 0;
+	tick(1);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	assert_true(members[0].memory.reading->is_settled);
+	tick(1);
+	assert_int_equal(choice_of(0), READING_STILL_RIGHT);
+}
+
+static void test_sixteen_siblings_stand_for_the_others(void **state)
+{
+	(void)state;
+	add_family(MEMBERS);
+	tick(0);
+	assert_int_equal(count_choices(READING_TAKEN), SIBLINGS_READ + 1);
+	assert_int_equal(count_choices(READING_LIKE_SIBLINGS), MEMBERS - SIBLINGS_READ - 1);
+	/* One of the others writes a lot: it is not like them any more. */
+	assert_int_equal(choice_of(MEMBERS - 1), READING_LIKE_SIBLINGS);
+	members[MEMBERS - 1].memory.faults = PAGES / 2;
+	tick(1);
+	assert_int_equal(choice_of(MEMBERS - 1), READING_TAKEN);
+	assert_int_equal(choice_of(MEMBERS - 2), READING_LIKE_SIBLINGS);
+}
+
+static void test_a_refused_reading_is_tried_again_after_ten_seconds(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	assert_int_equal(unlink("proc/100/smaps_rollup") + unlink("proc/100/maps"), 0);
+	tick(0);
+	assert_int_equal(choice_of(0), READING_REFUSED);
+	lay_rollup(FIRST_PID, (int64_t)PAGES * PAGE_KIB, 0);
+	tick(9);
+	assert_int_equal(choice_of(0), READING_REFUSED);
+	tick(1);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+}
+
+static void test_many_files_beside_a_sampled_family_are_sampled(void **state)
+{
+	(void)state;
+	add(1, false, NSEC_PER_SEC);
+	add(2, false, 1000)->memory.shared_pages = MANY_FILES_KIB / PAGE_KIB;
+	add(3, false, 1000)->memory.shared_pages = MANY_FILES_KIB / PAGE_KIB - 1;
+	tick(0);
+	assert_true(memory.families.at[0].sampled);
+	assert_true(memory.families.at[1].sampled);
+	assert_false(memory.families.at[2].sampled);
+	/* Without a sampled family beside it, it is not. */
+	members[0].memory.rollup_ns = 1000;
+	tick(1);
+	assert_false(memory.families.at[1].sampled);
+}
+
+static void test_a_sampled_family_returns_to_rollups_well_below_the_limit(void **state)
+{
+	(void)state;
+	add(1, false, 2 * NSEC_PER_MSEC);
+	add(2, false, NSEC_PER_MSEC);
+	tick(0);
+	assert_true(memory.families.at[0].sampled);
+	assert_false(memory.families.at[1].sampled);
+	members[0].memory.rollup_ns = NSEC_PER_MSEC;
+	tick(1);
+	assert_true(memory.families.at[0].sampled);
+	members[0].memory.rollup_ns = NSEC_PER_MSEC / 2;
+	tick(1);
+	assert_false(memory.families.at[0].sampled);
+}
+
+/* Its pages were common with the fork alone, so they are its own now, although nothing of it changed. */
+static void test_a_parent_whose_fork_has_freed_its_pages_is_read_again(void **state)
+{
+	(void)state;
+	add_family(3);
+	tick(0);
+	tick(1);
+	assert_int_equal(choice_of(0), READING_STILL_RIGHT);
+	for (int i = 1; i < 3; i++) {
+		members[i].memory.resident_pages = 8;
+		lay_size(FIRST_PID + i, 8, 0);
+	}
+	tick(1);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+}
+
+/* As many page faults as new pages: they are its own. A huge page takes one fault, so faults explain nothing. */
+static void test_growth_by_faults_needs_no_reading_without_huge_pages(void **state)
+{
+	(void)state;
+	for (int huge = 0; huge < 2; huge++) {
+		int64_t pages = PAGES + (huge + 1) * 256;
+
+		if (!huge) {
+			add_family(2);
+			tick(0);
+		}
+		tree.memory.huge_kib = huge;
+		members[1].memory.resident_pages = pages;
+		members[1].memory.faults += 256;
+		lay_size(FIRST_PID + 1, pages, 0);
+		tick(1);
+		assert_int_equal(choice_of(1), huge ? READING_TAKEN : READING_STILL_RIGHT);
+	}
+}
+
+static void test_later_readings_have_less_than_the_first_ones(void **state)
+{
+	(void)state;
+	add_family(MEMBERS);
+	tick(0);
+	assert_true(memory.allowance_ns > ALLOWANCE_SAVED_NS * 5);
+	for (int i = 0; i < MEMBERS; i++)
+		if (!members[i].memory.reading)
+			members[i].memory.faults = PAGES;
+	tick(1);
+	tick(1);
+	assert_true(memory.allowance_ns <= ALLOWANCE_SAVED_NS);
+	/* A tick without time leaves them unread, and says how much that may be. */
+	memory.allowance_ns = -ALLOWANCE_MOST_NS;
+	members[1].memory.faults += PAGES / 2;
+	tick(0);
+	assert_int_equal(choice_of(1), READING_LATE);
+	assert_true(memory.late_kib >= PAGES / 2 * PAGE_KIB);
+}
+
+/* 0.05 % of the time for one process, 0.1 % for each, 0.5 % for all, and less in a tree of more than a hundred. */
+static void test_part_of_the_time_by_the_size_of_the_tree(void **state)
+{
+	static struct member many[400];
+	static const struct {
+		size_t members;
+		double part;
+	} CASES[] = {{1, 0.0005}, {3, 0.003}, {100, 0.005}, {200, 0.0025}, {400, 0.00125}};
+
+	(void)state;
+	tree.members = many;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		tree.count = memory.members_most = CASES[i].members;
+		memory.allowance_ns = 0;
+		memory.last_ns = now_ns - NSEC_PER_SEC;
+		memory_schedule(&memory, &tree, PSS_MODE_OFF);
+		assert_true(fabs(memory.allowance_ns - CASES[i].part * (double)NSEC_PER_SEC) < 1);
+	}
+	tree.members = members;
+	tree.count = 0;
+}
+
+/* A wrapped job tells the marks at its end, so a few are read in each pass: 24 members take turns in four passes. */
+static void test_members_of_a_wrapped_job_take_turns_for_their_marks(void **state)
+{
+	int read = 0;
+
+	(void)state;
+	add_family(MEMBERS);
+	tree.started_by_caller = true;
+	for (int i = 0; i < MEMBERS; i++) {
+		lay(FIRST_PID + i, "status", "Name: x\nVmHWM: 5000 kB\nVmRSS: 4096 kB\n");
+		members[i].memory.faults = 7;
+	}
+	for (int pass = 1; pass <= 4; pass++, tree.passes++) {
+		for (int i = 0; i < MEMBERS; i++)
+			memory_between_read_mark(&tree, &members[i], false);
+		read = 0;
+		for (int i = 0; i < MEMBERS; i++)
+			read += members[i].memory.mark_kib == 5000;
+		assert_int_equal(read, MEMBERS / 4 * pass);
+	}
+	assert_int_equal(tree.memory.largest_kib, 5000);
+	/* Without a page fault a mark cannot rise. */
+	lay(FIRST_PID, "status", "Name: x\nVmHWM: 9000 kB\nVmRSS: 4096 kB\n");
+	tree.root_pid = FIRST_PID;
+	memory_between_read_mark(&tree, &members[0], false);
+	assert_int_equal(members[0].memory.mark_kib, 5000);
+	members[0].memory.faults++;
+	memory_between_read_mark(&tree, &members[0], false);
+	assert_int_equal(members[0].memory.mark_kib, 9000);
+}
+
+static void test_a_reading_counts_for_ten_seconds(void **state)
+{
+	struct memory_reading reading = {.taken_ns = NSEC_PER_SEC};
+	const struct member member = {.memory.reading = &reading};
+
+	(void)state;
+	assert_true(member_has_reading(&member, 11 * NSEC_PER_SEC));
+	assert_false(member_has_reading(&member, 11 * NSEC_PER_SEC + 1));
+	assert_false(member_has_reading(&(struct member){0}, 0));
+}
+
+/* vfork(2): the memory is that of the parent while that has it. */
+static void test_a_shared_address_space_counts_with_its_parent(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	add(2, true, 1000)->memory.shares_memory = true;
+	assert_true(memory_is_counted(&tree, &members[0]));
+	assert_false(memory_is_counted(&tree, &members[1]));
+	members[0].memory.is_being_freed = true;
+	assert_true(memory_is_counted(&tree, &members[1]));
+	members[0].memory.is_being_freed = false;
+	members[0].is_zombie = true;
+	assert_true(memory_is_counted(&tree, &members[1]));
+	assert_false(memory_is_counted(&tree, &members[0]));
+	members[1].memory.resident_pages = 0;
+	assert_false(memory_is_counted(&tree, &members[1]));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_reading_of_a_process_that_maps_more_meanwhile_is_repeated),
+		TEST(test_sixteen_siblings_stand_for_the_others),
+		TEST(test_a_refused_reading_is_tried_again_after_ten_seconds),
+		TEST(test_many_files_beside_a_sampled_family_are_sampled),
+		TEST(test_a_sampled_family_returns_to_rollups_well_below_the_limit),
+		TEST(test_a_parent_whose_fork_has_freed_its_pages_is_read_again),
+		TEST(test_growth_by_faults_needs_no_reading_without_huge_pages),
+		TEST(test_later_readings_have_less_than_the_first_ones),
+		TEST(test_part_of_the_time_by_the_size_of_the_tree),
+		TEST(test_members_of_a_wrapped_job_take_turns_for_their_marks),
+		TEST(test_a_reading_counts_for_ten_seconds),
+		TEST(test_a_shared_address_space_counts_with_its_parent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

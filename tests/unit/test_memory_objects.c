@@ -1,0 +1,248 @@
+/* Tests of src/job/memory/memory_objects.c: files in memory that this process has open or maps, each counted once. */
+#include <sys/mman.h>
+
+#include "base/cleanup.h"
+#include "job/memory/memory_objects.h"
+#include "scratch.h"
+
+enum { BYTES = 1 << 20, KIB = BYTES / 1024, PAGES = BYTES / 4096 };
+
+static struct root root;
+static struct memory_objects objects;
+
+static int begin(void **state)
+{
+	return scratch_enter(state) || root_open(&root, NULL, NULL) < 0 ? -1 : 0;
+}
+
+static int end(void **state)
+{
+	memory_objects_done(&objects);
+	root_close(&root);
+	return scratch_leave(state);
+}
+
+static int64_t sum_kib(void)
+{
+	return memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).kib;
+}
+
+static void refresh(void)
+{
+	for (size_t i = 0; i < objects.count; i++)
+		objects.objects[i].is_used = false;
+	memory_objects_refresh(&objects, &root, getpid());
+}
+
+/* The files of the scratch folder are memory, but for those below `except`. */
+static void mount_scratch(const char *except)
+{
+	objects.mounts = calloc(2, sizeof *objects.mounts);
+	assert_non_null(objects.mounts);
+	objects.mounts[0] = (struct tmpfs_mount){.point = strdup(scratch_folder), .is_tmpfs = true};
+	objects.mounts[1] = (struct tmpfs_mount){.point = strdup(except)};
+	objects.mount_count = 2;
+}
+
+static int make_file(const char *path)
+{
+	static const char bytes[BYTES] = {1};
+	int fd;
+
+	put_file(path, bytes, sizeof bytes);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static struct memory_object *map_file(const char *path, const char *name, bool shared, bool writable)
+{
+	char whole[128];
+	struct stat status;
+	struct memory_area area = {
+		.start = 4096, .end = 4096 + BYTES, .shared = shared, .writable = writable};
+
+	assert_int_equal(stat(path, &status), 0);
+	snprintf(whole, sizeof whole, "%s/%s", scratch_folder, name);
+	area.device = status.st_dev;
+	area.inode = status.st_ino;
+	area.name = scan_bytes(whole, strlen(whole));
+	return memory_objects_meet(&objects, &root, getpid(), &area);
+}
+
+static void test_a_closed_memfd_counts_until_a_search_has_not_found_it(void **state)
+{
+	static const char bytes[BYTES] = {1};
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, sizeof bytes), BYTES);
+	memory_objects_begin_search(&objects);
+	memory_objects_scan_fds(&objects, &root, getpid());
+	memory_objects_end_search(&objects);
+	refresh();
+	assert_int_equal(objects.count, 1);
+	assert_int_equal(sum_kib(), KIB);
+	close(fd);
+	refresh();
+	/* Another process may have it open. */
+	assert_true(objects.lost_one);
+	assert_int_equal(objects.lost_kib, KIB);
+	assert_int_equal(sum_kib(), KIB);
+	memory_objects_begin_search(&objects);
+	assert_false(objects.lost_one);
+	refresh();
+	assert_int_equal(sum_kib(), KIB);
+	memory_objects_end_search(&objects);
+	refresh();
+	assert_int_equal(objects.count, 0);
+	assert_int_equal(sum_kib(), 0);
+}
+
+static void test_the_deepest_mount_says_whether_an_open_file_is_memory(void **state)
+{
+	char other[64];
+	int fds[3];
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	snprintf(other, sizeof other, "%s/other", scratch_folder);
+	assert_int_equal(mkdir("other", 0755) + mkdir("others", 0755), 0);
+	mount_scratch(other);
+	fds[0] = make_file("file");
+	fds[1] = make_file("other/file");
+	fds[2] = make_file("others/file");
+	memory_objects_scan_fds(&objects, &root, getpid());
+	assert_int_equal(objects.count, 2);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+}
+
+/* A job that has written a file has its memory. One that has only read it has it as long as it uses it. */
+static void test_a_file_that_was_written_counts_after_its_use(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	close(make_file("read"));
+	close(make_file("written"));
+	close(make_file("copied"));
+	assert_non_null(map_file("read", "read", true, false));
+	assert_non_null(map_file("written", "written", true, true));
+	assert_non_null(map_file("copied", "copied", false, true));
+	memory_objects_refresh(&objects, &root, getpid());
+	assert_int_equal(objects.count, 3);
+	assert_int_equal(sum_kib(), 3 * KIB);
+	refresh();
+	assert_int_equal(objects.count, 1);
+	assert_true(objects.objects[0].was_written);
+	assert_int_equal(sum_kib(), KIB);
+	assert_int_equal(unlink("written"), 0);
+	refresh();
+	assert_int_equal(objects.count, 0);
+}
+
+static void test_another_file_at_its_path_is_not_the_object(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	close(make_file("file"));
+	assert_non_null(map_file("file", "file", true, true));
+	close(make_file("new"));
+	assert_int_equal(rename("new", "file"), 0);
+	memory_objects_refresh(&objects, &root, getpid());
+	assert_int_equal(objects.count, 1);
+	assert_int_equal(objects.objects[0].kib, -1);
+}
+
+static void test_which_areas_are_memory_with_a_name(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t device, inode;
+		bool is_memory;
+	} CASES[] = {
+		{"", 0, 0, false},
+		{"/SYSV00000000 (deleted)", 1, 0, true},
+		{"/memfd:x (deleted)", 1, 9, true},
+		{"/dev/zero (deleted)", 1, 9, true},
+		{"/dev/zero", 1, 9, false},
+		{"/lib/libc.so", 1, 9, false},
+		{"/anything", 7, 9, true},
+		{"/anything", 8, 9, false},
+		{"/anything", 7, 0, false},
+	};
+
+	(void)state;
+	mount_scratch("/nothing");
+	objects.mounts[0].device = 7;
+	objects.mounts[1].device = 8;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		const struct memory_area area = {.device = CASES[i].device,
+						 .inode = CASES[i].inode,
+						 .name = scan_bytes(CASES[i].name, strlen(CASES[i].name))};
+
+		assert_int_equal(memory_objects_has(&objects, &area), CASES[i].is_memory);
+	}
+}
+
+/* The mappings that have no place are like those that have one. A quarter of the estimate is in doubt, and what several share. */
+static void test_objects_beyond_the_table_are_like_the_others(void **state)
+{
+	const struct objects_cut cut = {.most = 100, .all = 300};
+	struct memory_objects_sum sum;
+	struct memory_object *object;
+
+	(void)state;
+	close(make_file("file"));
+	object = map_file("file", "file", true, true);
+	assert_non_null(object);
+	object->kib = KIB / 2;
+	assert_int_equal(object->pages, PAGES);
+	sum = memory_objects_sum(&objects, &cut, 4096);
+	assert_int_equal(sum.kib, KIB / 2 + 100 * 2);
+	assert_int_equal(sum.cut_kib, 200 * 2 + 100 * 2 / 4);
+	assert_true(sum.sampled);
+	object->is_huge = true;
+	sum = memory_objects_sum(&objects, &(struct objects_cut){0}, 4096);
+	assert_int_equal(sum.kib, 0);
+	assert_int_equal(sum.huge_kib, KIB / 2);
+	assert_false(sum.sampled);
+}
+
+/* Without a size from the kernel, pages that were seen count, and each sampled one stands for its block. */
+static void test_an_object_of_unknown_size_has_the_pages_that_were_seen(void **state)
+{
+	struct memory_objects_sum sum;
+	struct memory_object *object;
+
+	(void)state;
+	close(make_file("file"));
+	object = map_file("file", "file", true, true);
+	assert_non_null(object);
+	object->seen.level = 2;
+	for (uint64_t i = 0; i < 16; i++)
+		assert_true(page_places_add(&object->seen, 0, i * 4));
+	sum = memory_objects_sum(&objects, &(struct objects_cut){0}, 4096);
+	assert_int_equal(sum.kib, 16 * 4 * 4);
+	assert_int_equal(sum.unseen_kib, KIB - 16 * 4 * 4);
+	assert_true(sum.sampled && sum.variance > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_closed_memfd_counts_until_a_search_has_not_found_it),
+		TEST(test_the_deepest_mount_says_whether_an_open_file_is_memory),
+		TEST(test_a_file_that_was_written_counts_after_its_use),
+		TEST(test_another_file_at_its_path_is_not_the_object),
+		TEST(test_which_areas_are_memory_with_a_name),
+		TEST(test_objects_beyond_the_table_are_like_the_others),
+		TEST(test_an_object_of_unknown_size_has_the_pages_that_were_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

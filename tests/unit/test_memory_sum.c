@@ -1,0 +1,302 @@
+/* Tests of src/job/memory/process_memory.c: the sum over members whose readings the test has made. */
+#include "job/memory/process_memory.h"
+#include "scratch.h"
+
+enum { MEMBERS = 6, SLOTS = 32, FIRST_PID = 100, MIB_PAGES = 256, MIB = 1024, PAGE_KIB = 4 };
+#define NOW_NS (100 * NSEC_PER_SEC)
+
+static struct root root;
+static struct member members[MEMBERS];
+static uint32_t slots[SLOTS];
+static struct process_tree tree;
+static struct process_memory memory;
+static struct tree_memory found;
+
+static int64_t tell_time(void *unused)
+{
+	(void)unused;
+	return NOW_NS;
+}
+
+static const struct clocks CLOCKS = {.monotonic_ns = tell_time, .realtime_ns = tell_time};
+
+static void lay_machine(int anon_mib, int mapped_mib, int shmem_mib, int huge_pages)
+{
+	char text[400];
+
+	snprintf(text, sizeof text,
+		 "MemTotal: 8000000 kB\nAnonPages: %d kB\nMapped: %d kB\nShmem: %d kB\nSwapTotal: 0 "
+		 "kB\nSwapFree: 0 kB\n"
+		 "HugePages_Total: %d\nHugePages_Free: 0\nHugepagesize: 2048 kB\n",
+		 anon_mib * MIB, mapped_mib * MIB, shmem_mib * MIB, huge_pages);
+	put_text("proc/meminfo", text);
+}
+
+static int begin(void **state)
+{
+	memset(slots, 0, sizeof slots);
+	memset(members, 0, sizeof members);
+	if (scratch_enter(state) || mkdir("proc", 0755) || root_open(&root, scratch_folder, &CLOCKS) < 0)
+		return -1;
+	root.page_bytes = PAGE_KIB * 1024;
+	tree = (struct process_tree){.root = &root,
+				     .members = members,
+				     .slots = slots,
+				     .slot_count = SLOTS,
+				     .root_pid = FIRST_PID,
+				     .with_children = true,
+				     .cgroup_folder = -1,
+				     .passes = 5,
+				     .memory.between.before_kib = -1};
+	process_memory_open(&memory, &root);
+	lay_machine(4000, 4000, 0, 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	for (size_t i = 0; i < tree.count; i++)
+		memory_reading_free(members[i].memory.reading);
+	process_memory_close(&memory);
+	root_close(&root);
+	return scratch_leave(state);
+}
+
+static struct member *add(int anon_mib, int shared_mib)
+{
+	struct member *member = &members[tree.count];
+	pid_t pid = FIRST_PID + (pid_t)tree.count;
+	size_t slot = (size_t)((uint32_t)pid * UINT32_C(2654435769)) & (SLOTS - 1);
+
+	*member = (struct member){.pid = pid,
+				  .parent_pid = tree.count ? FIRST_PID : 1,
+				  .memory.family = tree.count + 1,
+				  .state = 'S',
+				  .memory.resident_pages = (anon_mib + shared_mib) * MIB_PAGES,
+				  .memory.shared_pages = shared_mib * MIB_PAGES,
+				  .memory.faults = anon_mib * MIB_PAGES,
+				  .memory.anon_at_faults = anon_mib * MIB_PAGES,
+				  .memory.rollup_ns = 1000,
+				  .memory.rollup_pages = 1,
+				  .stat_fd = -1,
+				  .memory.statm_fd = -1,
+				  .cpu.io_fd = -1,
+				  .cpu.schedstat_fd = -1,
+				  .children_fd = -1};
+	while (slots[slot])
+		slot = (slot + 1) & (SLOTS - 1);
+	slots[slot] = (uint32_t)++tree.count;
+	return member;
+}
+
+/* Its last reading, which is still right. */
+static struct memory_reading *read_as(struct member *member, enum memory_reading_kind kind, int file_mib)
+{
+	struct memory_reading *reading = calloc(1, sizeof *reading);
+	int64_t anon_kib = (member->memory.resident_pages - member->memory.shared_pages) * PAGE_KIB;
+
+	assert_non_null(reading);
+	*reading = (struct memory_reading){.kind = kind,
+					   .has_anon = true,
+					   .is_settled = true,
+					   .has_files = true,
+					   .files_scale = 1,
+					   .taken_ns = NOW_NS - NSEC_PER_SEC,
+					   .files_taken_ns = NOW_NS - NSEC_PER_SEC,
+					   .statm_anon_kib = anon_kib,
+					   .statm_shared_kib = member->memory.shared_pages * PAGE_KIB,
+					   .faults = member->memory.faults,
+					   .family_size = 1,
+					   .anon_kib = anon_kib,
+					   .exclusive_kib = anon_kib,
+					   .private_kib = anon_kib,
+					   .file_kib = file_mib * MIB};
+	member->memory.reading = reading;
+	return reading;
+}
+
+static int64_t best_mib(void)
+{
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, 0);
+	return found.best_bytes / 1024 / 1024;
+}
+
+static void test_anonymous_memory_and_files_as_they_were_read(void **state)
+{
+	(void)state;
+	read_as(add(100, 20), READING_ROLLUP, 5);
+	assert_int_equal(best_mib(), 105);
+	assert_int_equal(found.best_source, MEMORY_PSS);
+	assert_int_equal(found.pss_kib, 105 * MIB);
+	assert_int_equal(found.rss_bytes / 1024, 120 * MIB);
+	assert_int_equal(found.private_kib, 100 * MIB);
+	assert_int_equal(found.main_private_kib, 100 * MIB);
+	assert_int_equal(found.error_kib, -1);
+	assert_int_equal(found.pss_age_ns, NSEC_PER_SEC);
+}
+
+/* A tree has at most what the machine has. */
+static void test_the_machine_limits_the_sum(void **state)
+{
+	(void)state;
+	lay_machine(60, 10, 0, 0);
+	read_as(add(100, 20), READING_ROLLUP, 5);
+	assert_int_equal(best_mib(), 70);
+}
+
+static void test_unread_files_are_like_those_that_were_read(void **state)
+{
+	(void)state;
+	read_as(add(100, 20), READING_ROLLUP, 5);
+	add(10, 8)->memory.reading_failed_ns = NOW_NS;
+	assert_int_equal(best_mib(), 100 + 5 + 10 + 8 / 4);
+	assert_int_equal(found.best_source, MEMORY_SAMPLED);
+}
+
+static void test_files_that_nothing_has_read_count_once(void **state)
+{
+	(void)state;
+	add(100, 20)->memory.reading_failed_ns = NOW_NS;
+	add(10, 8)->memory.reading_failed_ns = NOW_NS;
+	assert_int_equal(best_mib(), 100 + 10 + 20);
+	assert_int_equal(found.best_source, MEMORY_RSS);
+}
+
+static void test_a_page_that_two_members_map_counts_once(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct memory_reading *reading = read_as(add(10, 8), READING_SAMPLED, 1);
+
+		members[i].memory.rollup_ns = NSEC_PER_SEC;
+		/* 1,024 pages that both map, and 512 that only this one does, although others outside the job do. */
+		for (uint64_t page = 0; page < 1024; page++)
+			assert_true(page_places_add(&reading->files, 1, page));
+		for (uint64_t page = 0; page < 512; page++)
+			assert_true(page_places_add(&reading->files, 2 + (uint64_t)i, page));
+	}
+	members[0].memory.reading->others_shared_kib = members[1].memory.reading->others_shared_kib = 8 * MIB;
+	assert_int_equal(best_mib(), 2 * 10 + 2 * 1 + 4 + 2 * 2);
+	assert_int_equal(found.best_source, MEMORY_SAMPLED);
+	assert_true(found.error_kib >= 4 * MIB);
+}
+
+/* Two forks that could not be read are bounded by their page faults. Up to 2 % of the sum, the figure is no bound. */
+static void test_a_part_that_rests_on_the_bound_makes_it_a_bound(void **state)
+{
+	static const struct {
+		int mib;
+		enum memory_source source;
+	} CASES[] = {{1, MEMORY_PSS}, {2, MEMORY_BOUND}, {5, MEMORY_BOUND}};
+	struct member *fork;
+
+	(void)state;
+	read_as(add(90, 0), READING_ROLLUP, 0);
+	for (int i = 0; i < 2; i++) {
+		fork = add(1, 0);
+		fork->memory.family = 2;
+		fork->memory.is_forked = i > 0;
+		fork->parent_pid = FIRST_PID + 1;
+		fork->memory.reading_failed_ns = NOW_NS;
+	}
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		members[1].memory.resident_pages = members[2].memory.resident_pages =
+			CASES[i].mib * MIB_PAGES;
+		members[1].memory.faults = members[2].memory.inherited_pages = CASES[i].mib * MIB_PAGES;
+		members[2].memory.faults = 0;
+		members[2].memory.parent_faults = members[1].memory.faults;
+		assert_int_equal(best_mib(), 90 + CASES[i].mib);
+		assert_int_equal(found.best_source, CASES[i].source);
+	}
+}
+
+/* Private huge pages are in no resident set. The machine tells how many there can be at most. */
+static void test_huge_pages_are_at_most_those_of_the_machine(void **state)
+{
+	(void)state;
+	lay_machine(4000, 4000, 0, 30);
+	read_as(add(100, 0), READING_ROLLUP, 0)->huge_private_kib = 20 * MIB;
+	assert_int_equal(best_mib(), 100 + 20);
+	assert_int_equal(found.huge_kib, 20 * MIB);
+}
+
+/* A segment of shared memory that two members map counts once, with pages that are in no page table. */
+static void test_a_segment_counts_once_with_pages_that_no_process_maps(void **state)
+{
+	static const char NAME[] = "/SYSV00000000 (deleted)";
+	const struct memory_area area = {.device = 1,
+					 .inode = 5,
+					 .end = 40 * MIB * 1024,
+					 .shared = true,
+					 .writable = true,
+					 .name = {NAME, NAME + sizeof NAME - 1}};
+	struct memory_object *segment;
+
+	(void)state;
+	lay_machine(4000, 4000, 100, 4);
+	assert_int_equal(mkdir("proc/sysvipc", 0755), 0);
+	put_text("proc/sysvipc/shm",
+		 "key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime rss swap\n"
+		 "0 5 600 41943040 1 1 2 0 0 0 0 0 0 0 20971520 0\n");
+	for (int i = 0; i < 2; i++)
+		assert_true(page_places_add(&read_as(add(10, 10), READING_ROLLUP, 0)->objects, 1, 5));
+	segment = memory_objects_meet(&memory.objects, &root, FIRST_PID, &area);
+	assert_non_null(segment);
+	members[0].memory.reading->others_shared_kib = members[1].memory.reading->others_shared_kib =
+		10 * MIB;
+	assert_int_equal(best_mib(), 2 * 10 + 20);
+	assert_int_equal(found.best_source, MEMORY_PSS);
+	/* On hugetlbfs it is in no resident set, and the machine has four huge pages of 2 MiB in use. */
+	memory.objects.objects[0].is_huge = true;
+	assert_int_equal(best_mib(), 2 * 10 + 8);
+	assert_int_equal(found.huge_kib, 8 * MIB);
+}
+
+static void test_parts_of_the_members_add_up(void **state)
+{
+	double sum = 0;
+
+	(void)state;
+	read_as(add(100, 20), READING_ROLLUP, 5);
+	read_as(add(30, 10), READING_ROLLUP, 4);
+	process_memory_divide(&memory, &tree, 0);
+	(void)best_mib();
+	process_memory_divide(&memory, &tree, (double)(found.best_bytes / 1024));
+	for (size_t i = 0; i < tree.count; i++)
+		sum += members[i].memory.share;
+	assert_true(sum > (double)found.best_bytes / 1024 - 1 && sum < (double)found.best_bytes / 1024 + 1);
+	/* 9 MiB of files by what each maps. */
+	assert_int_equal((int64_t)(members[0].memory.share + 0.5), 106 * MIB);
+	assert_int_equal((int64_t)(members[1].memory.share + 0.5), 33 * MIB);
+}
+
+static void test_a_job_whose_processes_have_ended_has_no_memory(void **state)
+{
+	(void)state;
+	add(100, 0)->is_zombie = true;
+	add(100, 0)->memory.is_being_freed = true;
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_true(found.reason != 0);
+	assert_int_equal(found.pss_reason, found.reason);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_anonymous_memory_and_files_as_they_were_read),
+		TEST(test_the_machine_limits_the_sum),
+		TEST(test_unread_files_are_like_those_that_were_read),
+		TEST(test_files_that_nothing_has_read_count_once),
+		TEST(test_a_page_that_two_members_map_counts_once),
+		TEST(test_a_part_that_rests_on_the_bound_makes_it_a_bound),
+		TEST(test_huge_pages_are_at_most_those_of_the_machine),
+		TEST(test_a_segment_counts_once_with_pages_that_no_process_maps),
+		TEST(test_parts_of_the_members_add_up),
+		TEST(test_a_job_whose_processes_have_ended_has_no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
