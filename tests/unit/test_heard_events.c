@@ -215,7 +215,7 @@ static void test_the_queue_says_which_processes_have_ended(void **state)
 }
 
 /* A job that forks faster than passes come: the rest is unknown, and says so. */
-static void test_the_queue_has_a_limit_and_says_what_is_lost(void **state)
+static void test_the_queue_has_a_limit_and_notes_the_loss(void **state)
 {
 	struct heard_events heard;
 
@@ -261,7 +261,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_a_late_fork_leaves_what_is_known),
 		cmocka_unit_test(test_only_the_first_exec_after_a_fork_is_told_as_the_first),
 		cmocka_unit_test(test_the_queue_says_which_processes_have_ended),
-		cmocka_unit_test(test_the_queue_has_a_limit_and_says_what_is_lost),
+		cmocka_unit_test(test_the_queue_has_a_limit_and_notes_the_loss),
 		cmocka_unit_test(test_names_of_a_batch_have_a_limit),
 	};
 

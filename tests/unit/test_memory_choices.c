@@ -92,11 +92,7 @@ static struct member *add(uint64_t family, bool is_forked, int64_t rollup_ns)
 				  .memory.anon_at_faults = PAGES,
 				  .memory.rollup_ns = rollup_ns,
 				  .memory.rollup_pages = PAGES,
-				  .stat_fd = -1,
-				  .memory.statm_fd = -1,
-				  .cpu.io_fd = -1,
-				  .cpu.schedstat_fd = -1,
-				  .children_fd = -1};
+				  .files = {-1, -1, -1, -1, -1}};
 	while (slots[slot])
 		slot = (slot + 1) & (SLOTS - 1);
 	slots[slot] = (uint32_t)++tree.count;
@@ -250,7 +246,7 @@ static void test_a_sampled_family_returns_to_rollups_well_below_the_limit(void *
 }
 
 /* Its pages were common with the fork alone, so they are its own now, although nothing of it changed. */
-static void test_a_parent_whose_fork_has_freed_its_pages_is_read_again(void **state)
+static void test_a_parent_is_read_again_once_its_fork_has_freed_pages(void **state)
 {
 	(void)state;
 	add_family(3);
@@ -397,7 +393,7 @@ UNIT_TESTS
 		TEST(test_a_refused_reading_is_tried_again_after_ten_seconds),
 		TEST(test_many_files_beside_a_sampled_family_are_sampled),
 		TEST(test_a_sampled_family_returns_to_rollups_well_below_the_limit),
-		TEST(test_a_parent_whose_fork_has_freed_its_pages_is_read_again),
+		TEST(test_a_parent_is_read_again_once_its_fork_has_freed_pages),
 		TEST(test_growth_by_faults_needs_no_reading_without_huge_pages),
 		TEST(test_later_readings_have_less_than_the_first_ones),
 		TEST(test_part_of_the_time_by_the_size_of_the_tree),

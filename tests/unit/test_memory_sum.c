@@ -78,11 +78,7 @@ static struct member *add(int anon_mib, int shared_mib)
 				  .memory.anon_at_faults = anon_mib * MIB_PAGES,
 				  .memory.rollup_ns = 1000,
 				  .memory.rollup_pages = 1,
-				  .stat_fd = -1,
-				  .memory.statm_fd = -1,
-				  .cpu.io_fd = -1,
-				  .cpu.schedstat_fd = -1,
-				  .children_fd = -1};
+				  .files = {-1, -1, -1, -1, -1}};
 	while (slots[slot])
 		slot = (slot + 1) & (SLOTS - 1);
 	slots[slot] = (uint32_t)++tree.count;
@@ -271,7 +267,7 @@ static void test_parts_of_the_members_add_up(void **state)
 	assert_int_equal((int64_t)(members[1].memory.share + 0.5), 33 * MIB);
 }
 
-static void test_a_job_whose_processes_have_ended_has_no_memory(void **state)
+static void test_a_job_of_ended_processes_has_no_memory(void **state)
 {
 	(void)state;
 	add(100, 0)->is_zombie = true;
@@ -295,7 +291,7 @@ UNIT_TESTS
 		TEST(test_huge_pages_are_at_most_those_of_the_machine),
 		TEST(test_a_segment_counts_once_with_pages_that_no_process_maps),
 		TEST(test_parts_of_the_members_add_up),
-		TEST(test_a_job_whose_processes_have_ended_has_no_memory),
+		TEST(test_a_job_of_ended_processes_has_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -496,7 +496,7 @@ static void bytes_of_calls_were_rounded_down(void **state)
 }
 
 /* Passes and looks have seen all of its 1 ms, and it slept on. Others of the job were busy. */
-static void a_sleeper_gets_nothing_of_what_others_used(void **state)
+static void a_sleeper_gets_no_time_of_others(void **state)
 {
 	struct world *world = *state;
 
@@ -554,7 +554,7 @@ UNIT_TESTS
 			the_time_between_a_fork_and_its_first_exec_is_the_new_programs, begin, end),
 		cmocka_unit_test_setup_teardown(the_time_before_a_later_exec_stays_with_the_earlier_program,
 						begin, end),
-		cmocka_unit_test_setup_teardown(a_sleeper_gets_nothing_of_what_others_used, begin, end),
+		cmocka_unit_test_setup_teardown(a_sleeper_gets_no_time_of_others, begin, end),
 		cmocka_unit_test_setup_teardown(a_whole_life_tells_how_busy_it_was, begin, end),
 		cmocka_unit_test_setup_teardown(a_nameless_process_counts_for_those_alike, begin, end),
 		cmocka_unit_test_setup_teardown(a_late_exec_keeps_the_name_of_a_pass, begin, end),

@@ -41,3 +41,6 @@ int64_t member_inherited_kib(const struct process_tree *tree, const struct membe
 /* Page faults of a member since a reading that did not make it larger: it replaced pages, or freed and took them again. */
 int64_t member_faulted_kib(const struct process_tree *tree, const struct member *member,
 			   const struct memory_reading *reading);
+
+/* The id whose files show the memory of a member: another thread's if the main thread has exited (pthread_exit). */
+pid_t memory_id_of(const struct process_tree *tree, const struct member *member);

@@ -1,4 +1,4 @@
-/* What the memory of a job keeps from one tick to the next. process_memory.c puts the figure together. */
+/* The state that the memory of a job keeps from one tick to the next. process_memory.c puts the figure together. */
 #pragma once
 
 #include "job/memory/memory_family.h"

@@ -8,7 +8,7 @@
  *
  * Readings must not disturb the job: each holds a process for less than a millisecond (3.5 ms in memory_correct.h). Together they
  * take at most 0.05 % of the time for one process, 0.1 % per member of a tree, and 0.6 % in total, except where new members begin. The
- * members that changed most are read first. What the others may have changed is a part of the error. Between readings,
+ * members that changed most are read first. The error includes changes of the others. Between readings,
  * /proc/PID/statm keeps the figures up to date.
  */
 #pragma once

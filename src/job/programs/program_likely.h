@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "job/programs/programs.h"
+#include "job/programs/program_table.h"
 
 #define NO_PROGRAM SIZE_MAX
 

@@ -1,7 +1,7 @@
 /* Divides the growth of the tree's totals among programs, so that their sums stay equal. See programs.h. */
 #pragma once
 
-#include "job/programs/programs.h"
+#include "job/programs/program_table.h"
 
 /* Returns the index of a program, which it adds. Beyond the limit all further ones share the last. */
 size_t programs_index(struct programs *programs, const char *name);
