@@ -167,6 +167,27 @@ def test_batches_become_objects(world, swift, helpers):
     assert not recorder.path.exists() and not list(world.spool.iterdir())
 
 
+def test_a_recording_that_grows_fast_is_cut_early(world, swift):
+    """8 MiB are cut within seconds, although the interval is an hour; less waits for it."""
+    def stored():
+        return [request for request in world.front.requests if request["method"] == "PUT"]
+
+    world.serve(store=world.store())
+    recorder = world.record()
+    process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "3600"})
+    recorder.write(3)
+    for _ in range(7):
+        recorder.file.write(b"x" * (1 << 20) + b"\n")
+    time.sleep(6)  # it looks every 5 s
+    assert world.sentinel.runs and not stored()
+    recorder.file.write(b"x" * (1 << 20) + b"\n")
+    recorder.write()
+    wait_until(stored, 20)
+    recorder.end()
+    assert end(process)[0] == 0
+    compare_rows(downloaded_rows(swift, world.sentinel.run.finish["data_uris"]), recorder.samples)
+
+
 @pytest.mark.parametrize("prefix", ["s3://bucket/a+b%20(c)/~!'*/", "s3://bucket", "s3://bucket/x//y/./z/",
                                     "s3://bucket/two words/ä€😀/=&?#;"])
 def test_prefixes(world, swift, prefix):

@@ -2,6 +2,7 @@
 #include "scratch.h"
 
 #include <errno.h>
+#include <time.h>
 
 #include "stream/spool.h"
 
@@ -158,6 +159,48 @@ static void batches_and_states(void **state)
 	assert_int_equal(rmdir("spool"), 0);
 }
 
+/* Writes the state of a run, last touched so many days ago. */
+static void put_state(struct spool *spool, const char *name, bool finished, const char *recording, int days)
+{
+	CLEANUP_BUFFER struct buffer path = BUFFER(200);
+	struct timespec times[2] = {{.tv_sec = time(NULL) - days * 86400L},
+				    {.tv_sec = time(NULL) - days * 86400L}};
+
+	snprintf(spool->name, sizeof spool->name, "%s", name);
+	spool_state_done(&spool->state);
+	spool->state = some_state();
+	spool->state.finished = finished;
+	free(spool->state.recording);
+	spool->state.recording = strdup(recording);
+	assert_int_equal(spool_write(spool), 0);
+	buffer_printf(&path, "spool/%s.state", name);
+	assert_int_equal(utimensat(AT_FDCWD, path.data, times, 0), 0);
+}
+
+/* Only a run that is sent to its end and whose recording has gone is forgotten, and that only after a month. */
+static void old_states_are_forgotten(void **state)
+{
+	struct spool spool;
+
+	(void)state;
+	assert_int_equal(spool_open(&spool, "spool"), 0);
+	put_text("here", "");
+	put_state(&spool, "sent", true, "/none/r.jsonl", 31);
+	put_state(&spool, "recent", true, "/none/r.jsonl", 29);
+	put_state(&spool, "unsent", false, "/none/r.jsonl", 400);
+	put_state(&spool, "recorded", true, "here", 400);
+	put_state(&spool, "hidden", true, "here/r.jsonl", 400); /* another error than "no such file" */
+	put_text("spool/damaged.state", "{");
+	spool_forget_old(&spool);
+	assert_false(spool_has_state(&spool, "sent"));
+	assert_true(spool_has_state(&spool, "recent"));
+	assert_true(spool_has_state(&spool, "unsent"));
+	assert_true(spool_has_state(&spool, "recorded"));
+	assert_true(spool_has_state(&spool, "hidden"));
+	assert_true(spool_has_state(&spool, "damaged"));
+	spool_close(&spool);
+}
+
 static void names_of_runs(void **state)
 {
 	char name[SPOOL_NAME_SIZE];
@@ -183,6 +226,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(a_folder_of_our_own, scratch_enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(one_process_at_a_time, scratch_enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(batches_and_states, scratch_enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(old_states_are_forgotten, scratch_enter, scratch_leave),
 		cmocka_unit_test(names_of_runs),
 	};
 

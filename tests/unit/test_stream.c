@@ -1,0 +1,498 @@
+/* Tests of src/stream/stream.c and stream_steps.c, with a destination of the test's own. Whole followers: tests/cli/test_net_*.py. */
+#include "scratch.h"
+
+#include <errno.h>
+#include <sys/file.h>
+
+#include "base/clock.h"
+#include "net/redacted_message.h"
+#include "options/destinations.h"
+#include "stream/stream_steps.h"
+
+/* A batch has the numbers of at most two samples, one a line. */
+struct tally {
+	int opened;
+};
+
+static int begun, adopted, ended, closed;
+static char received[200];
+static struct outcome answer;
+static bool refuses;
+
+static void want_tally(struct metric_set *wanted)
+{
+	(void)wanted;
+}
+
+static void open_tally(struct stream *stream)
+{
+	((struct tally *)stream->own)->opened++;
+}
+
+static void close_tally(struct stream *stream)
+{
+	closed += ((struct tally *)stream->own)->opened;
+}
+
+static int begin_tally(struct stream *stream, const struct frame *first)
+{
+	(void)first;
+	begun++;
+	stream->spool.state.payload = strdup("-");
+	return 0;
+}
+
+static int adopt_tally(struct stream *stream)
+{
+	(void)stream;
+	adopted++;
+	return 0;
+}
+
+static int cut_tally(struct stream *stream)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(100);
+	struct spool_state *state = &stream->spool.state;
+	const struct frame *frame;
+	int64_t rows = 0;
+	int r = 1;
+
+	while (rows < 2 && !state->outcome.known && (r = stream_next(stream, rows, &frame)) > 0) {
+		buffer_printf(&text, "%d\n", (int)frame->sample->sample);
+		rows++;
+	}
+	if (r < 0 || !rows)
+		return r;
+	assert_int_equal(spool_write_batch(&stream->spool, text.data, text.length), 0);
+	state->cut++;
+	state->rows += rows;
+	state->offset = stream->recording.offset;
+	assert_int_equal(spool_write(&stream->spool), 0);
+	return r > 0 && !state->outcome.known;
+}
+
+static int end_tally(struct stream *stream)
+{
+	ended++;
+	stream->spool.state.outcome.known = true;
+	return spool_write(&stream->spool);
+}
+
+static enum stream_step send_tally(struct stream *stream)
+{
+	CLEANUP_BUFFER struct buffer bytes = BUFFER(0);
+	const struct spool_state *state = &stream->spool.state;
+
+	if (state->sent == state->cut) {
+		if (!state->outcome.known)
+			return STEP_IDLE;
+		stream_forget(stream);
+		return STEP_FINISHED;
+	}
+	if (refuses)
+		return stream_refused(stream, "count", &answer);
+	if (answer.verdict == VERDICT_RETRY)
+		return stream_failed(stream, "count", &answer);
+	if (!stream_read_batch(stream, &bytes))
+		return STEP_MADE;
+	strncat(received, bytes.data, bytes.length);
+	stream_count_sent(stream, true);
+	stream_went_well(stream);
+	return STEP_MADE;
+}
+
+static int64_t count_tally(const struct stream *stream, int64_t number)
+{
+	CLEANUP_BUFFER struct buffer bytes = BUFFER(0);
+	int64_t lines = 0;
+
+	(void)spool_read_batch(&stream->spool, number, &bytes);
+	for (size_t i = 0; i < bytes.length; i++)
+		lines += bytes.data[i] == '\n';
+	return lines;
+}
+
+static const struct destination_calls CALLS = {
+	.unit = "numbers",
+	.batch_ending = ".tally",
+	.own_bytes = sizeof(struct tally),
+	.want = want_tally,
+	.open = open_tally,
+	.close = close_tally,
+	.adopt = adopt_tally,
+	.begin = begin_tally,
+	.cut = cut_tally,
+	.end = end_tally,
+	.send = send_tally,
+	.count = count_tally,
+};
+static const struct destination TALLY = {"tally", ".tally", &CALLS};
+static const struct settings SETTINGS = {.destination = &TALLY};
+static struct patience patience;
+
+static int enter(void **state)
+{
+	message_enable(false);
+	begun = adopted = ended = closed = 0;
+	received[0] = '\0';
+	answer = (struct outcome){.retry_after_secs = -1};
+	refuses = false;
+	patience = PATIENCE;
+	return scratch_enter(state);
+}
+
+static void append(const char *format, int from, int to)
+{
+	FILE *file = fopen("r.jsonl", "a");
+
+	for (int i = from; i <= to; i++)
+		fprintf(file, format, i, i);
+	fclose(file);
+}
+
+#define SAMPLE "{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d}\n"
+#define FIRST \
+	"{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d,\"run_start\":{\"run_" \
+	"id\":\"x\"}}\n"
+#define LAST \
+	"{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d,\"run_end\":{\"exit_" \
+	"code\":3}}\n"
+
+static const char NAME[] = "h-20260401T120000.500000Z-7.tally";
+
+static struct stream open_run(bool disposable)
+{
+	struct stream stream;
+
+	assert_int_equal(
+		stream_open(&stream, &SETTINGS, &patience, "r.jsonl", 0, disposable, "spool", "/none"), 0);
+	return stream;
+}
+
+static void send_all(struct stream *stream, enum stream_step last)
+{
+	enum stream_step step;
+
+	while ((step = stream_send(stream)) == STEP_MADE)
+		;
+	assert_int_equal(step, last);
+}
+
+static bool exists(const char *ending)
+{
+	char path[200];
+
+	snprintf(path, sizeof path, "spool/%s%s", NAME, ending);
+	return access(path, F_OK) == 0;
+}
+
+/* ---- the life of a run -------------------------------------------------------------------------------------- */
+
+static void a_run_begins_is_cut_and_sent(void **state)
+{
+	struct stream stream;
+
+	(void)state;
+	append("", 0, 0);
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), 0);
+	append(FIRST, 0, 0);
+	append(SAMPLE, 1, 2);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(begun, 1);
+	assert_string_equal(stream.spool.name, NAME);
+	assert_int_equal(stream_rows_left(&stream), 3);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	assert_true(exists(".000000.tally.gz") && exists(".000001.tally.gz"));
+	assert_int_equal(stream_rows_left(&stream), 3);
+	send_all(&stream, STEP_IDLE);
+	assert_string_equal(received, "0\n1\n2\n");
+	assert_false(exists(".000000.tally.gz") || exists(".000001.tally.gz"));
+	append(LAST, 3, 3);
+	assert_int_equal(stream_cut(&stream, true), 0);
+	assert_int_equal(ended, 0); /* the recording has its own end */
+	assert_int_equal(stream.spool.state.outcome.exit_code, 3);
+	send_all(&stream, STEP_FINISHED);
+	assert_string_equal(received, "0\n1\n2\n3\n");
+	assert_int_equal(stream_rows_left(&stream), 0);
+	stream_close(&stream);
+	assert_int_equal(closed, 1);
+	/* The state stays, so that the run is not sent again. */
+	assert_true(exists(".state") && !exists(".lock"));
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), -EALREADY);
+	stream_close(&stream);
+	assert_true(exists(".state") && !exists(".lock"));
+}
+
+static void another_process_continues(void **state)
+{
+	struct stream stream, other;
+
+	(void)state;
+	append(FIRST, 0, 0);
+	append(SAMPLE, 1, 4);
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), 1);
+	other = open_run(false);
+	assert_int_equal(stream_begin(&other), -EBUSY);
+	stream_close(&other);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	assert_int_equal(stream_send(&stream), STEP_MADE);
+	stream_close(&stream);
+	/* It was killed before it unlinked what it had counted. */
+	put_file("spool/h-20260401T120000.500000Z-7.tally.000000.tally.gz", "0\n1\n", 4);
+	append(SAMPLE, 5, 5);
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(begun, 1);
+	assert_int_equal(adopted, 1);
+	assert_false(exists(".000000.tally.gz"));
+	assert_int_equal(stream_rows_left(&stream), 4);
+	assert_int_equal(stream_cut(&stream, true), 0);
+	assert_int_equal(ended, 1);
+	assert_true(stream.spool.state.outcome.failed);
+	send_all(&stream, STEP_FINISHED);
+	assert_string_equal(received, "0\n1\n2\n3\n4\n5\n");
+	stream_close(&stream);
+}
+
+static void an_appended_run_is_not_this_one(void **state)
+{
+	struct stream stream;
+
+	(void)state;
+	append(FIRST, 0, 0);
+	append(SAMPLE, 1, 1);
+	append(FIRST, 0, 0);
+	append(SAMPLE, 1, 1);
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	assert_true(stream.spool.state.outcome.known);
+	assert_int_equal(stream.spool.state.rows, 2);
+	/* At the end of a run there is nothing more to cut. */
+	assert_int_equal(stream_cut(&stream, true), 0);
+	assert_int_equal(ended, 0);
+	send_all(&stream, STEP_FINISHED);
+	assert_string_equal(received, "0\n1\n");
+	stream_close(&stream);
+}
+
+static void a_full_spool_drops_the_oldest(void **state)
+{
+	struct stream stream;
+
+	(void)state;
+	append(FIRST, 0, 0);
+	append(SAMPLE, 1, 7);
+	stream = open_run(false);
+	stream.spool.most_bytes = 8; /* two batches of 4 bytes */
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	assert_int_equal(stream.spool.state.cut, 4);
+	assert_int_equal(stream.spool.state.sent, 2);
+	assert_int_equal(stream.spool.state.rows_lost, 4);
+	assert_false(exists(".000001.tally.gz"));
+	assert_true(exists(".000002.tally.gz"));
+	send_all(&stream, STEP_IDLE);
+	assert_string_equal(received, "4\n5\n6\n7\n");
+	stream_close(&stream);
+}
+
+static void a_recording_for_streaming_alone_goes(void **state)
+{
+	struct stream stream;
+
+	(void)state;
+	append(FIRST, 0, 0);
+	append(LAST, 1, 1);
+	stream = open_run(true);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_false(stream_lost_name(&stream));
+	assert_int_equal(stream_cut(&stream, true), 0);
+	send_all(&stream, STEP_FINISHED);
+	stream_close(&stream);
+	assert_int_not_equal(access("r.jsonl", F_OK), 0);
+	assert_false(exists(".state") || exists(".lock"));
+}
+
+static void a_lost_recording_leaves_its_batches(void **state)
+{
+	struct stream stream;
+
+	(void)state;
+	append(FIRST, 0, 0);
+	append(SAMPLE, 1, 2);
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	assert_int_equal(unlink("r.jsonl"), 0);
+	assert_true(stream_lost_name(&stream));
+	assert_int_equal(stream_follow_name(&stream), 0); /* there is no new file yet */
+	stream_close(&stream);
+	assert_int_equal(stream_open_spooled(&stream, &SETTINGS, &patience, NAME, "spool"), 0);
+	assert_int_equal(adopted, 1);
+	assert_int_equal(ended, 1);
+	assert_int_equal(stream_rows_left(&stream), 3);
+	send_all(&stream, STEP_FINISHED);
+	assert_string_equal(received, "0\n1\n2\n");
+	stream_close(&stream);
+	assert_int_equal(stream_open_spooled(&stream, &SETTINGS, &patience, NAME, "spool"), -EALREADY);
+	assert_int_equal(stream_open_spooled(&stream, &SETTINGS, &patience, "none", "spool"), -ENOENT);
+}
+
+static void a_new_file_of_the_name_continues_the_run(void **state)
+{
+	struct stream stream;
+
+	(void)state;
+	append(FIRST, 0, 0);
+	append(SAMPLE, 1, 1);
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(rename("r.jsonl", "r.old"), 0);
+	append("{\"timestamp\":1775044802,\"host\":\"h\",\"tracked_pid\":8,\"sample\":%d}\n", 2, 2);
+	assert_int_equal(stream_follow_name(&stream), 0); /* of another run */
+	assert_int_equal(unlink("r.jsonl"), 0);
+	append("{\"timestamp\":1775044802,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d}\n", 2, 3);
+	assert_int_equal(symlink("r.jsonl", "link"), 0);
+	assert_int_equal(stream_follow_name(&stream), 1);
+	assert_int_equal(stream_follow_name(&stream), 0);
+	assert_false(stream_lost_name(&stream));
+	assert_int_equal(stream_cut(&stream, true), 0);
+	send_all(&stream, STEP_FINISHED);
+	assert_string_equal(received, "0\n1\n2\n3\n");
+	stream_close(&stream);
+	/* The new file alone leads to the run, which is sent. */
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), -EALREADY);
+	stream_close(&stream);
+}
+
+/* ---- failures ----------------------------------------------------------------------------------------------- */
+
+static struct stream run_to_send(void)
+{
+	struct stream stream;
+
+	append(FIRST, 0, 0);
+	append(LAST, 1, 1);
+	stream = open_run(false);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(stream_cut(&stream, true), 0);
+	return stream;
+}
+
+static void a_failure_is_tried_again_later(void **state)
+{
+	struct stream stream = run_to_send();
+
+	(void)state;
+	answer.verdict = VERDICT_RETRY;
+	snprintf(answer.reason, sizeof answer.reason, "HTTP 500");
+	assert_int_equal(stream_send(&stream), STEP_WAIT);
+	assert_string_equal(stream.trouble, "cannot count: HTTP 500");
+	assert_int_equal(stream.backoff.failures, 1);
+	answer.verdict = VERDICT_DONE;
+	assert_int_equal(stream_send(&stream), STEP_WAIT); /* not yet */
+	stream.backoff.not_before_ns = 0;
+	send_all(&stream, STEP_FINISHED);
+	assert_string_equal(stream.trouble, "");
+	assert_int_equal(stream.backoff.failures, 0);
+	stream_close(&stream);
+}
+
+static void after_the_end_attempts_have_a_number_and_a_deadline(void **state)
+{
+	struct stream stream = run_to_send();
+
+	(void)state;
+	patience.grace_ns = 900 * NSEC_PER_SEC;
+	patience_end(&patience);
+	stream.attempts_most = 3;
+	answer.verdict = VERDICT_RETRY;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(stream_send(&stream), STEP_WAIT);
+		stream.backoff.not_before_ns = 0;
+	}
+	assert_int_equal(stream_send(&stream), STEP_GIVE_UP);
+	/* Without a number, until an attempt would come too late. */
+	stream.attempts_most = 0;
+	stream.backoff = (struct backoff){0};
+	assert_int_equal(stream_send(&stream), STEP_WAIT);
+	stream.backoff = (struct backoff){0};
+	patience.deadline_ns = monotonic_ns() + 50 * NSEC_PER_MSEC;
+	assert_int_equal(stream_send(&stream), STEP_GIVE_UP);
+	patience.deadline_ns = monotonic_ns();
+	stream.backoff = (struct backoff){0};
+	answer.verdict = VERDICT_DONE;
+	assert_int_equal(stream_send(&stream), STEP_GIVE_UP);
+	stream_close(&stream);
+	assert_true(exists(".000000.tally.gz") && exists(".state"));
+}
+
+static void a_refusal_is_the_end(void **state)
+{
+	struct stream stream = run_to_send();
+
+	(void)state;
+	refuses = true;
+	assert_int_equal(stream_send(&stream), STEP_GIVE_UP);
+	refuses = false;
+	assert_int_equal(stream_send(&stream), STEP_GIVE_UP);
+	stream_close(&stream);
+	assert_true(exists(".000000.tally.gz"));
+}
+
+static void a_batch_that_has_gone_is_given_up(void **state)
+{
+	struct stream stream = run_to_send();
+
+	(void)state;
+	assert_int_equal(unlink("spool/h-20260401T120000.500000Z-7.tally.000000.tally.gz"), 0);
+	send_all(&stream, STEP_FINISHED);
+	assert_int_equal(stream.spool.state.objects, 0);
+	assert_string_equal(received, "");
+	stream_close(&stream);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------------------- */
+
+static void destinations_are_found_by_their_names(void **state)
+{
+	char option[64];
+
+	(void)state;
+	assert_ptr_equal(destination_named(NULL), destination_named("auto"));
+	assert_string_equal(destination_named(NULL)->suffix, "");
+	assert_string_equal(destination_named("otlp")->name, "otlp");
+	assert_ptr_equal(destination_of_run("h-20260401T120000Z-7"), destination_named(NULL));
+	assert_ptr_equal(destination_of_run("h-20260401T120000Z-7.otlp"), destination_named("otlp"));
+	destination_option(destination_named("otlp"), option, sizeof option);
+	assert_string_equal(option, "--stream otlp ");
+	destination_option(destination_named("auto"), option, sizeof option);
+	assert_string_equal(option, "");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_run_begins_is_cut_and_sent, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(another_process_continues, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(an_appended_run_is_not_this_one, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_full_spool_drops_the_oldest, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_recording_for_streaming_alone_goes, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_lost_recording_leaves_its_batches, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_new_file_of_the_name_continues_the_run, enter,
+						scratch_leave),
+		cmocka_unit_test_setup_teardown(a_failure_is_tried_again_later, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(after_the_end_attempts_have_a_number_and_a_deadline, enter,
+						scratch_leave),
+		cmocka_unit_test_setup_teardown(a_refusal_is_the_end, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_batch_that_has_gone_is_given_up, enter, scratch_leave),
+		cmocka_unit_test(destinations_are_found_by_their_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
