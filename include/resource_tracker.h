@@ -32,7 +32,7 @@
  * they return -ECHILD, or RT_STATE_STOPPED, true or INT64_MAX where the type requires that. rt_close() then closes
  * its files and leaves its memory.
  *
- * Units are part of the names: _secs, _ms, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent),
+ * Units are part of the names: _secs, _ms, _ns, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent),
  * _cores. Two names are older than this rule: cpu.utilization_pct and cpu.cgroup_utilization_pct count cores
  * in use. rt_metric_get_info() returns the unit of each metric, and the source of its number. An absent value is
  * RT_TYPE_NONE with a reason, never 0.
@@ -244,7 +244,7 @@ RT_API void rt_close(rt_tracker *tracker);
 /* ---- streaming ------------------------------------------------------------------------------------- */
 
 /*
- * If the setting "stream" is "auto" (default: "off") and SENTINEL_API_TOKEN has a token, rt_open() starts a
+ * Streaming uploads the recording while it is written. If the setting "stream" is "auto" (default: "off") and SENTINEL_API_TOKEN has a token, rt_open() starts a
  * program that reads the recording from disk and uploads it: docs/STREAMING.md. The program is not a child of
  * this process. Its messages come through rt_next_warning(), and its errors never change a sample. Without
  * streaming no socket is opened. With "otlp" it sends to OTEL_EXPORTER_OTLP_ENDPOINT instead: docs/OTLP.md.
@@ -299,7 +299,7 @@ RT_API int rt_wait_for_samples(rt_tracker *tracker, int64_t n, double timeout_se
  */
 typedef uint32_t rt_metric;
 
-/* "cpu.process_cores_used", "memory.used_mib", "disk.read_bytes_per_sec", "disk.mounts.used_pct"; 0: unknown. */
+/* Finds a metric by its name: "cpu.process_cores_used", "memory.used_mib", "disk.read_bytes_per_sec", ... 0: unknown. */
 RT_API rt_metric rt_metric_find(const char *name);
 
 struct rt_metric_info {
@@ -336,7 +336,7 @@ RT_API int rt_get_named(rt_tracker *tracker, const char *name, struct rt_value *
 RT_API size_t rt_instance_count(rt_tracker *tracker, rt_metric metric);
 
 /*
- * A snapshot: all values of the newest sample, copied, so they are of one moment and stay the same while other samples are taken.
+ * Copies all values of the newest sample, so they are of one moment and stay the same while other samples are taken.
  * Several threads may read one snapshot at once. Texts live as long as the snapshot. -ENODATA: no sample yet.
  */
 typedef struct rt_snapshot rt_snapshot;
@@ -353,8 +353,7 @@ struct rt_snapshot_entry {
 	size_t size; /* sizeof(struct rt_snapshot_entry), set by the caller */
 	rt_metric metric;
 	size_t instance;
-	const char *
-		key; /* of the instance: the name of a disk, an interface, a program, ...; NULL: it has none */
+	const char *key; /* the name of the disk, interface, program, ...; NULL: it has none */
 	struct rt_value value;
 };
 /*
@@ -370,7 +369,7 @@ RT_API int rt_snapshot_each(const rt_snapshot *snapshot, struct rt_snapshot_entr
 /* The newest sample as one JSON line without newline. Free it with rt_free(). -ENODATA: no sample yet. */
 RT_API int rt_sample_json(rt_tracker *tracker, char **ret_json);
 /*
- * One line "name: reason" for each absent value of the newest sample. If run_start.figures_from is not "kernel", a line "run_start.figures_from
+ * Tells why values are absent: one line "name: reason" for each absent value of the newest sample. If run_start.figures_from is not "kernel", a line "run_start.figures_from
  * is ..." stands before them. Free the text with rt_free(). -ENODATA: no sample yet.
  */
 RT_API int rt_explain_absent(rt_tracker *tracker, char **ret_text);
@@ -435,7 +434,7 @@ RT_API const char *rt_csv_heading(const char *layout, size_t column);
  * Lists the live descendants of a process, without itself, and returns their number. Free *ret_pids with rt_free().
  */
 RT_API ssize_t rt_process_descendants(pid_t pid, pid_t **ret_pids);
-/* In bytes; RSS from /proc/PID/statm, PSS from /proc/PID/smaps_rollup. */
+/* Memory of a process in bytes: RSS from /proc/PID/statm, PSS from /proc/PID/smaps_rollup. */
 RT_API int rt_process_rss(pid_t pid, int64_t *ret_bytes);
 RT_API int rt_process_pss(pid_t pid, int64_t *ret_bytes);
 /*
@@ -522,7 +521,7 @@ RT_API int rt_discover(unsigned int what, double timeout_secs, char **ret_json);
 typedef struct rt_marks rt_marks;
 RT_API int rt_marks_open(const char *path, rt_marks **ret_marks);
 RT_API void rt_marks_close(rt_marks *marks);
-/* Returns the number of the phase, for its stop; 0 if `marks` is NULL. */
+/* Marks the start and the end of a phase. The start returns the number of the phase, for its end; 0 if `marks` is NULL. */
 RT_API int64_t rt_mark_start(rt_marks *marks, const char *name);
 RT_API int rt_mark_stop(rt_marks *marks, const char *name, int64_t number);
 

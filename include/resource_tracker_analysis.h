@@ -17,6 +17,10 @@
  * set, and -E2BIG if the caller's header is a later one and a member that this library lacks is not zero. The other structs
  * keep their members as long as the soname stays.
  *
+ * Units are part of the names: _secs, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent), usd_per_hour. The figures are those of the
+ * recording, whose metrics name their sources (`resource-tracker metrics --json`); statistics and summaries say in their names how they
+ * were computed. An absent value is RT_TYPE_NONE with a reason, never 0.
+ *
  * Threads: every call may be made from any thread. One object is used by one thread at a time; different
  * objects are independent.
  */
@@ -115,7 +119,7 @@ RT_API int rt_stats_combine(const rt_stats *const *stats, size_t count, rt_stats
 			    struct rt_problem *ret_problem);
 RT_API void rt_stats_free(rt_stats *stats);
 
-/* RT_TYPE_NONE: absent, or no such entry. */
+/* A figure by its column and name. RT_TYPE_NONE: absent, or no such entry. */
 RT_API struct rt_value rt_stats_get(const rt_stats *stats, const char *column, const char *name);
 /* The entries by index, in order. -ENOENT past the last one. Texts live as long as the stats. */
 RT_API int rt_stats_entry(const rt_stats *stats, size_t index, const char **ret_column, const char **ret_name,
@@ -128,7 +132,7 @@ RT_API int rt_stats_to_text(const rt_stats *stats, char **ret_text);
 /* The figures of the last run in the files. The result depends on the files alone. */
 typedef struct rt_summary rt_summary;
 
-/* -ENODATA: no sample yet; else the errors of rt_record_open(). */
+/* Reads the last run. -ENODATA: no sample yet; else the errors of rt_record_open(). */
 RT_API int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
 			   struct rt_problem *ret_problem);
 /*
@@ -161,7 +165,7 @@ struct rt_program_use {
 };
 /* The programs, the one with most CPU time first, and "others" last. -ENOENT past the last one. */
 RT_API int rt_summary_program(const rt_summary *summary, size_t index, struct rt_program_use *ret_use);
-/* {"run":{...},"end":{...},"time":{...},"cores":{...},"memory":{...},...}; units are part of the names. */
+/* The summary as JSON: {"run":{...},"end":{...},"time":{...},"cores":{...},"memory":{...},...}; units are part of the names. */
 RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
 
 enum rt_size_unit {
@@ -292,9 +296,9 @@ RT_API int rt_advice_find_server(rt_advice *advice, const char *catalogue, const
 RT_API int rt_catalogue_price(const char *catalogue, const char *instance, double *ret_usd_per_hour,
 			      struct rt_problem *ret_problem);
 
-/* {"cpu":2,"memory":1024,"gpu":0,"vram":0,"refused":null,"evidence":{...},"notes":[...],...} */
+/* The advice as JSON: {"cpu":2,"memory":1024,"gpu":0,"vram":0,"refused":null,"evidence":{...},"notes":[...],...} */
 RT_API int rt_advice_to_json(const rt_advice *advice, char **ret_text);
-/* For people. */
+/* The advice as text for people. */
 RT_API int rt_advice_to_text(const rt_advice *advice, char **ret_text);
 /*
  * Text to copy and paste: "slurm", "kubernetes", "docker", "nextflow", "snakemake", "metaflow". -EINVAL:
@@ -337,7 +341,7 @@ RT_API int rt_regions_phase(const rt_regions *regions, size_t index, struct rt_p
 /* The times at which a call began and ended, in seconds since 1970. */
 RT_API int rt_regions_call(const rt_regions *regions, size_t phase, size_t index, double *ret_start,
 			   double *ret_stop);
-/* With the keys and layout of gpu_tracker's analysis. */
+/* The phases as JSON or text, with the keys and layout of gpu_tracker's analysis. */
 RT_API int rt_regions_to_json(const rt_regions *regions, char **ret_text);
 RT_API int rt_regions_to_text(const rt_regions *regions, char **ret_text);
 /* ---- comparison ------------------------------------------------------------------------------------ */
@@ -352,7 +356,7 @@ typedef struct rt_comparison rt_comparison;
 struct rt_compared_run {
 	const char *side, *path;
 };
-/* -EINVAL: fewer than two sides. */
+/* Compares them. -EINVAL: fewer than two sides. */
 RT_API int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparison **ret_comparison,
 		      struct rt_problem *ret_problem);
 RT_API void rt_comparison_free(rt_comparison *comparison);
@@ -436,7 +440,7 @@ RT_API int rt_combine(const char *const *paths, size_t path_count, const char *o
 RT_API int rt_run_line(const char *recording, char **ret_text, struct rt_problem *ret_problem);
 
 /*
- * Appends this line to a file of runs, as the command does with --runs: with one write(2), beside any number of other writers.
+ * Appends the line of a run to a file of runs, as the command does with --runs: with one write(2), beside any number of other writers.
  * Call it when the recording is complete. -EINVAL: the file is something else, or another user may have planted it.
  */
 RT_API int rt_runs_append(const char *runs, const char *recording, struct rt_problem *ret_problem);

@@ -1,7 +1,11 @@
 /*
  * resource_tracker_value.h: a value as both libraries give it. resource_tracker.h and resource_tracker_analysis.h include this.
  *
- * Any thread may make these calls at any time. They cannot fail.
+ * Units: a value has the unit that its name says (_secs, _mib, ...).
+ *
+ * Ownership: texts that these calls return are constant. The caller frees none.
+ *
+ * Threads: any thread may make these calls at any time. They cannot fail.
  */
 #ifndef RESOURCE_TRACKER_VALUE_H
 #define RESOURCE_TRACKER_VALUE_H

@@ -37,7 +37,7 @@ def files_below(root):
 def test_install_puts_each_file_where_the_system_looks(build, tmp_path):
     prefix = install(build, tmp_path)
     assert {"bin/resource-tracker", "libexec/resource-tracker/resource-tracker-analysis", "libexec/resource-tracker/resource-tracker-helper",
-            "share/man/man1/resource-tracker.1", "share/man/man1/resource-tracker-summary.1",
+            "share/man/man1/resource-tracker.1", "share/man/man3/rt_open.3", "share/man/man1/resource-tracker-summary.1",
             "share/bash-completion/completions/resource-tracker.bash", "share/zsh/site-functions/_resource-tracker",
             "share/fish/vendor_completions.d/resource-tracker.fish", "include/resource_tracker.h",
             "include/resource_tracker_value.h"} <= files_below(prefix)

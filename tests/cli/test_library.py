@@ -4,6 +4,7 @@ import errno
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -52,6 +53,44 @@ def test_each_documented_error_has_a_text_of_its_own(run):
              if text(call.encode(), -getattr(errno, name)).decode() == os.strerror(getattr(errno, name))]
     # A missing file and a missing right need no other words than those of the C library.
     assert [one for one in plain if not one.endswith((": ENOENT", ": EACCES"))] == []
+
+
+def functions():
+    """(header, function) for each public function."""
+    return [(path.name, name) for path in HEADERS for name in re.findall(r"^RT_API\b[^;(]*?\b(rt_\w+)\(", code_of(path), re.M)]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("man3")
+    subprocess.run([TOP / "tools/make-man3", "1.2.3", folder, *HEADERS], check=True)
+    listed = subprocess.run([TOP / "tools/make-man3", "--list", *HEADERS], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    assert sorted(listed) == sorted(path.name for path in folder.iterdir())
+    return folder
+
+
+def test_each_public_function_has_a_page(pages):
+    assert len(functions()) > 120
+    for header, name in functions():
+        text = (pages / f"{name}.3").read_text()
+        parts = dict(re.findall(r"^\.SH ([A-Z ]+)\n(.*?)(?=^\.SH |\Z)", text, re.S | re.M))
+        for part in ("NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUE", "UNITS", "OWNERSHIP", "THREADS"):
+            assert len(parts.get(part, "").split()) > 1, f"{name} has nothing under {part}"
+        assert re.search(rf"\b{name}\b.* \\- \S", parts["NAME"]) and f"#include <{header}>" in parts["SYNOPSIS"]
+        assert re.search(rf"\b{name}\(", parts["SYNOPSIS"]) and "*" not in parts["DESCRIPTION"][:2]
+    # The errors are those of the comment, and a struct stands where a call takes it.
+    assert ".B \\-EBUSY\na live recording has locked an output\n" in (pages / "rt_open.3").read_text()
+    assert "struct rt_snapshot_entry {" in (pages / "rt_snapshot_each.3").read_text()
+    assert "ERRORS" not in (pages / "rt_close.3").read_text()
+
+
+@pytest.mark.parametrize("command", [["groff", "-ww", "-z", "-man", "-Tutf8"], ["mandoc", "-T", "lint", "-W", "warning"]],
+                         ids=lambda command: command[0])
+def test_pages_render_without_a_warning(pages, command):
+    if not shutil.which(command[0]):
+        pytest.skip(f"{command[0]} is not installed")
+    done = subprocess.run([*command, *sorted(pages.iterdir())], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert [line for line in done.stdout.splitlines() if "referenced manual not found" not in line] == []
 
 
 def test_a_program_that_links_both_libraries_has_one_of_each_symbol(run, tmp_path):
