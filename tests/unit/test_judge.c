@@ -54,7 +54,7 @@ static void a_signal_that_the_witness_got_was_sent_to_the_job(void **state)
 	assert_false(witness_was_sent(&wrap, &signal));
 }
 
-/* The sender of a list may reach the witness 50 ms before the tracker. What came earlier was for the job alone. */
+/* The sender of a list may reach the witness 50 ms before the tracker. A signal that came earlier was for the job alone. */
 static void a_credit_lasts_for_fifty_milliseconds(void **state)
 {
 	struct undecided signal = signal_since(SIGTERM, 1000);
