@@ -2,6 +2,7 @@
 #include "verdict/summary_page.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "table/table.h"
@@ -181,20 +182,19 @@ void summary_waiting_lines(struct buffer *out, const struct run_facts *facts, in
 		{"memory", total_of(&facts->machine_memory_pressure_secs)},
 		{"I/O", total_of(&facts->machine_io_pressure_secs)},
 	};
-	CLEANUP_BUFFER struct buffer begin = BUFFER(128);
+	char begin[256];
 	size_t before;
 
-	buffer_printf(&begin, "\n  " STYLE_STRONG "%-*s" STYLE_END, label_columns, "Held up");
+	snprintf(begin, sizeof begin, "\n  " STYLE_STRONG "%-*s" STYLE_END, label_columns, "Held up");
 	before = out->length;
-	add_line(out, facts, begin.data, OWN, ARRAY_SIZE(OWN), 0.01);
+	add_line(out, facts, begin, OWN, ARRAY_SIZE(OWN), 0.01);
 	if (total_of(&facts->cpu_wait_secs) >= fmax(LARGE_SHARE * facts->recorded_secs, LEAST_SECS)) {
-		buffer_add_text(out, out->length > before ? "; " : begin.data);
+		buffer_add_text(out, out->length > before ? "; " : begin);
 		add_threads(out, facts);
 	}
-	buffer_clear(&begin);
-	buffer_printf(&begin, MACHINE_LINE "some process, not necessarily the job's, waited for ",
-		      label_columns, "Machine");
+	snprintf(begin, sizeof begin, MACHINE_LINE "some process, not necessarily the job's, waited for ",
+		 label_columns, "Machine");
 	before = out->length;
-	add_line(out, facts, begin.data, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), LARGE_SHARE);
+	add_line(out, facts, begin, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), LARGE_SHARE);
 	add_machine_kills(out, facts, label_columns, out->length > before);
 }

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+import recordings as by_hand
+
 BAD_MEMORY = pathlib.Path(__file__).resolve().parents[1] / "fakes" / "bad-memory.c"
 # How many requests the recorder makes for a short job, with room; from there on nothing is refused.
 MOST = 2000
@@ -84,10 +86,11 @@ def recordings(binary, tmp_path_factory):
     for name in ("a", "b"):
         subprocess.run([binary, "-q", "-i", "0.05", "-o", folder / f"{name}.jsonl", "--runs", folder / "runs.jsonl", "--", "sh", "-c",
                         "sleep 0.2"], check=True, env={**os.environ, "TRACKER_HISTORY": "off"})
+    (folder / "waited.jsonl").write_text(by_hand.lines(by_hand.eight_samples()))
     return folder
 
 
-COMMANDS = (("summary", "a.jsonl"), ("report", "a.jsonl", "-o", "page.html"), ("recommend", "a.jsonl"), ("stats", "a.jsonl"),
+COMMANDS = (("summary", "a.jsonl"), ("summary", "waited.jsonl"), ("report", "a.jsonl", "-o", "page.html"), ("recommend", "a.jsonl"), ("stats", "a.jsonl"),
             ("export", "a.jsonl", "-o", "x.csv"), ("compare-runs", "a.jsonl", "b.jsonl"), ("regions", "a.jsonl"),
             ("history", "runs.jsonl"), ("runs", "--runs=r.jsonl", "--", "add", "a.jsonl"),
             ("combine", "a.jsonl", "b.jsonl", "-o", "c.jsonl"))
@@ -96,12 +99,12 @@ COMMANDS = (("summary", "a.jsonl"), ("report", "a.jsonl", "-o", "page.html"), ("
 @pytest.mark.plain
 @pytest.mark.slow
 @pytest.mark.timeout(200)
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
 def test_no_analysis_crashes(refused, binary, recordings, command):
     program = f"{binary}-analysis"
     if not os.path.exists(program):
         pytest.skip("this build has no analysis")
-    words = [recordings / word if word in ("a.jsonl", "b.jsonl", "runs.jsonl") else word for word in command]
+    words = [recordings / word if word in ("a.jsonl", "b.jsonl", "waited.jsonl", "runs.jsonl") else word for word in command]
     for number in [*range(1, 70, 2), *range(70, MOST, 181)]:
         for once in (True, False):
             done = refused(number, once, "resource-tracker-analysis", program, *words)
