@@ -13,6 +13,7 @@ struct loopback {
 	pid_t pid;
 	char url[64];
 	char *asked; /* all requests, after loopback_end() */
+	size_t asked_length;
 };
 
 /* Reads a request with its body. */
@@ -72,11 +73,14 @@ static inline void loopback_serve(struct loopback *ret_server, const char *const
 
 static inline void loopback_end(struct loopback *server)
 {
-	size_t length;
-
 	kill(server->pid, SIGKILL);
 	waitpid(server->pid, NULL, 0);
-	server->asked = get_file("asked", &length);
+	server->asked = get_file("asked", &server->asked_length);
+}
+
+static inline bool loopback_was_asked(const struct loopback *server, const char *text)
+{
+	return memmem(server->asked, server->asked_length, text, strlen(text)) != NULL;
 }
 
 #define ANSWER(status, headers, body) "HTTP/1.1 " status "\r\nConnection: close\r\n" headers "\r\n" body
