@@ -10,13 +10,9 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "job/network/network_tuning.h"
 #include "kernel/proc_net_dev.h"
 #include "kernel/proc_net_route.h"
-
-enum { LOOKED_AT_ONCE = 8 };
-
-#define OTHERS_EVERY_NS (10 * NSEC_PER_SEC)
-#define OTHERS_COST_FACTOR 10000 /* looking for others takes at most 0.01 % of a core */
 
 void job_namespaces_open(struct job_namespaces *state, const struct root *root)
 {
@@ -185,7 +181,7 @@ void job_namespaces_look(struct job_namespaces *state, const struct process_tree
 	if (state->is_off)
 		return;
 	look_at(state, tree, tree->root_pid);
-	for (size_t i = 0; i < tree->count && i < LOOKED_AT_ONCE; i++) {
+	for (size_t i = 0; i < tree->count && i < NAMESPACES_LOOKED_AT; i++) {
 		const struct member *member = &tree->members[state->next_member++ % tree->count];
 
 		if (member->pid != tree->root_pid && !member->is_zombie)
@@ -196,7 +192,7 @@ void job_namespaces_look(struct job_namespaces *state, const struct process_tree
 /* The process through which it was found has exited or moved: another member may still be there. */
 static bool find_other_member(struct job_namespace *space, const struct process_tree *tree)
 {
-	for (size_t i = 0; i < tree->count && i < LOOKED_AT_ONCE; i++) {
+	for (size_t i = 0; i < tree->count && i < NAMESPACES_LOOKED_AT; i++) {
 		if (namespace_of(tree->members[i].pid) != space->id)
 			continue;
 		space->pid = tree->members[i].pid;

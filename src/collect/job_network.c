@@ -14,13 +14,8 @@
 #include "collect/collector.h"
 #include "collect/job_namespaces.h"
 #include "job/network/job_sockets.h"
+#include "job/network/network_tuning.h"
 #include "job/pass.h"
-
-#define NS_FOR_A_LOOK INT64_C(10000) /* of time, for 1 ns of work */
-#define LOOKS_MOST_NS (1 * NSEC_PER_MSEC)
-#define FIRST_LOOK_NS (30 * NSEC_PER_MSEC)
-#define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
-#define LONGEST_PAUSE_NS (1 * NSEC_PER_SEC)
 
 struct job_network {
 	bool is_off;
@@ -76,7 +71,7 @@ static int64_t next_pause_ns(const struct job_network *state, bool any_ran)
 {
 	if (any_ran && !socket_changes_none(&state->sockets.changes))
 		return LOOK_EVERY_NS;
-	return min_i64(max_i64(2 * state->pause_ns, LOOK_EVERY_NS), LONGEST_PAUSE_NS);
+	return min_i64(max_i64(2 * state->pause_ns, LOOK_EVERY_NS), LOOK_PAUSE_MOST_NS);
 }
 
 static void look_at_sockets(struct job_network *state, struct collect_context *context, int64_t now_ns)
@@ -86,10 +81,10 @@ static void look_at_sockets(struct job_network *state, struct collect_context *c
 
 	job_sockets_update(&state->sockets, context->tree, false);
 	pause_ns = state->pause_ns = next_pause_ns(state, any_ran);
-	allowance_earn(&state->for_looks, now_ns, NS_FOR_A_LOOK, LOOKS_MOST_NS);
+	allowance_earn(&state->for_looks, now_ns, LOOKS_EARN_NS, LOOKS_SAVED_NS);
 	state->for_looks.left_ns -= thread_cpu_now_ns() - begun_ns;
 	if (state->for_looks.left_ns < 0)
-		pause_ns = max_i64(pause_ns, -state->for_looks.left_ns * NS_FOR_A_LOOK);
+		pause_ns = max_i64(pause_ns, -state->for_looks.left_ns * LOOKS_EARN_NS);
 	state->look_ns = now_ns + pause_ns;
 }
 

@@ -1,4 +1,4 @@
-/* A hash table with open addressing; see id_table.h. */
+/* A hash table with open addressing. See id_table.h. */
 #include "job/network/id_table.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 enum { FIRST_CAPACITY = 64 };
 
 /* The slot of the id, or the free one where it belongs. At least a quarter of the slots is free. */
-static struct id_slot *slot_of(const struct id_table *table, uint64_t id)
+static struct id_slot *slot_of_id(const struct id_table *table, uint64_t id)
 {
 	size_t at = (size_t)((id * UINT64_C(0x9E3779B97F4A7C15)) >> 20);
 
@@ -29,7 +29,7 @@ static int grow_table(struct id_table *table)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->capacity; i++)
 		if (table->slots[i].id)
-			*slot_of(&grown, table->slots[i].id) = table->slots[i];
+			*slot_of_id(&grown, table->slots[i].id) = table->slots[i];
 	grown.count = table->count;
 	free(table->slots);
 	*table = grown;
@@ -42,7 +42,7 @@ bool id_table_find(const struct id_table *table, uint64_t id, uint32_t *ret_inde
 
 	if (!table->count || !id)
 		return false;
-	slot = slot_of(table, id);
+	slot = slot_of_id(table, id);
 	if (slot->id && ret_index)
 		*ret_index = slot->index;
 	return slot->id;
@@ -54,7 +54,7 @@ int id_table_put(struct id_table *table, uint64_t id, uint32_t index)
 
 	if (table->count >= table->capacity / 4 * 3 && grow_table(table) < 0)
 		return -ENOMEM;
-	slot = slot_of(table, id);
+	slot = slot_of_id(table, id);
 	table->count += !slot->id;
 	*slot = (struct id_slot){id, index};
 	return 0;

@@ -1,4 +1,4 @@
-/* The TCP connections of a job; see job_sockets.h. */
+/* The TCP connections of a job. See job_sockets.h. */
 #include "job/network/job_sockets.h"
 
 #include <errno.h>
@@ -10,31 +10,8 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
+#include "job/network/network_tuning.h"
 #include "metric/absent.h"
-
-enum {
-	SOCKETS_MOST = 16384,
-	FOREIGN_MOST = 65536,
-	ASKED_AT_ONCE = 32,
-	UNANSWERED_MOST = 2,
-	NOTIFICATION_ROOM = 1536, /* bytes that the kernel counts for one */
-};
-
-/* Together 0.3 ms per second, of which ASKED_AT_ONCE questions take 0.1 ms. */
-#define EARNED_BY_SEARCHES 10000 /* 1 ns for so many ns */
-#define EARNED_BY_DUMPS 10000
-#define EARNED_BY_ENDS 500 /* 0.2 % of a core */
-#define SEARCHES_MOST_NS (2 * NSEC_PER_MSEC)
-#define DUMPS_MOST_NS (3 * NSEC_PER_MSEC)
-#define ENDS_MOST_NS (100 * NSEC_PER_MSEC)
-/* How often sockets made in the job's group are listed. The search of descriptors finds them sooner, if it may see them. */
-#define GROUP_DUMP_EVERY_NS (10 * NSEC_PER_SEC)
-#define DENIED_DUMP_EVERY_NS (2 * NSEC_PER_SEC)
-#define FIRST_TRY_PAUSE_NS (100 * NSEC_PER_MSEC)
-#define LONGEST_TRY_PAUSE_NS (16 * NSEC_PER_SEC)
-#define SHORTEST_PAUSE_NS (10 * NSEC_PER_MSEC)
-#define LONGEST_PAUSE_NS (1 * NSEC_PER_SEC)
-#define EXPECTED_ENDS_PER_SEC 400
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
@@ -83,7 +60,7 @@ static struct traffic_count counted_traffic(const struct job_socket *socket)
 	return count;
 }
 
-static void add_count(struct traffic_count *sum, const struct traffic_count *more)
+static void add_socket_traffic(struct traffic_count *sum, const struct traffic_count *more)
 {
 	sum->received += more->received;
 	sum->sent += more->sent;
@@ -107,13 +84,13 @@ static void end_socket(struct job_sockets *sockets, struct job_socket *socket)
 	struct traffic_count count = counted_traffic(socket);
 
 	if (is_connection(socket)) {
-		add_count(&sockets->ended, &count);
+		add_socket_traffic(&sockets->ended, &count);
 		sockets->ended_count++;
 	}
 	socket->has_ended = true;
 }
 
-static void drop_ended(struct job_sockets *sockets)
+static void drop_ended_sockets(struct job_sockets *sockets)
 {
 	size_t kept = 0;
 
@@ -135,7 +112,7 @@ static void drop_ended(struct job_sockets *sockets)
 	}
 }
 
-/* Counters never go down; the last notification has the final ones. */
+/* Counters never go down. The last notification has the final ones. */
 static void take_figures(struct job_socket *socket, const struct diag_socket *now)
 {
 	struct diag_socket before = socket->socket;
@@ -168,7 +145,7 @@ static const struct job_socket *accepted_from(const struct job_sockets *sockets,
 	return NULL;
 }
 
-static bool is_foreign(const struct job_sockets *sockets, const struct diag_socket *socket)
+static bool is_foreign_socket(const struct job_sockets *sockets, const struct diag_socket *socket)
 {
 	return id_table_find(&sockets->foreign, socket->cookie, NULL);
 }
@@ -183,14 +160,14 @@ static struct job_socket *recognise_socket(struct job_sockets *sockets, const st
 		if (id_table_put(&sockets->by_cookie, now->cookie, (uint32_t)(socket - sockets->sockets)) < 0)
 			return NULL;
 		/* It was made outside the job and handed over. */
-		if (is_foreign(sockets, now)) {
+		if (is_foreign_socket(sockets, now)) {
 			socket->base = figures_of(now);
 			socket->trusted = false;
 		}
 		return socket;
 	}
-	if (in_group ||
-	    (now->state != TCP_LISTEN_STATE && !is_foreign(sockets, now) && accepted_from(sockets, now)))
+	if (in_group || (now->state != TCP_LISTEN_STATE && !is_foreign_socket(sockets, now) &&
+			 accepted_from(sockets, now)))
 		return add_socket(sockets, now->inode, now->cookie);
 	return NULL;
 }
@@ -222,18 +199,18 @@ static void visit_ended(void *context, const struct diag_socket *last)
 		end_socket(sockets, socket);
 		return;
 	}
-	if (is_foreign(sockets, last) || (!count.received && !count.sent))
+	if (is_foreign_socket(sockets, last) || (!count.received && !count.sent))
 		return;
 	if (accepted_from(sockets, last)) {
-		add_count(&sockets->ended, &count);
+		add_socket_traffic(&sockets->ended, &count);
 		sockets->ended_count++;
 		return;
 	}
-	add_count(&sockets->unattributed, &count);
+	add_socket_traffic(&sockets->unattributed, &count);
 	sockets->unattributed_count++;
 }
 
-static void stop_listening(struct job_sockets *sockets)
+static void stop_hearing_ends(struct job_sockets *sockets)
 {
 	if (sockets->ended_fd >= 0)
 		close(sockets->ended_fd);
@@ -241,14 +218,15 @@ static void stop_listening(struct job_sockets *sockets)
 	sockets->lost_ends = true;
 }
 
-int job_sockets_take_ended(struct job_sockets *sockets, int64_t now_ns)
+/* Takes the notifications that are there. Returns how many. */
+static int take_ended_sockets(struct job_sockets *sockets, int64_t now_ns)
 {
 	int64_t begun_ns = thread_cpu_now_ns();
 	int count;
 
 	if (sockets->ended_fd < 0)
 		return 0;
-	allowance_earn(&sockets->for_ends, now_ns, EARNED_BY_ENDS, ENDS_MOST_NS);
+	allowance_earn(&sockets->for_ends, now_ns, ENDS_EARN_NS, ENDS_SAVED_NS);
 	count = sock_diag_take_ended(sockets->ended_fd, visit_ended, sockets);
 	if (count < 0)
 		sockets->lost_ends = true;
@@ -257,13 +235,49 @@ int job_sockets_take_ended(struct job_sockets *sockets, int64_t now_ns)
 	sockets->taken_ns = now_ns;
 	/* Connections end so often on this machine that to hear of them costs more than it is worth. */
 	if (sockets->for_ends.left_ns < 0)
-		stop_listening(sockets);
+		stop_hearing_ends(sockets);
 	return count;
+}
+
+static bool has_unanswered(const struct job_sockets *sockets)
+{
+	for (size_t i = 0; i < sockets->count; i++)
+		if (sockets->sockets[i].unanswered && !sockets->sockets[i].has_ended)
+			return true;
+	return false;
+}
+
+/* How long to wait from now on for the notifications of ends, which are still on their way. */
+static int64_t patience_left(struct job_sockets *sockets, int64_t waited_ns)
+{
+	if (socket_fences_state(sockets->fences) == FENCES_WAITED_FOR)
+		return FENCES_PATIENCE_NS - waited_ns;
+	return has_unanswered(sockets) ? UNANSWERED_PATIENCE_NS - waited_ns : 0;
+}
+
+/* Waits at most half a second until the kernel has told of all ends. If it has not, `lost_ends` is set. */
+static void wait_for_ends(struct job_sockets *sockets, const struct root *root, int64_t now_ns)
+{
+	int64_t begun_ns = now_ns;
+	bool quiet = !sockets->count && !sockets->ended_count && !sockets->unattributed_count;
+
+	if (sockets->ended_fd < 0 || quiet)
+		return;
+	sockets->lost_ends |= socket_fences_begin(&sockets->fences) < 0;
+	while (sockets->fences && sockets->ended_fd >= 0 && patience_left(sockets, now_ns - begun_ns) > 0) {
+		(void)sock_diag_wait(sockets->ended_fd, 1);
+		now_ns = root_monotonic_ns(root);
+		(void)take_ended_sockets(sockets, now_ns);
+	}
+	if (sockets->fences && socket_fences_state(sockets->fences) != FENCES_ALL_PASSED)
+		sockets->lost_ends = true;
+	socket_fences_end(sockets->fences);
+	sockets->fences = NULL;
 }
 
 /* ---- the beginning ----------------------------------------------------------------------------------------- */
 
-static void visit_own(void *context, int fd, uint64_t inode)
+static void visit_own_socket(void *context, int fd, uint64_t inode)
 {
 	struct job_sockets *sockets = context;
 	struct diag_socket figures;
@@ -293,10 +307,10 @@ void job_sockets_open(struct job_sockets *sockets, const struct root *root, bool
 	sockets->changes.file = KEPT_FILE("proc/net/sockstat");
 	/* Before there are sockets of ours. */
 	if (!attached)
-		socket_holders_search_self(root, visit_own, sockets);
+		socket_holders_search_self(root, visit_own_socket, sockets);
 	sockets->ended_fd = sock_diag_listen(&sockets->room);
 	sockets->lost_ends = sockets->ended_fd < 0;
-	sockets->room /= NOTIFICATION_ROOM;
+	sockets->room /= NOTIFICATION_ROOM_BYTES;
 	/* If the kernel notifies, it will answer as well, and a job of a moment needs no answers. */
 	if (sockets->lost_ends)
 		open_for_questions(sockets);
@@ -306,7 +320,7 @@ void job_sockets_close(struct job_sockets *sockets)
 {
 	if (sockets->ask_fd >= 0)
 		close(sockets->ask_fd);
-	stop_listening(sockets);
+	stop_hearing_ends(sockets);
 	kept_file_close(&sockets->changes.file);
 	free(sockets->sockets);
 	id_table_done(&sockets->by_inode);
@@ -422,7 +436,7 @@ static void dump_if_due(struct job_sockets *sockets, const struct process_tree *
 	int64_t begun_ns;
 	int error = 0;
 
-	allowance_earn(&sockets->for_dumps, now_ns, EARNED_BY_DUMPS, DUMPS_MOST_NS);
+	allowance_earn(&sockets->for_dumps, now_ns, DUMPS_EARN_NS, DUMPS_SAVED_NS);
 	if ((!unresolved && !for_group) || sockets->for_dumps.left_ns <= 0)
 		return;
 	begun_ns = thread_cpu_now_ns();
@@ -489,7 +503,7 @@ static bool came_too_late(struct job_sockets *sockets, const struct process_tree
 static void search_holders(struct job_sockets *sockets, struct process_tree *tree, int64_t now_ns,
 			   bool is_last)
 {
-	allowance_earn(&sockets->for_searches, now_ns, EARNED_BY_SEARCHES, SEARCHES_MOST_NS);
+	allowance_earn(&sockets->for_searches, now_ns, SEARCHES_EARN_NS, SEARCHES_SAVED_NS);
 	socket_changes_look(&sockets->changes, tree->root, sockets->lost_ends ? -1 : sockets->notified_count);
 	if (sockets->for_searches.left_ns <= 0 ||
 	    (!is_last && !socket_changes_any(&sockets->changes, now_ns)))
@@ -507,19 +521,19 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 		return;
 	if (is_last && !sockets->has_begun && came_too_late(sockets, tree)) {
 		sockets->has_begun = true;
-		(void)job_sockets_take_ended(sockets, now_ns);
-		job_sockets_wait_for_ends(sockets, tree->root, now_ns);
-		drop_ended(sockets);
+		(void)take_ended_sockets(sockets, now_ns);
+		wait_for_ends(sockets, tree->root, now_ns);
+		drop_ended_sockets(sockets);
 		return;
 	}
 	job_sockets_begin(sockets, tree);
-	(void)job_sockets_take_ended(sockets, now_ns);
+	(void)take_ended_sockets(sockets, now_ns);
 	search_holders(sockets, tree, now_ns, is_last);
 	dump_if_due(sockets, tree, now_ns);
 	ask_for_dump(sockets, is_last ? sockets->count : ASKED_AT_ONCE);
 	if (is_last)
-		job_sockets_wait_for_ends(sockets, tree->root, now_ns);
-	drop_ended(sockets);
+		wait_for_ends(sockets, tree->root, now_ns);
+	drop_ended_sockets(sockets);
 }
 
 int64_t job_sockets_attend(struct job_sockets *sockets, int64_t now_ns)
@@ -529,13 +543,13 @@ int64_t job_sockets_attend(struct job_sockets *sockets, int64_t now_ns)
 
 	if (sockets->error || sockets->ended_fd < 0)
 		return INT64_MAX;
-	count = job_sockets_take_ended(sockets, now_ns);
-	drop_ended(sockets);
+	count = take_ended_sockets(sockets, now_ns);
+	drop_ended_sockets(sockets);
 	/* Come again before a quarter of the room is used, also if as many as now come in a shorter time. */
 	expected = count > 0 ? count * NSEC_PER_SEC / since_ns : 0;
 	expected = max_i64(expected, EXPECTED_ENDS_PER_SEC);
 	pause_ns = sockets->room * NSEC_PER_SEC / (4 * expected);
-	return now_ns + max_i64(SHORTEST_PAUSE_NS, min_i64(pause_ns, LONGEST_PAUSE_NS));
+	return now_ns + max_i64(ENDS_PAUSE_LEAST_NS, min_i64(pause_ns, ENDS_PAUSE_MOST_NS));
 }
 
 void job_sockets_total(const struct job_sockets *sockets, struct job_traffic *ret_traffic)
@@ -560,7 +574,7 @@ void job_sockets_total(const struct job_sockets *sockets, struct job_traffic *re
 			traffic.reason = ABSENT_NO_SUCH_COUNTER;
 		if (!is_connection(socket) || socket->has_ended)
 			continue;
-		add_count(&traffic.known, &count);
+		add_socket_traffic(&traffic.known, &count);
 		traffic.open_count++;
 		traffic.count++;
 	}

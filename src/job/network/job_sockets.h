@@ -1,7 +1,7 @@
 /*
  * The bytes that the TCP connections of a job have transferred.
  *
- *   which are the job's   made in its own cgroup; found among its members' descriptors; or accepted from a listening
+ *   which are the job's   made in its own cgroup, found among its members' descriptors, or accepted from a listening
  *                         socket of the job. A connection that several members share counts once, and it stays the
  *                         job's when its process has ended.
  *   how much              the kernel's counters of each connection: payload without headers. The last figures come with
@@ -36,7 +36,7 @@ struct job_socket {
 	uint64_t inode;            /* 0: found by its cookie only */
 	struct diag_socket socket; /* cookie 0: not in the kernel's table yet */
 	struct traffic_count base; /* before it was the job's */
-	bool is_held; /* a member has it; false: only the tracker's own descriptor, which a job may inherit */
+	bool is_held; /* a member has it. false: only the tracker's own descriptor, which a job may inherit */
 	bool trusted; /* listening: no process outside the job accepts from it */
 	bool has_ended;
 	int unanswered; /* how many times the kernel did not know it any more */
@@ -45,14 +45,14 @@ struct job_socket {
 struct job_sockets {
 	int ask_fd;
 	int ended_fd; /* -1: no notifications */
-	int error;    /* why nothing can be known; 0: it can */
+	int error;    /* why nothing can be known. 0: it can */
 	bool has_begun;
 	bool from_start; /* the job was started by the tracker, so its new sockets count from their first byte */
 	bool lost_ends;  /* a notification was lost, or there are none: `unattributed` is unknown */
 	bool lost_tails; /* a connection of the job ended without its last figures */
 	bool overflowed; /* more sockets than the table holds */
 	bool has_datagrams;
-	uint64_t cgroup_id; /* of the job's own group; 0: none */
+	uint64_t cgroup_id; /* of the job's own group, 0 for none */
 	bool is_selected;   /* the kernel can select by that group */
 
 	struct job_socket *sockets;
@@ -83,7 +83,7 @@ struct job_sockets {
 };
 
 struct job_traffic {
-	int reason; /* why it is unknown; 0: it is known */
+	int reason; /* why it is unknown. 0: it is known */
 	struct traffic_count known;
 	int64_t open_count; /* connections now */
 	int64_t count;      /* and all so far */
@@ -105,11 +105,5 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 
 /* Takes notifications before the kernel has to drop some. Returns when to call it again. */
 int64_t job_sockets_attend(struct job_sockets *sockets, int64_t now_ns);
-
-/* Takes the notifications that are there; returns how many. job_sockets_update() and job_sockets_attend() call it. */
-int job_sockets_take_ended(struct job_sockets *sockets, int64_t now_ns);
-
-/* Waits at most half a second until the kernel has told of all ends. If it has not, `lost_ends` is set. */
-void job_sockets_wait_for_ends(struct job_sockets *sockets, const struct root *root, int64_t now_ns);
 
 void job_sockets_total(const struct job_sockets *sockets, struct job_traffic *ret_traffic);

@@ -1,9 +1,7 @@
-/* Whether there may be new sockets; see socket_changes.h. */
+/* Whether there may be new sockets. See socket_changes.h. */
 #include "job/network/socket_changes.h"
 
-#include "base/clock.h"
-
-#define SEARCH_EVERY_NS (4 * NSEC_PER_SEC)
+#include "job/network/network_tuning.h"
 
 void socket_changes_look(struct socket_changes *changes, struct root *root, int64_t ended)
 {
@@ -22,7 +20,7 @@ static bool are_equal(const struct socket_counts *now, const struct socket_count
 
 bool socket_changes_any(const struct socket_changes *changes, int64_t now_ns)
 {
-	return !changes->searched_ns || now_ns - changes->searched_ns >= SEARCH_EVERY_NS ||
+	return !changes->searched_ns || now_ns - changes->searched_ns >= SEARCH_ANYWAY_NS ||
 	       !are_equal(&changes->now, &changes->searched);
 }
 

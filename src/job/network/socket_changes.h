@@ -11,7 +11,7 @@
 
 struct socket_counts {
 	struct proc_net_sockstat kernel;
-	int64_t ended; /* sockets that have ended so far, by notifications; -1: unknown */
+	int64_t ended; /* sockets that have ended so far, by notifications. -1: unknown */
 };
 
 struct socket_changes {
@@ -20,7 +20,7 @@ struct socket_changes {
 	struct socket_counts
 		earlier; /* at the one before it, which is older than the clocks of the members */
 	struct socket_counts searched; /* all sockets in them were seen by a search */
-	int64_t searched_ns;           /* when that was; 0: never */
+	int64_t searched_ns;           /* when that was. 0: never */
 };
 
 /* Call before a search may begin, once in each update. `ended`: as in socket_counts. */

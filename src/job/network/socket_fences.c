@@ -1,4 +1,4 @@
-/* Fences behind the ends of connections; see socket_fences.h. */
+/* Fences behind the ends of connections. See socket_fences.h. */
 #include "job/network/socket_fences.h"
 
 #include <errno.h>
@@ -9,7 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { FENCES_MOST = 1024, STACK_BYTES = 128 << 10 };
+#include "job/network/network_tuning.h"
+
+enum { STACK_BYTES = 128 << 10 };
 
 struct socket_fences {
 	pthread_mutex_t lock; /* of all that follows, except `allowed` */
@@ -85,7 +87,7 @@ static void *set_fences(void *fences_)
 	return NULL;
 }
 
-static int start_thread(struct socket_fences *fences)
+static int start_fence_thread(struct socket_fences *fences)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
@@ -121,7 +123,7 @@ int socket_fences_begin(struct socket_fences **ret_fences)
 		free(fences);
 		return error;
 	}
-	error = start_thread(fences);
+	error = start_fence_thread(fences);
 	if (error) {
 		fences->holders = 1;
 		let_go(fences);

@@ -1,4 +1,4 @@
-/* Sockets among the descriptors of processes; see socket_holders.h. */
+/* Sockets among the descriptors of processes. See socket_holders.h. */
 #include "job/network/socket_holders.h"
 
 #include <errno.h>
@@ -12,19 +12,16 @@
 
 #include "base/clock.h"
 #include "base/scan.h"
+#include "job/network/network_tuning.h"
 
 enum {
 	LINK_SIZE = 64,
 	PATH_SIZE = 64,
 	PROTOCOL_SIZE = 32,
-	CLOSED_MOST = 8,          /* in a row, until the folder is listed */
-	DESCRIPTORS_MOST = 16384, /* for each process */
-	SEEN_MOST = 16384,
 };
 
 void socket_holders_done(struct socket_holders *holders)
 {
-	free(holders->holders);
 	id_table_done(&holders->seen);
 	*holders = (struct socket_holders){0};
 }
@@ -94,7 +91,7 @@ static int search_one(struct socket_holders *holders, const struct root *root, p
 }
 
 /* Visits a descriptor if it is a socket of the internet. Returns whether it is open. */
-static bool visit_own(const struct root *root, int fd, own_socket_visit *visit, void *context)
+static bool visit_own_descriptor(const struct root *root, int fd, own_socket_visit *visit, void *context)
 {
 	char name[PATH_SIZE];
 	socklen_t size = sizeof(int);
@@ -128,7 +125,7 @@ static bool search_first_numbers(const struct root *root, own_socket_visit *visi
 		return false;
 	left = folder.st_size;
 	for (int fd = 0; left > 0 && closed < CLOSED_MOST; fd++) {
-		bool is_open = visit_own(root, fd, visit, context);
+		bool is_open = visit_own_descriptor(root, fd, visit, context);
 
 		left -= is_open;
 		closed = is_open ? 0 : closed + 1;
@@ -149,52 +146,11 @@ void socket_holders_search_self(const struct root *root, own_socket_visit *visit
 		uint64_t fd;
 
 		if (scan_u64(&digits, &fd) && fd <= INT32_MAX)
-			(void)visit_own(root, (int)fd, visit, context);
+			(void)visit_own_descriptor(root, (int)fd, visit, context);
 	}
 }
 
 /* ---- all members ------------------------------------------------------------------------------------------ */
-
-static int compare_holders(const void *a, const void *b)
-{
-	pid_t first = ((const struct socket_holder *)a)->pid, second = ((const struct socket_holder *)b)->pid;
-
-	return (first > second) - (first < second);
-}
-
-static struct socket_holder *find_holder(const struct socket_holders *holders, size_t known, pid_t pid)
-{
-	const struct socket_holder key = {.pid = pid};
-
-	return known ? bsearch(&key, holders->holders, known, sizeof key, compare_holders) : NULL;
-}
-
-static bool has_room(struct socket_holders *holders)
-{
-	size_t capacity = holders->capacity ? holders->capacity * 2 : 16;
-	struct socket_holder *grown;
-
-	if (holders->count < holders->capacity)
-		return true;
-	grown = reallocarray(holders->holders, capacity, sizeof *grown);
-	if (!grown)
-		return false;
-	holders->holders = grown;
-	holders->capacity = capacity;
-	return true;
-}
-
-static void forget_the_gone(struct socket_holders *holders)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < holders->count; i++)
-		if (holders->holders[i].is_member)
-			holders->holders[kept++] = holders->holders[i];
-	holders->count = kept;
-	if (kept)
-		qsort(holders->holders, kept, sizeof holders->holders[0], compare_holders);
-}
 
 /* The descriptors of a zombie, which has none, may be denied as well. */
 static bool has_ended(const struct process_tree *tree, const struct member *member)
@@ -205,19 +161,14 @@ static bool has_ended(const struct process_tree *tree, const struct member *memb
 	       stat.start_ticks != member->start_ticks;
 }
 
-static bool search_member(struct socket_holders *holders, struct socket_holder *holder,
-			  const struct process_tree *tree, const struct member *member, socket_visit *visit,
-			  void *context)
+static void search_member(struct socket_holders *holders, const struct process_tree *tree,
+			  struct member *member, socket_visit *visit, void *context)
 {
 	int error = search_one(holders, tree->root, member->pid, visit, context);
 
-	*holder = (struct socket_holder){.pid = member->pid,
-					 .start_ticks = member->start_ticks,
-					 .clock_ns = member->cpu.looked_ns,
-					 .is_member = true};
+	member->sockets = (struct member_sockets){holders->searches, member->cpu.looked_ns};
 	if ((error == -EACCES || error == -EPERM) && !has_ended(tree, member))
 		holders->denied = true;
-	return error >= 0;
 }
 
 /* CPU time since the first call. The clock is a system call, so it is first read for the first process that is searched. */
@@ -230,48 +181,38 @@ static int64_t used_ns(int64_t *begun_ns)
 	return now_ns - *begun_ns;
 }
 
-int64_t socket_holders_search(struct socket_holders *holders, const struct process_tree *tree,
-			      int64_t allowance_ns, socket_visit *visit, void *context)
+int64_t socket_holders_search(struct socket_holders *holders, struct process_tree *tree, int64_t allowance_ns,
+			      socket_visit *visit, void *context)
 {
 	int64_t begun_ns = allowance_ns < 0 ? thread_cpu_now_ns() : -1;
-	size_t known = holders->count;
 	bool limited = allowance_ns >= 0;
 
 	holders->is_complete = true;
-	for (size_t i = 0; i < known; i++)
-		holders->holders[i].is_member = false;
+	holders->searches++;
 	/* A new process first: it may be gone soon. */
 	for (size_t i = 0; i < tree->count; i++) {
-		const struct member *member = &tree->members[i];
-		struct socket_holder *holder = find_holder(holders, known, member->pid);
+		struct member *member = &tree->members[i];
 
-		if (holder && holder->start_ticks == member->start_ticks) {
-			holder->is_member = !member->is_zombie;
+		if (member->sockets.searched || member->is_zombie)
 			continue;
-		}
-		if (member->is_zombie)
-			continue;
-		if ((limited && used_ns(&begun_ns) >= allowance_ns) || !has_room(holders)) {
+		if (limited && used_ns(&begun_ns) >= allowance_ns)
 			holders->is_complete = false;
-			continue;
-		}
-		(void)search_member(holders, &holders->holders[holders->count++], tree, member, visit,
-				    context);
+		else
+			search_member(holders, tree, member, visit, context);
 	}
 	for (size_t i = 0; i < tree->count; i++) {
-		const struct member *member = &tree->members[holders->next++ % tree->count];
-		struct socket_holder *holder = find_holder(holders, known, member->pid);
+		struct member *member = &tree->members[holders->next++ % tree->count];
+		const struct member_sockets *last = &member->sockets;
 
-		if (!holder || !holder->is_member ||
-		    (holder->clock_ns == member->cpu.looked_ns && member->cpu.looked_ns >= 0))
+		if (!last->searched || last->searched == holders->searches || member->is_zombie ||
+		    (last->clock_ns == member->cpu.looked_ns && last->clock_ns >= 0))
 			continue;
 		if (limited && used_ns(&begun_ns) >= allowance_ns) {
 			holders->next--;
 			holders->is_complete = false;
 			break;
 		}
-		(void)search_member(holders, holder, tree, member, visit, context);
+		search_member(holders, tree, member, visit, context);
 	}
-	forget_the_gone(holders);
 	return begun_ns < 0 ? 0 : used_ns(&begun_ns);
 }

@@ -9,19 +9,10 @@
 
 enum socket_protocol { SOCKET_TCP, SOCKET_DATAGRAM, SOCKET_LOCAL };
 
-struct socket_holder {
-	pid_t pid;
-	int64_t start_ticks;
-	int64_t clock_ns; /* of its last search */
-	bool is_member;   /* in this pass */
-};
-
 struct socket_holders {
-	struct socket_holder *holders; /* sorted by pid */
-	size_t count;
-	size_t capacity;
-	size_t next;          /* of those that were searched before */
-	struct id_table seen; /* inodes of sockets without byte counters */
+	size_t searches;
+	size_t next;          /* of the members that were searched before */
+	struct id_table seen; /* sockets whose protocol is known */
 	bool is_complete;     /* the last search left no member out */
 	bool denied;          /* the descriptors of some member may not be read */
 };
@@ -32,8 +23,8 @@ typedef void socket_visit(void *context, uint64_t inode, enum socket_protocol pr
 void socket_holders_done(struct socket_holders *holders);
 
 /* Searches members until `allowance_ns` of CPU time is used (less than 0: all members), and returns what it used. */
-int64_t socket_holders_search(struct socket_holders *holders, const struct process_tree *tree,
-			      int64_t allowance_ns, socket_visit *visit, void *context);
+int64_t socket_holders_search(struct socket_holders *holders, struct process_tree *tree, int64_t allowance_ns,
+			      socket_visit *visit, void *context);
 
 /*
  * Searches the descriptors of the calling process. Other threads may own them: only their links are read. A socket may be visited

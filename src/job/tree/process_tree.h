@@ -22,6 +22,7 @@
 
 #include "job/cpu/member_cpu.h"
 #include "job/memory/member_memory.h"
+#include "job/network/member_sockets.h"
 #include "job/programs/member_program.h"
 #include "kernel/proc_pid_stat.h"
 #include "kernel/root.h"
@@ -50,7 +51,7 @@ struct member {
 	int quiet_ticks;         /* passes since it last ran */
 	bool is_behind;          /* it has run since it was read; its turn comes, see process_turns.h */
 	bool has_forked;         /* a child was found since it was read */
-	int files[MEMBER_FILES]; /* -1: closed; see process_files.h */
+	int files[MEMBER_FILES]; /* -1: closed. See process_files.h */
 
 	/* How its children are found. */
 	bool listed;      /* they were read at least once */
@@ -63,18 +64,19 @@ struct member {
 	struct member_cpu cpu;
 	struct member_memory memory;
 	struct member_program program;
+	struct member_sockets sockets;
 };
 
 /* How new members are found. */
 struct tree_discovery {
-	bool knows_children;    /* task/TID/children exists; false: all of /proc is searched */
+	bool knows_children;    /* task/TID/children exists. false: all of /proc is searched */
 	bool looked_at_numbers; /* of new processes, in this pass */
 	bool tried_numbers;     /* and found all new members by them */
 	bool numbers_unknown;   /* the kernel does not tell the newest */
 	struct kept_file loadavg_file;
 	struct kept_file own_children_file; /* those of the tracker: orphans among them */
 	char own_children_path[48];
-	int64_t newest_pids[2]; /* at the last look and the one before; 0: unknown */
+	int64_t newest_pids[2]; /* at the last look and the one before, 0 if unknown */
 	int64_t newest_ns;      /* when that was */
 	uint64_t foreign[16];   /* which of those numbers belong to no member; see new_members.c */
 };
@@ -87,7 +89,7 @@ struct process_tree {
 	pid_t root_pid;
 	bool root_gone;       /* reaped or vanished */
 	int64_t seeded_ticks; /* when the tree was begun, since the boot of the machine */
-	int cgroup_folder;    /* of the tree's own cgroup, which holds nothing else; -1: none */
+	int cgroup_folder;    /* of the tree's own cgroup, which holds nothing else. -1: none */
 	int64_t fds_left;     /* how many more descriptors may be kept */
 
 	struct member *members; /* parents before children */
@@ -109,14 +111,14 @@ struct process_tree {
 	int64_t touched_ns;   /* when this pass or look began */
 	int64_t changed_ns;   /* last pass in which a member ran, came or exited, or all were read */
 	int64_t last_full_ns; /* when all members were last read */
-	bool reads_all;       /* in this pass; in a large tree, the member at hand */
+	bool reads_all;       /* in this pass. In a large tree: the member at hand */
 	bool is_last_pass;    /* set by the caller: the next pass leaves no member behind */
 	struct tree_discovery discovery;
 
 	/* Each is written in the folder of its subject alone. */
 	struct job_cpu cpu;
 	struct job_memory memory;
-	struct programs *programs; /* the use by program; NULL: not wanted */
+	struct programs *programs; /* the use by program. NULL: not wanted */
 };
 
 /* Excludes a child of the calling process from every job. */
