@@ -1,4 +1,4 @@
-/* Finds new members; see new_members.h. */
+/* Finds new members. See new_members.h. */
 #include "job/new_members.h"
 
 #include <errno.h>
@@ -360,7 +360,7 @@ static void discover_by_search(struct process_tree *tree)
 		continue;
 }
 
-static int compare_pids(const void *a, const void *b)
+static int compare_stray_pids(const void *a, const void *b)
 {
 	pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
 
@@ -377,7 +377,7 @@ static SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_
 
 	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) ||
 	    read_proc_pid_stat(tree->root, pid, &stat) < 0 || process_tree_find(tree, stat.parent_pid) ||
-	    bsearch(&stat.parent_pid, living, count, sizeof *living, compare_pids))
+	    bsearch(&stat.parent_pid, living, count, sizeof *living, compare_stray_pids))
 		return;
 	(void)discover_process(tree, pid);
 }
@@ -395,7 +395,7 @@ SELDOM static void discover_strays(struct process_tree *tree)
 	if (!pids)
 		return;
 	count = programs_living(tree->programs, pids, STRAYS_MOST);
-	qsort(pids, count, sizeof *pids, compare_pids);
+	qsort(pids, count, sizeof *pids, compare_stray_pids);
 	for (size_t i = 0; i < count && i < STRAYS_READ + tree->count; i++)
 		add_if_stray(tree, pids[(tree->passes * STRAYS_READ + i) % count], pids, count);
 	free(pids);

@@ -13,8 +13,8 @@ int discover_process(struct process_tree *tree, pid_t pid);
 int discover_root(struct process_tree *tree, pid_t pid);
 
 /*
- * Begins a pass. Adds descendants that were reparented to the calling process, their subreaper; processes that only the
- * listener knows; without children files, every process whose parent is a member.
+ * Begins a pass. Adds descendants that were reparented to the calling process, their subreaper, and processes that only the
+ * listener knows. Without children files, it adds every process whose parent is a member.
  *
  * The kernel numbers new processes and threads one after the other. If trying those numbers costs less than the lists of children,
  * they are tried instead, and the members among them are added (tree->discovery.tried_numbers). Otherwise the lists have to be read.

@@ -1,4 +1,4 @@
-/* One pass over the members of a job; see pass.h. */
+/* One pass over the members of a job. See pass.h. */
 #include "job/pass.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ static void note_sigchld(struct process_tree *tree, struct member *member, const
 }
 
 /* Reads all figures of a member again. Marks it vanished if its process has gone or another process has its pid. */
-static void read_member(struct process_tree *tree, struct member *member)
+static void read_all_of_member(struct process_tree *tree, struct member *member)
 {
 	bool first = !member->listed;
 	struct proc_pid_stat stat;
@@ -157,7 +157,7 @@ static bool must_be_read(struct process_tree *tree, const struct member *member,
 {
 	/*
 	 * Read all whose clock has moved, and some more. A zombie's clock stands still, but it may be about to
-	 * be reaped (see read_member()). The clock of a running process advances only at its next scheduler
+	 * be reaped (see read_all_of_member()). The clock of a running process advances only at its next scheduler
 	 * tick, so any process that may have reaped a child is read regardless of its clock. A process that
 	 * shares memory may become its only user (by exec of the other) without running itself.
 	 */
@@ -195,7 +195,7 @@ static bool touch_member(struct process_tree *tree, size_t i)
 	if (must_be_read(tree, member, ran)) {
 		bool was_behind = member->is_behind;
 
-		read_member(tree, member);
+		read_all_of_member(tree, member);
 		if (member->vanished)
 			return false;
 		forgive_if_older(tree, member);
@@ -217,7 +217,7 @@ static bool touch_member(struct process_tree *tree, size_t i)
 	/* A child is compared with the parent that it was forked from. */
 	member = &tree->members[i];
 	if (member->is_behind && member->has_forked)
-		read_member(tree, member);
+		read_all_of_member(tree, member);
 	return !member->vanished;
 }
 
@@ -342,7 +342,7 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 	/* A zombie's clock and stat can still be read. They give its own part, which wait4() does not separate. */
 	if (member) {
 		(void)cpu_begin_member(tree, member);
-		read_member(tree, member);
+		read_all_of_member(tree, member);
 		member->vanished = false;
 	}
 	cpu_before_reap(tree, member);

@@ -34,6 +34,6 @@ void process_tree_finish(struct process_tree *tree);
  */
 bool process_tree_look(struct process_tree *tree);
 
-/* Call before and after wait4(2) of a child of the caller; see rt_before_reap() and rt_add_exited(). */
+/* Call before and after wait4(2) of a child of the caller. See rt_before_reap() and rt_add_exited(). */
 void process_tree_before_reap(struct process_tree *tree, pid_t pid);
 void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage);

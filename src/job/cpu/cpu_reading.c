@@ -1,4 +1,4 @@
-/* The CPU time, the page faults and the I/O of one member; see cpu_reading.h. */
+/* The CPU time, the page faults and the I/O of one member. See cpu_reading.h. */
 #include "job/cpu/cpu_reading.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static bool is_around_us(const struct process_tree *tree, const struct member *m
 	return tree->cpu.own_cost && member->pid == tree->root_pid;
 }
 
-static int64_t clock_of(const struct process_tree *tree, const struct member *member)
+static int64_t member_clock_ns(const struct process_tree *tree, const struct member *member)
 {
 	int64_t clock_ns = process_clock_ns(member->pid);
 
@@ -25,7 +25,7 @@ bool cpu_has_run_since_look(const struct process_tree *tree, struct member *memb
 {
 	int64_t before_ns = member->cpu.looked_ns;
 
-	member->cpu.looked_ns = clock_of(tree, member);
+	member->cpu.looked_ns = member_clock_ns(tree, member);
 	return member->cpu.looked_ns >= 0 && member->cpu.looked_ns != before_ns;
 }
 
@@ -36,7 +36,7 @@ bool cpu_begin_member(struct process_tree *tree, struct member *member)
 	account_begin(&member->cpu.account);
 	if (!tree->uses_clock)
 		return true;
-	clock_ns = clock_of(tree, member);
+	clock_ns = member_clock_ns(tree, member);
 	member->cpu.looked_ns = clock_ns;
 	if (clock_ns < 0 || clock_ns == member->cpu.clock_ns)
 		return false;

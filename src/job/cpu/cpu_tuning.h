@@ -49,7 +49,7 @@ enum {
 	WAITING_THREADS_A_SECOND = 64,
 	WAITING_SWITCHES_A_SECOND = 24,
 	WAITING_SECONDS_SAVED = 4,
-	/* Threads of one process; the others are not followed. */
+	/* Threads of one process. The others are not followed. */
 	WAITING_THREADS_MOST = 2048,
 };
 /* A thread that has slept for a second is not read for the next four. Both are a little less. */

@@ -1,4 +1,4 @@
-/* The CPU time, the page faults and the I/O of a job; see job_cpu.h. */
+/* The CPU time, the page faults and the I/O of a job. See job_cpu.h. */
 #include "job/cpu/job_cpu.h"
 
 #include <time.h>

@@ -14,7 +14,7 @@ void cpu_set_own_cost(struct process_tree *tree, const struct own_cost *own_cost
 void cpu_forgive(struct process_tree *tree);
 void cpu_forgive_member(struct member *member);
 
-/* ---- a pass, in this order; cpu_read_member() stands in cpu_reading.h ---- */
+/* ---- a pass, in this order (cpu_read_member() stands in cpu_reading.h) ---- */
 
 void cpu_begin_pass(struct process_tree *tree);
 
@@ -39,8 +39,8 @@ void cpu_end_pass(struct process_tree *tree);
 void cpu_before_reap(struct process_tree *tree, struct member *member);
 
 /*
- * Counts what wait4(2) told of a process. `member` is NULL if it is none, or no more. Returns false if it does not count at all; then, and
- * only then, *ret_reaped stays as it is.
+ * Counts what wait4(2) told of a process. `member` is NULL if it is none, or no more. Returns false, and leaves *ret_reaped
+ * alone, if it does not count at all.
  */
 bool cpu_add_reaped(struct process_tree *tree, pid_t pid, const struct member *member,
 		    const struct rusage *usage, struct usages *ret_reaped);

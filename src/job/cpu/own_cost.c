@@ -1,4 +1,4 @@
-/* The tracker's share of a program that tracks itself; see own_cost.h. */
+/* The tracker's share of a program that tracks itself. See own_cost.h. */
 #include "job/cpu/own_cost.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The account of a tree; see process_account.h. */
+/* The account of a tree. See process_account.h. */
 #include "job/cpu/process_account.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Heirs of ended processes; see process_heir.h. */
+/* Heirs of ended processes. See process_heir.h. */
 #include "job/cpu/process_heir.h"
 
 static struct member *parent_of(const struct process_tree *tree, const struct member *member)

@@ -1,5 +1,5 @@
 /*
- * Which member has the figures of a process that has ended, or will have them; see process_account.h.
+ * Which member has the figures of a process that has ended, or will have them. See process_account.h.
  *
  * The parent that waits for a process is its heir. If the parent has ended as well, the order of the two ends is unknown: either
  * the parent had waited for its child, and the parent's heir has both, or the child had a new parent by then. The new parent is

@@ -1,4 +1,4 @@
-/* Which members are read in which pass; see process_turns.h. */
+/* Which members are read in which pass. See process_turns.h. */
 #include "job/cpu/process_turns.h"
 
 #include <unistd.h>

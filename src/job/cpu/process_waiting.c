@@ -1,4 +1,4 @@
-/* Follows how long the threads of a tree wait for a CPU; see process_waiting.h. */
+/* Follows how long the threads of a tree wait for a CPU. See process_waiting.h. */
 #include "job/cpu/process_waiting.h"
 
 #include <errno.h>
@@ -170,7 +170,7 @@ static void close_thread(struct process_tree *tree, struct followed_thread *thre
 	member_close_kept(tree, &thread->status_fd);
 }
 
-/* `fd`: where its file stays open, which saves half of the cost or more; NULL: nowhere. */
+/* `fd`: where its file stays open, which saves half of the cost or more. NULL: nowhere. */
 static ssize_t read_thread_file(struct process_tree *tree, const struct member *member, pid_t tid,
 				const char *name, int *fd)
 {

@@ -39,7 +39,7 @@ void waiting_offer_switches(struct process_tree *tree, const struct member *memb
 /* Reads a member that ran, or was just found. `is_last`: it is about to be reaped. */
 void waiting_read(struct process_tree *tree, struct member *member, bool is_last);
 
-/* Closes the kept descriptors of its threads; they stay. */
+/* Closes the kept descriptors of its threads. They stay. */
 void waiting_close(struct process_tree *tree, struct member *member);
 
 /* Frees what a member that leaves the table has. */

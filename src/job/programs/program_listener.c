@@ -21,6 +21,7 @@
 #include "job/programs/exit_records.h"
 #include "job/programs/heard_events.h"
 #include "job/programs/program_tuning.h"
+#include "job/tree/process_files.h"
 #include "kernel/netlink.h"
 #include "kernel/proc_events.h"
 enum { STACK_BYTES = 128 << 10, EVENT_BYTES = 256, STOP = -1 };
@@ -58,11 +59,6 @@ static int64_t clock_of(clockid_t clock)
 	if (clock_gettime(clock, &time) < 0)
 		return -1;
 	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
-}
-
-static int64_t process_clock_ns(pid_t pid)
-{
-	return clock_of((clockid_t)(~(unsigned)pid << 3 | 2));
 }
 
 static bool is_gone(pid_t pid)

@@ -2,6 +2,7 @@
 #include "job/programs/program_share.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -16,6 +17,35 @@ void program_begin_pass(struct program *program)
 	memset(program->io_reaped, 0, sizeof program->io_reaped);
 	/* missed_ns is kept until there is something to divide. */
 	program->process_count = 0;
+}
+
+#define MORE_PROGRAMS "more programs"
+
+size_t programs_index(struct programs *programs, const char *name)
+{
+	struct program *at;
+
+	for (size_t i = 0; i < programs->count; i++)
+		if (strcmp(programs->at[i].name, name) == 0)
+			return i;
+	if (programs->count == PROGRAMS_MOST)
+		return PROGRAMS_MOST - 1;
+	if (programs->count == programs->capacity) {
+		size_t capacity = programs->capacity * 2;
+
+		at = realloc(programs->at, capacity * sizeof *at);
+		if (!at) {
+			at = &programs->at[programs->count - 1];
+			snprintf(at->name, sizeof at->name, "%s", MORE_PROGRAMS);
+			return programs->count - 1;
+		}
+		programs->at = at;
+		programs->capacity = capacity;
+	}
+	programs->at[programs->count] = (struct program){0};
+	snprintf(programs->at[programs->count].name, sizeof programs->at->name, "%s",
+		 programs->count == PROGRAMS_MOST - 1 ? MORE_PROGRAMS : name);
+	return programs->count++;
 }
 
 /* As the outputs round it. */

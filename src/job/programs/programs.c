@@ -16,7 +16,6 @@
 #include "kernel/proc_pid_stat.h"
 
 enum { PATH_SIZE = 48, FIRST_PROGRAMS = 16 };
-#define MORE_PROGRAMS "more programs"
 
 RUNS_ONCE int programs_new(bool listens, struct programs **ret_programs)
 {
@@ -44,33 +43,6 @@ RUNS_ONCE void programs_free(struct programs *programs)
 }
 
 /* ---- programs and processes ------------------------------------------------------------------------------------- */
-
-size_t programs_index(struct programs *programs, const char *name)
-{
-	struct program *at;
-
-	for (size_t i = 0; i < programs->count; i++)
-		if (strcmp(programs->at[i].name, name) == 0)
-			return i;
-	if (programs->count == PROGRAMS_MOST)
-		return PROGRAMS_MOST - 1;
-	if (programs->count == programs->capacity) {
-		size_t capacity = programs->capacity * 2;
-
-		at = realloc(programs->at, capacity * sizeof *at);
-		if (!at) {
-			at = &programs->at[programs->count - 1];
-			snprintf(at->name, sizeof at->name, "%s", MORE_PROGRAMS);
-			return programs->count - 1;
-		}
-		programs->at = at;
-		programs->capacity = capacity;
-	}
-	programs->at[programs->count] = (struct program){0};
-	snprintf(programs->at[programs->count].name, sizeof programs->at->name, "%s",
-		 programs->count == PROGRAMS_MOST - 1 ? MORE_PROGRAMS : name);
-	return programs->count++;
-}
 
 /* Returns where a pid stands or would stand. */
 static size_t process_place(const struct programs *programs, pid_t pid)

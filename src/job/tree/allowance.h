@@ -7,7 +7,7 @@
 
 struct allowance {
 	int64_t left_ns;   /* below 0: the last work took more than there was */
-	int64_t earned_ns; /* when it last grew; 0: never, so it begins full */
+	int64_t earned_ns; /* when it last grew. 0: never, so it begins full */
 };
 
 /* Earns 1 ns in each `ns_for_one` ns. */

@@ -1,4 +1,4 @@
-/* The files of one member; see process_files.h. */
+/* The files of one member. See process_files.h. */
 #include "job/tree/process_files.h"
 
 #include <errno.h>
@@ -120,23 +120,6 @@ pid_t process_folder_next(DIR *directory)
 			return pid;
 	}
 	return 0;
-}
-
-pid_t process_other_thread(const struct root *root, pid_t pid)
-{
-	char path[PATH_SIZE];
-	DIR *directory;
-	pid_t tid;
-
-	snprintf(path, sizeof path, "%d/task", (int)pid);
-	directory = process_folder_open(root, path);
-	if (!directory)
-		return 0;
-	do {
-		tid = process_folder_next(directory);
-	} while (tid == pid);
-	closedir(directory);
-	return tid;
 }
 
 size_t process_list_threads(const struct root *root, pid_t pid, pid_t *ret_threads, size_t most)

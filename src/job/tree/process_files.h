@@ -29,11 +29,8 @@ int64_t process_clock_ns(pid_t pid);
 /* Opens a folder below /proc. Returns NULL if that fails. */
 DIR *process_folder_open(const struct root *root, const char *path);
 
-/* Returns the next entry of /proc or of a task folder that is a number; 0 at the end. */
+/* Returns the next entry of /proc or of a task folder that is a number, or 0 at the end. */
 pid_t process_folder_next(DIR *directory);
-
-/* Returns a thread of the process other than its main thread; 0: none. */
-pid_t process_other_thread(const struct root *root, pid_t pid);
 
 /* Lists at most `most` threads of the process, in the order of their creation. Returns how many. */
 size_t process_list_threads(const struct root *root, pid_t pid, pid_t *ret_threads, size_t most);

@@ -1,4 +1,4 @@
-/* The table of members; see process_tree.h. */
+/* The table of members. See process_tree.h. */
 #include "job/tree/process_tree.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 enum { FIRST_MEMBERS = 16 };
 
-static size_t slot_of(const struct process_tree *tree, pid_t pid)
+static size_t slot_of_pid(const struct process_tree *tree, pid_t pid)
 {
 	/* Fibonacci hashing, which spreads consecutive pids. */
 	return (size_t)((uint32_t)pid * UINT32_C(2654435769)) & (tree->slot_count - 1);
@@ -15,7 +15,7 @@ static size_t slot_of(const struct process_tree *tree, pid_t pid)
 
 static void insert_slot(struct process_tree *tree, size_t index)
 {
-	size_t slot = slot_of(tree, tree->members[index].pid);
+	size_t slot = slot_of_pid(tree, tree->members[index].pid);
 
 	while (tree->slots[slot])
 		slot = (slot + 1) & (tree->slot_count - 1);
@@ -33,7 +33,8 @@ struct member *process_tree_find(const struct process_tree *tree, pid_t pid)
 {
 	if (!tree->slot_count)
 		return NULL;
-	for (size_t slot = slot_of(tree, pid); tree->slots[slot]; slot = (slot + 1) & (tree->slot_count - 1))
+	for (size_t slot = slot_of_pid(tree, pid); tree->slots[slot];
+	     slot = (slot + 1) & (tree->slot_count - 1))
 		if (tree->members[tree->slots[slot] - 1].pid == pid)
 			return &tree->members[tree->slots[slot] - 1];
 	return NULL;
