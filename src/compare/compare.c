@@ -71,7 +71,7 @@ static int add_finding(struct findings *findings, const char *name, const char *
 	return 0;
 }
 
-static int add_phase(struct findings *findings, const struct region *region, size_t side)
+static int add_compared_phase(struct findings *findings, const struct region *region, size_t side)
 {
 	const struct {
 		const char *suffix, *unit;
@@ -91,16 +91,6 @@ static int add_phase(struct findings *findings, const struct region *region, siz
 							   VALUES[i].value);
 	}
 	return result;
-}
-
-static void cleanup_summary(rt_summary **summary)
-{
-	rt_summary_free(*summary);
-}
-
-static void cleanup_regions(rt_regions **regions)
-{
-	rt_regions_free(*regions);
 }
 
 /* Only these two figures can count in several ways; the name of any other tells its measure. */
@@ -130,7 +120,7 @@ static double value_of_missing(const char *name)
 	return strncmp(name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0 ? 0 : (double)NAN;
 }
 
-static int add_programs(struct findings *findings, const struct run_facts *facts, size_t side)
+static int add_compared_programs(struct findings *findings, const struct run_facts *facts, size_t side)
 {
 	int result = 0;
 
@@ -143,10 +133,10 @@ static int add_programs(struct findings *findings, const struct run_facts *facts
 	return result;
 }
 
-static int add_summary(struct findings *findings, const char *path, const rt_summary *summary, size_t side,
-		       struct rt_problem *problem)
+static int add_compared_summary(struct findings *findings, const char *path, const rt_summary *summary,
+				size_t side, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
+	CLEANUP_REGIONS rt_regions *regions = NULL;
 	struct rt_value values[RUN_FIGURE_COUNT];
 	int result = 0;
 
@@ -168,16 +158,16 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 				measures_of(&summary->facts, (enum run_figure_id)i);
 	}
 	if (result == 0)
-		result = add_programs(findings, &summary->facts, side);
+		result = add_compared_programs(findings, &summary->facts, side);
 	for (size_t i = 0; regions && i < regions->count && result == 0; i++)
-		result = add_phase(findings, &regions->list[i], side);
+		result = add_compared_phase(findings, &regions->list[i], side);
 	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
 }
 
-static int add_run(rt_comparison *comparison, struct findings *findings, const char *path, size_t side,
-		   struct rt_problem *problem)
+static int add_compared_run(rt_comparison *comparison, struct findings *findings, const char *path,
+			    size_t side, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	CLEANUP_SUMMARY rt_summary *summary = NULL;
 	int result = strcmp(path, "-") == 0 ? problem_set(problem, -ESPIPE,
 							  "runs are compared from files, not from a stream")
 					    : rt_summary_read(&path, 1, &summary, problem);
@@ -186,7 +176,7 @@ static int add_run(rt_comparison *comparison, struct findings *findings, const c
 		return result;
 	comparison->of_jobs |= summary->facts.tracked;
 	add_outcome(comparison->outcomes[side], &summary->facts);
-	return add_summary(findings, path, summary, side, problem);
+	return add_compared_summary(findings, path, summary, side, problem);
 }
 
 /* ---- figures by name --------------------------------------------------------------------------------- */
@@ -287,7 +277,7 @@ void compared_add_measures(struct buffer *out, const struct compared *compared, 
 	}
 }
 
-static bool is_new(const rt_comparison *comparison, const char *name)
+static bool is_new_finding(const rt_comparison *comparison, const char *name)
 {
 	for (size_t i = 0; i < comparison->count; i++)
 		if (strcmp(comparison->list[i].name, name) == 0)
@@ -352,7 +342,7 @@ static int gather_figures(rt_comparison *comparison, struct findings *findings)
 		struct compared *compared = &comparison->list[comparison->count];
 		bool known = false;
 
-		if (!is_new(comparison, one->name))
+		if (!is_new_finding(comparison, one->name))
 			continue;
 		*compared = (struct compared){
 			.name = strdup(one->name),
@@ -397,11 +387,6 @@ void rt_comparison_free(rt_comparison *comparison)
 	free(comparison);
 }
 
-static void cleanup_comparison(rt_comparison **comparison)
-{
-	rt_comparison_free(*comparison);
-}
-
 /* With room for `sides` sides. NULL: out of memory */
 static rt_comparison *new_comparison(size_t sides)
 {
@@ -434,7 +419,7 @@ static ssize_t find_side(rt_comparison *comparison, const char *name)
 static int compare_runs(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
 			rt_comparison **ret_comparison, struct rt_problem *ret_problem)
 {
-	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = new_comparison(run_count);
+	CLEANUP_COMPARISON rt_comparison *comparison = new_comparison(run_count);
 	__attribute__((cleanup(findings_done))) struct findings findings = {0};
 	int result = 0;
 
@@ -450,9 +435,10 @@ static int compare_runs(const struct rt_compared_run *runs, size_t run_count, rt
 			comparison->of_jobs |= summaries[i]->facts.tracked;
 			add_outcome(comparison->outcomes[side], &summaries[i]->facts);
 		}
-		result = summaries ? add_summary(&findings, runs[i].path, summaries[i], (size_t)side,
-						 ret_problem)
-				   : add_run(comparison, &findings, runs[i].path, (size_t)side, ret_problem);
+		result = summaries ? add_compared_summary(&findings, runs[i].path, summaries[i], (size_t)side,
+							  ret_problem)
+				   : add_compared_run(comparison, &findings, runs[i].path, (size_t)side,
+						      ret_problem);
 	}
 	if (result < 0)
 		return result;
@@ -471,7 +457,7 @@ int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparis
 	return compare_runs(runs, run_count, NULL, ret_comparison, ret_problem);
 }
 
-static int add_values(struct findings *findings, const struct compared_value *values, size_t count)
+static int add_given_values(struct findings *findings, const struct compared_value *values, size_t count)
 {
 	int result = 0;
 
@@ -487,10 +473,10 @@ static int add_values(struct findings *findings, const struct compared_value *va
 int compare_values(const char *const names[2], const size_t runs[2], const char *const outcomes[2],
 		   const struct compared_value *values, size_t count, rt_comparison **ret_comparison)
 {
-	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = new_comparison(2);
+	CLEANUP_COMPARISON rt_comparison *comparison = new_comparison(2);
 	__attribute__((cleanup(findings_done))) struct findings findings = {0};
 
-	if (!comparison || add_values(&findings, values, count) < 0)
+	if (!comparison || add_given_values(&findings, values, count) < 0)
 		return -ENOMEM;
 	for (size_t side = 0; side < 2; side++) {
 		comparison->sides[side] = strdup(names[side]);

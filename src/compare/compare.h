@@ -42,6 +42,12 @@ struct rt_comparison {
 	size_t percent_needs; /* changes in percent are judged if the first side has this many runs of a figure */
 };
 
+static inline void cleanup_compared(rt_comparison **comparison)
+{
+	rt_comparison_free(*comparison);
+}
+#define CLEANUP_COMPARISON __attribute__((cleanup(cleanup_compared)))
+
 /* Does the work of rt_compare() for runs whose summaries have been read. */
 int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
 		      rt_comparison **ret_comparison, struct rt_problem *ret_problem);

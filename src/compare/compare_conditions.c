@@ -100,7 +100,7 @@ static int check_figure(const rt_comparison *comparison, const struct compared *
 }
 
 /* The name of a figure, with "_" or, as the table prints it, with blanks. */
-static bool is_name(struct scan given, const char *name)
+static bool is_figure_name(struct scan given, const char *name)
 {
 	size_t length = scan_left(&given);
 
@@ -115,7 +115,7 @@ static bool is_name(struct scan given, const char *name)
 static const struct compared *find_compared(const rt_comparison *comparison, struct scan given)
 {
 	for (size_t i = 0; i < comparison->count; i++)
-		if (is_name(given, comparison->list[i].name))
+		if (is_figure_name(given, comparison->list[i].name))
 			return &comparison->list[i];
 	return NULL;
 }

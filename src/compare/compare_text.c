@@ -132,7 +132,7 @@ static const char *style_of(const struct compared *compared, size_t side, double
 	return change > 0 ? STYLE_BAD : STYLE_GOOD;
 }
 
-static void add_change(struct buffer *out, const struct compared *compared, size_t side)
+static void add_change_text(struct buffer *out, const struct compared *compared, size_t side)
 {
 	double change = compared_change_pct(compared, side), noise = compared_noise_pct(compared, side);
 	const char *style;
@@ -163,7 +163,7 @@ static void add_change(struct buffer *out, const struct compared *compared, size
 }
 
 /* "load: time" of "load.secs", where "load" is the name that the job gave the phase */
-static void add_phase_name(struct buffer *out, const char *name)
+static void add_phase_figure_name(struct buffer *out, const char *name)
 {
 	static const char *const VALUES[][2] = {{"secs", "time"},
 						{"calls", "calls"},
@@ -182,12 +182,12 @@ static void add_phase_name(struct buffer *out, const char *name)
 }
 
 /* "wall time" of "wall_time" */
-static void add_name(struct buffer *out, const struct compared *compared)
+static void add_figure_name(struct buffer *out, const struct compared *compared)
 {
 	size_t start = out->length;
 
 	if (compared->of_phase) {
-		add_phase_name(out, compared->name);
+		add_phase_figure_name(out, compared->name);
 		return;
 	}
 	buffer_add_printable(out, compared->name);
@@ -195,17 +195,18 @@ static void add_name(struct buffer *out, const struct compared *compared)
 		out->data[i] = out->data[i] == '_' ? ' ' : out->data[i];
 }
 
-static void add_line(struct grid *grid, const rt_comparison *comparison, const struct compared *compared)
+static void add_figure_row(struct grid *grid, const rt_comparison *comparison,
+			   const struct compared *compared)
 {
-	add_name(grid_cell(grid), compared);
+	add_figure_name(grid_cell(grid), compared);
 	for (size_t side = 0; side < comparison->side_count; side++) {
 		compared_add_amount(grid_cell(grid), compared->sides[side].mean, compared->unit);
 		if (side)
-			add_change(grid_cell(grid), compared, side);
+			add_change_text(grid_cell(grid), compared, side);
 	}
 }
 
-static void add_columns(struct grid *grid, const rt_comparison *comparison)
+static void add_side_columns(struct grid *grid, const rt_comparison *comparison)
 {
 	grid->keys = 1;
 	grid_add_shrinking(grid, "");
@@ -240,7 +241,7 @@ static void add_different_measures(struct buffer *out, const rt_comparison *comp
 	for (size_t side = 1; side < comparison->side_count; side++) {
 		if (compared_alike(compared, side))
 			continue;
-		add_name(out, compared);
+		add_figure_name(out, compared);
 		buffer_add_text(out, " was measured in different ways: ");
 		buffer_add_printable(out, comparison_side_name(comparison, 0));
 		buffer_add_text(out, " counts ");
@@ -309,7 +310,7 @@ static void add_figures(struct grid *grid, const rt_comparison *comparison,
 		else if (!compared->head && is_same(comparison, compared))
 			same++;
 		else
-			add_line(grid, comparison, compared);
+			add_figure_row(grid, comparison, compared);
 	}
 	if (same)
 		buffer_printf(notes,
@@ -350,7 +351,7 @@ static const struct compared *next_program(const rt_comparison *comparison, size
 }
 
 /* "cc1plus +18.2 s, ninja -0.4 s": the programs whose CPU time changed most. */
-static void add_programs(struct buffer *out, const rt_comparison *comparison, size_t side)
+static void add_changed_programs(struct buffer *out, const rt_comparison *comparison, size_t side)
 {
 	enum { SHOWN = 4 };
 	const struct compared *compared = NULL;
@@ -372,7 +373,7 @@ static void add_programs(struct buffer *out, const rt_comparison *comparison, si
 		buffer_add_char(out, '\n');
 }
 
-static void add_table(struct buffer *out, const struct grid *grid, const struct screen *screen)
+static void add_compared_table(struct buffer *out, const struct grid *grid, const struct screen *screen)
 {
 	buffer_add_char(out, '\n');
 	grid_print(grid, out, screen);
@@ -385,13 +386,13 @@ static bool is_time_of_phase(const struct compared *compared)
 	return compared->of_phase && length > 5 && strcmp(compared->name + length - 5, ".secs") == 0;
 }
 
-static void add_phases(struct buffer *out, const rt_comparison *comparison,
-		       const struct compared *const *order, const struct screen *screen)
+static void add_phase_table(struct buffer *out, const rt_comparison *comparison,
+			    const struct compared *const *order, const struct screen *screen)
 {
 	CLEANUP_GRID struct grid grid = {0};
 	size_t rows = 0, left_out = 0;
 
-	add_columns(&grid, comparison);
+	add_side_columns(&grid, comparison);
 	for (size_t i = 0; i < comparison->count; i++) {
 		bool is_common = is_in_all(comparison, order[i]);
 
@@ -400,7 +401,7 @@ static void add_phases(struct buffer *out, const rt_comparison *comparison,
 		if (!order[i]->of_phase || !is_common ||
 		    (is_same(comparison, order[i]) && !is_time_of_phase(order[i])))
 			continue;
-		add_line(&grid, comparison, order[i]);
+		add_figure_row(&grid, comparison, order[i]);
 		rows++;
 	}
 	if (rows || left_out)
@@ -422,19 +423,19 @@ static int fit_comparison(const rt_comparison *comparison, const struct screen *
 	if (!order)
 		return -ENOMEM;
 	comparison_add_verdict(&verdict, comparison);
-	add_columns(&grid, comparison);
+	add_side_columns(&grid, comparison);
 	add_outcomes(&grid, comparison);
 	add_figures(&grid, comparison, order, &notes);
 	for (size_t side = 1; side < comparison->side_count; side++)
-		add_programs(&notes, comparison, side);
+		add_changed_programs(&notes, comparison, side);
 	for (size_t i = 0; i < comparison->count; i++)
 		add_different_measures(&notes, comparison, &comparison->list[i]);
 	if (buffer_error(&verdict) || buffer_error(&notes))
 		return -ENOMEM;
 	screen_add(&out, verdict.data ? verdict.data : "", screen, 0);
-	add_table(&out, &grid, screen);
+	add_compared_table(&out, &grid, screen);
 	screen_add(&out, notes.data ? notes.data : "", screen, 0);
-	add_phases(&out, comparison, order, screen);
+	add_phase_table(&out, comparison, order, screen);
 	return buffer_take_text(&out, ret_text);
 }
 
@@ -451,4 +452,192 @@ int rt_comparison_for_screen(const rt_comparison *comparison, int fd, const char
 		return -EINVAL;
 	screen = table_screen_of(fd, colour);
 	return fit_comparison(comparison, &screen, ret_text);
+}
+
+/* ---- the verdict ---------------------------------------------------------------------------------- */
+
+/* Between single runs a smaller change may be chance. */
+/* A cause explains at least this part of a difference in wall time. */
+static const double MOST_OF_IT = 0.5;
+
+static const char *last_part_of_side(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *comparison_side_name(const rt_comparison *comparison, size_t side)
+{
+	for (size_t i = 0; i < comparison->side_count; i++)
+		if (i != side && strcmp(last_part_of_side(comparison->sides[i]),
+					last_part_of_side(comparison->sides[side])) == 0)
+			return comparison->sides[side];
+	return last_part_of_side(comparison->sides[side]);
+}
+
+void compared_add_amount(struct buffer *out, double value, const char *unit)
+{
+	/* The name says what else is counted: "96 GPUs" alone needs its unit. */
+	bool is_said = strcmp(unit, "MiB") == 0 || strcmp(unit, "bytes") == 0 || strcmp(unit, "s") == 0 ||
+		       strcmp(unit, "cores") == 0 || strcmp(unit, "GPUs") == 0;
+
+	add_amount(out, value, is_said ? unit : "");
+}
+
+static const struct compared *find_figure(const rt_comparison *comparison, const char *name)
+{
+	for (size_t i = 0; i < comparison->count; i++)
+		if (strcmp(comparison->list[i].name, name) == 0)
+			return &comparison->list[i];
+	return NULL;
+}
+
+/* Returns percent; 0 for a negligible change or one within the noise. NaN: unknown. */
+static double telling_pct(const struct compared *compared, size_t side)
+{
+	double change = compared ? compared_change_pct(compared, side) : (double)NAN;
+	double noise = compared ? compared_noise_pct(compared, side) : (double)NAN;
+
+	if (isnan(change))
+		return NAN;
+	if (compared_negligible(compared, side) || fabs(change) <= (isnan(noise) ? SAME_PCT : noise))
+		return 0;
+	return change;
+}
+
+static double mean_growth(const rt_comparison *comparison, const char *name, size_t side)
+{
+	const struct compared *compared = find_figure(comparison, name);
+	double growth = compared ? compared->sides[side].mean - compared->sides[0].mean : 0;
+
+	return isnan(growth) ? 0 : growth;
+}
+
+/*
+ * Returns the part of the change in wall time that the change in CPU time explains, if the job kept as many cores busy: a
+ * third of the CPU time takes a third of the time.
+ */
+static double work_share(const rt_comparison *comparison, size_t side)
+{
+	const struct compared *cpu = find_figure(comparison, "cpu_time"),
+			      *wall = find_figure(comparison, "wall_time");
+	double share = cpu && wall ? log(cpu->sides[side].mean / cpu->sides[0].mean) /
+					     log(wall->sides[side].mean / wall->sides[0].mean)
+				   : (double)NAN;
+
+	return isfinite(share) && telling_pct(cpu, side) != 0 ? share : 0;
+}
+
+/* Adds the CPU time that did not explain the change: the job had fewer cores, or waited. */
+static void add_other_cores(struct buffer *out, double wall, double cpu_pct)
+{
+	if (cpu_pct == 0 || isinf(cpu_pct))
+		buffer_printf(out, ": %s CPU time", cpu_pct == 0 ? "the same" : "more");
+	else
+		buffer_printf(out, ": %.0f %% %s CPU time", fabs(cpu_pct), cpu_pct > 0 ? "more" : "less");
+	buffer_printf(out, ", on %s cores at once or with %s waiting", wall > 0 ? "fewer" : "more",
+		      wall > 0 ? "more" : "less");
+}
+
+/* Adds the cause of the difference in wall time, if the recordings show one that explains most of it. */
+static void add_cause(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	static const struct {
+		const char *figure, *more, *less;
+	} WAITS[] = {
+		{"throttled", "its CPU limit held it back longer", "its CPU limit held it back less"},
+		{"cpu_pressure", "it waited longer for a CPU", "it waited less for a CPU"},
+		{"io_pressure", "it waited longer for I/O", "it waited less for I/O"},
+		{"memory_pressure", "it waited longer for memory", "it waited less for memory"},
+	};
+	double wall = mean_growth(comparison, "wall_time", side),
+	       cpu_pct = telling_pct(find_figure(comparison, "cpu_time"), side),
+	       work = work_share(comparison, side), most = MOST_OF_IT;
+	bool user = fabs(mean_growth(comparison, "user_time", side)) >=
+		    fabs(mean_growth(comparison, "system_time", side));
+	const char *cause = NULL;
+
+	for (size_t i = 0; i < sizeof(WAITS) / sizeof(*WAITS); i++) {
+		double share = mean_growth(comparison, WAITS[i].figure, side) / wall;
+
+		if (!(share >= most))
+			continue;
+		most = share;
+		cause = wall > 0 ? WAITS[i].more : WAITS[i].less;
+	}
+	/* Less work also waits less, so waiting is then a consequence. */
+	if (work >= MOST_OF_IT && (!cause || work >= fmin(most, 1)))
+		buffer_printf(out, ": %s%.0f %% %s CPU time, %s", wall > 0 ? "" : "it did less work, ",
+			      fabs(cpu_pct), wall > 0 ? "more" : "less",
+			      user ? "mostly in user mode" : "mostly in the kernel");
+	else if (cause)
+		buffer_printf(out, ": %s", cause);
+	else if (!isnan(cpu_pct))
+		add_other_cores(out, wall, cpu_pct);
+}
+
+/* The CPU time may still tell: it is far steadier than the wall time on a machine with others. */
+static void add_no_change(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	double wall = compared_change_pct(find_figure(comparison, "wall_time"), side);
+	double cpu = telling_pct(find_figure(comparison, "cpu_time"), side);
+
+	buffer_printf(out, "%s took as long as %s%s", comparison_side_name(comparison, side),
+		      comparison_side_name(comparison, 0), fabs(wall) > SAME_PCT ? ", within the noise" : "");
+	if (!isnan(cpu) && cpu != 0 && !isinf(cpu))
+		buffer_printf(out, "; %.0f %% %s CPU time", fabs(cpu), cpu > 0 ? "more" : "less");
+}
+
+static void add_speed(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	double change = telling_pct(find_figure(comparison, "wall_time"), side);
+
+	if (isnan(change)) {
+		buffer_printf(out, "%s and %s cannot be compared by wall time",
+			      comparison_side_name(comparison, side), comparison_side_name(comparison, 0));
+		return;
+	}
+	if (change == 0) {
+		add_no_change(out, comparison, side);
+		return;
+	}
+	if (isinf(change) || change > 900)
+		buffer_printf(out, "%s took much longer than %s", comparison_side_name(comparison, side),
+			      comparison_side_name(comparison, 0));
+	else
+		buffer_printf(out, "%s is %.0f %% %s than %s", comparison_side_name(comparison, side),
+			      fabs(change), change > 0 ? "slower" : "faster",
+			      comparison_side_name(comparison, 0));
+	add_cause(out, comparison, side);
+}
+
+static void add_memory_verdict(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	const struct compared *memory = find_figure(comparison, "memory_peak");
+	double change = telling_pct(memory, side);
+
+	if (isnan(change))
+		return;
+	if (!compared_alike(memory, side))
+		buffer_add_text(out, "; memory was measured in different ways");
+	else if (change == 0)
+		buffer_add_text(out, "; the same memory");
+	else if (isinf(change))
+		buffer_add_text(out, "; more memory");
+	else
+		buffer_printf(out, "; %.0f %% %s memory", fabs(change), change > 0 ? "more" : "less");
+}
+
+void comparison_add_verdict(struct buffer *out, const rt_comparison *comparison)
+{
+	for (size_t side = 1; side < comparison->side_count; side++) {
+		if (strcmp(comparison->outcomes[side], comparison->outcomes[0]) != 0)
+			buffer_printf(out, "%s: %s, %s: %s. ", comparison_side_name(comparison, 0),
+				      comparison->outcomes[0], comparison_side_name(comparison, side),
+				      comparison->outcomes[side]);
+		add_speed(out, comparison, side);
+		add_memory_verdict(out, comparison, side);
+		buffer_add_text(out, ".\n");
+	}
 }

@@ -56,14 +56,9 @@ static bool is_analysis(const json_t *json)
 	       json_is_array(json_object_get(json, "code_block_results"));
 }
 
-static void cleanup_regions(rt_regions **regions)
-{
-	rt_regions_free(*regions);
-}
-
 static int analyse_recording(const char *path, json_t **ret_analysis, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
+	CLEANUP_REGIONS rt_regions *regions = NULL;
 	CLEANUP_FREE char *text = NULL;
 	int result = rt_regions_read(&path, 1, NULL, NULL, 0, &regions, problem);
 

@@ -176,7 +176,7 @@ static int64_t delta_count(const struct metric *metric, const struct row *now, c
 }
 
 /* Returns a counter of either type as a real. */
-static double total_of(const struct row *row, const struct metric *metric, enum metric_type type)
+static double counter_of(const struct row *row, const struct metric *metric, enum metric_type type)
 {
 	int64_t count;
 
@@ -205,7 +205,7 @@ static double rate_since(const struct metric *metric, const struct row *now, con
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
 	size_t index = metric_index_at(metric->from_offset);
 	enum metric_type type = description->metrics[index].type;
-	double new_total = total_of(now, metric, type), old_total, secs, rate;
+	double new_total = counter_of(now, metric, type), old_total, secs, rate;
 	int doubt;
 
 	if (real_absent(new_total))
@@ -213,7 +213,7 @@ static double rate_since(const struct metric *metric, const struct row *now, con
 	secs = since->before ? span_secs(now, since) : 0;
 	if (secs <= 0)
 		return no_real(ABSENT_FIRST_SAMPLE);
-	old_total = total_of(since->before, metric, type);
+	old_total = counter_of(since->before, metric, type);
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
 	doubt = change_doubt(metric, now, all, since, new_total - old_total,

@@ -15,12 +15,7 @@
 #include "base/plain_print.h"
 #include "table/aggregate.h"
 #include "table/sqlite_read.h"
-
-static void cleanup_table(rt_table **table)
-{
-	rt_table_free(*table);
-}
-#define CLEANUP_TABLE __attribute__((cleanup(cleanup_table)))
+#include "table/table.h"
 
 static int read_catalogue(const char *path, rt_table **ret_table, struct rt_problem *problem)
 {

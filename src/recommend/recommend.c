@@ -14,11 +14,6 @@ static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05, SETTLING_SHARE 
 static const double MOST = 1e15; /* statistics in a file may contain any number */
 enum { RUNS_TO_FORGET_A_KILL = 10 };
 
-static double figure_of(const rt_stats *stats, const char *column, const char *name)
-{
-	return cell_real(rt_stats_get(stats, column, name), NAN);
-}
-
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
 /* The runs as the advice counts them, oldest to newest; ranks of one job are one run. */
@@ -259,7 +254,7 @@ static void add_means(struct rt_advice *advice, const struct runs *runs, const s
 	}
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct advice_run *run = &runs->list[i];
-		double mean = run->stats ? figure_of(run->stats, "process_gpu_usage", "mean")
+		double mean = run->stats ? figure_of_stats(run->stats, "process_gpu_usage", "mean")
 					 : run->evidence.mean_gpus;
 
 		if (!counts_fully(advice, run))
@@ -374,7 +369,7 @@ static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 	advice->runs = runs->count;
 	/* The cost is that of the first run, whatever the length of others. */
 	advice->usage.duration_secs = runs->list[0].stats
-					      ? figure_of(runs->list[0].stats, "timestamp", "duration")
+					      ? figure_of_stats(runs->list[0].stats, "timestamp", "duration")
 					      : runs->list[0].evidence.secs;
 	if (runs->list[0].summary)
 		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary->facts.gpus);
@@ -512,7 +507,7 @@ void rt_advice_set_price(rt_advice *advice, double usd_per_hour)
 	advice->usd_per_hour = usd_per_hour;
 }
 
-static void copy_text(char *to, size_t size, const char *from)
+static void copy_server_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from ? from : "");
 }
@@ -526,11 +521,11 @@ int rt_advice_set_server(rt_advice *advice, const struct rt_server *given)
 	if (result < 0)
 		return result;
 	advice->server.asked = true;
-	copy_text(advice->server.question, sizeof(advice->server.question), server->question);
-	copy_text(advice->server.problem, sizeof(advice->server.problem), server->problem);
-	copy_text(advice->server.vendor, sizeof(advice->server.vendor), server->vendor);
-	copy_text(advice->server.type, sizeof(advice->server.type), server->type);
-	copy_text(advice->server.region, sizeof(advice->server.region), server->region);
+	copy_server_text(advice->server.question, sizeof(advice->server.question), server->question);
+	copy_server_text(advice->server.problem, sizeof(advice->server.problem), server->problem);
+	copy_server_text(advice->server.vendor, sizeof(advice->server.vendor), server->vendor);
+	copy_server_text(advice->server.type, sizeof(advice->server.type), server->type);
+	copy_server_text(advice->server.region, sizeof(advice->server.region), server->region);
 	advice->server.vcpus = server->vcpus;
 	advice->server.memory_mib = server->memory_mib;
 	advice->server.usd_per_hour = server->usd_per_hour;

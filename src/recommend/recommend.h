@@ -15,7 +15,7 @@
  *   GPUs    the most that were busy at once, rounded, at least 1 if any was; else 0
  *   VRAM    the largest peak plus 20 %, in the steps of rt_round_memory_mib(); 0 if none was used
  *
- * Recordings of several ranks of one job are one run: see recommend_ranks.c.
+ * Recordings of several ranks of one job are one run: see recommend_evidence.c.
  */
 #pragma once
 
@@ -146,6 +146,11 @@ struct amount amount_of_mib(double mib);
 /* "last run", "last 12 runs" */
 struct amount backtest_runs(const struct backtest *backtest);
 
+static inline double figure_of_stats(const rt_stats *stats, const char *column, const char *name)
+{
+	return cell_real(rt_stats_get(stats, column, name), NAN);
+}
+
 static inline double larger_known(double a, double b)
 {
 	return isnan(a) || b > a ? b : a;
@@ -192,7 +197,7 @@ void set_job(struct evidence *evidence, const char *job, const char *step);
 extern const struct evidence UNKNOWN_EVIDENCE;
 
 /*
- * recommend_ranks.c: joins recordings of ranks of one job. `group[i]` is the number, from 0, of the run that
+ * recommend_evidence.c: joins recordings of ranks of one job. `group[i]` is the number, from 0, of the run that
  * list[i] belongs to. Returns the number of runs.
  */
 size_t find_groups(const struct runs *runs, size_t *group);

@@ -18,11 +18,6 @@ static const double MIB_SWAPPED = 1, P99 = 0.99, P95 = 0.95;
 static const double STARVED_SHARE = 0.2, BUSY_SHARE = 0.9, WAIT_NOISE = 0.1;
 enum { SAMPLES_LEAST = 2 };
 
-static double figure_of(const rt_stats *stats, const char *column, const char *name)
-{
-	return cell_real(rt_stats_get(stats, column, name), NAN);
-}
-
 static const struct run_end_row *end_of(const struct run_facts *facts)
 {
 	return FIRST(record_identity(facts->record), run_end);
@@ -51,7 +46,7 @@ static double kernel_memory_mib(const struct run_facts *facts)
  * A control group of the job's own charges kernel memory, and memory that came and went between two samples. Its peak contains page cache
  * as well, which the kernel takes back: at most as much as the sample with the most page cache had.
  */
-static double charged_mib(const struct run_facts *facts, const struct run_end_row *end)
+static double charged_in_run(const struct run_facts *facts, const struct run_end_row *end)
 {
 	double charged = facts->group_memory.most;
 
@@ -87,7 +82,7 @@ static void find_peaks(struct evidence *evidence, const struct run_facts *facts)
 	if (evidence->between_peak_mib > allowances_highest_limit_mib(&facts->allowances))
 		evidence->between_peak_mib = allowances_highest_limit_mib(&facts->allowances);
 	evidence->kernel_mib =
-		larger_known(kernel_memory_mib(facts), charged_mib(facts, end) - peak_of(evidence));
+		larger_known(kernel_memory_mib(facts), charged_in_run(facts, end) - peak_of(evidence));
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
@@ -166,14 +161,14 @@ static void find_thin(struct advice_run *run)
  * ---- identity --------------------------------------------------------------------------------------------
  */
 
-static const char *scheduler_value(const struct run_facts *facts, const char *name)
+static const char *scheduler_text(const struct run_facts *facts, const char *name)
 {
 	return record_scheduler_value(record_identity(facts->record), name);
 }
 
 static int64_t scheduler_count(const struct run_facts *facts, const char *name, int64_t otherwise)
 {
-	const char *value = scheduler_value(facts, name);
+	const char *value = scheduler_text(facts, name);
 	struct scan scan = scan_bytes(value ? value : "", value ? strlen(value) : 0);
 	uint64_t number;
 
@@ -188,11 +183,11 @@ void set_job(struct evidence *evidence, const char *job, const char *step)
 static void find_part(struct evidence *evidence, const struct run_facts *facts)
 {
 	static const char *const JOBS[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
-	const char *step = scheduler_value(facts, "SLURM_STEP_ID");
+	const char *step = scheduler_text(facts, "SLURM_STEP_ID");
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
 
 	for (size_t i = 0; i < ARRAY_SIZE(JOBS) && !*evidence->job; i++) {
-		const char *job = scheduler_value(facts, JOBS[i]);
+		const char *job = scheduler_text(facts, JOBS[i]);
 
 		if (job)
 			set_job(evidence, job, step);
@@ -205,7 +200,7 @@ static void find_part(struct evidence *evidence, const struct run_facts *facts)
 	evidence->nodes = scheduler_count(facts, "SLURM_JOB_NUM_NODES", 0);
 	/* A batch script starts the tasks itself. It has no step, or a step number beyond those of srun. */
 	evidence->is_one_task = step && scheduler_count(facts, "SLURM_STEP_ID", -1) >= 0 &&
-				scheduler_value(facts, "SLURM_PROCID");
+				scheduler_text(facts, "SLURM_PROCID");
 }
 
 /*
@@ -233,10 +228,10 @@ static void find_cores(struct evidence *evidence, const struct advice_run *run)
 	const struct run_facts *facts = &run->summary->facts;
 	const struct shape *shape = &facts->core_shape;
 
-	evidence->mean_cores = facts->tracked ? figure_of(run->stats, "process_cpu_usage", "mean")
+	evidence->mean_cores = facts->tracked ? figure_of_stats(run->stats, "process_cpu_usage", "mean")
 					      : figure_mean(&facts->host_cores);
-	evidence->max_cores =
-		facts->tracked ? figure_of(run->stats, "process_cpu_usage", "max") : facts->host_cores.most;
+	evidence->max_cores = facts->tracked ? figure_of_stats(run->stats, "process_cpu_usage", "max")
+					     : facts->host_cores.most;
 	evidence->busy_cores = larger_known(shape_quantile(shape, P99), shape->busiest);
 	/* With time stamps alone, the length of the samples is unknown. */
 	if (isnan(evidence->busy_cores))
@@ -294,12 +289,211 @@ void find_evidence_of_stats(struct advice_run *run)
 	struct evidence *evidence = &run->evidence;
 
 	*evidence = UNKNOWN_EVIDENCE;
-	evidence->sampled_peak_mib = figure_of(run->stats, "process_memory_mib", "max");
-	evidence->mean_cores = figure_of(run->stats, "process_cpu_usage", "mean");
-	evidence->max_cores = figure_of(run->stats, "process_cpu_usage", "max");
+	evidence->sampled_peak_mib = figure_of_stats(run->stats, "process_memory_mib", "max");
+	evidence->mean_cores = figure_of_stats(run->stats, "process_cpu_usage", "mean");
+	evidence->max_cores = figure_of_stats(run->stats, "process_cpu_usage", "max");
 	evidence->busy_cores = evidence->p95_cores = larger_known(evidence->max_cores, evidence->mean_cores);
-	evidence->max_gpus = figure_of(run->stats, "process_gpu_usage", "max");
-	evidence->vram_peak_mib = figure_of(run->stats, "process_gpu_vram_mib", "max");
-	evidence->secs = figure_of(run->stats, "timestamp", "duration");
+	evidence->max_gpus = figure_of_stats(run->stats, "process_gpu_usage", "max");
+	evidence->vram_peak_mib = figure_of_stats(run->stats, "process_gpu_vram_mib", "max");
+	evidence->secs = figure_of_stats(run->stats, "timestamp", "duration");
 	evidence->good = true;
+}
+
+/* ---- ranks of one job ----------------------------------------------------------------------------- */
+
+static bool at_the_same_time(const struct evidence *one, const struct evidence *other)
+{
+	double begin = fmax(one->started, other->started),
+	       end = fmin(one->started + one->secs, other->started + other->secs);
+
+	return end - begin >= 0.5 * fmin(one->secs, other->secs);
+}
+
+static bool is_part_of(const struct evidence *one, const struct evidence *other)
+{
+	if (one->rank < 0 || other->rank < 0 || one->rank == other->rank)
+		return false;
+	return (*one->job || *other->job) ? strcmp(one->job, other->job) == 0 : at_the_same_time(one, other);
+}
+
+/*
+ * If the group already has this rank, the recording belongs to another run: the scheduler started the job
+ * again.
+ */
+static bool fits_group(const struct runs *runs, const size_t *group, size_t count, size_t number,
+		       const struct evidence *evidence)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (group[i] != number)
+			continue;
+		if (!is_part_of(&runs->list[i].evidence, evidence))
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+size_t find_groups(const struct runs *runs, size_t *group)
+{
+	size_t groups = 0;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		size_t number = 0;
+
+		while (number < groups && !fits_group(runs, group, i, number, &runs->list[i].evidence))
+			number++;
+		group[i] = number;
+		groups += number == groups;
+	}
+	return groups;
+}
+
+/* The members of a group on one host. */
+struct host {
+	double peak_mib, mean_cores, max_cores;
+	size_t members;
+};
+
+static double add_known_figure(double sum, double value)
+{
+	return isnan(value) ? sum : (isnan(sum) ? 0 : sum) + value;
+}
+
+static struct host add_rank_host(const struct runs *runs, const size_t *group, size_t number,
+				 const char *name)
+{
+	struct host host = {NAN, NAN, NAN, 0};
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct evidence *one = &runs->list[i].evidence;
+
+		if (group[i] != number || strcmp(one->host, name) != 0)
+			continue;
+		host.peak_mib = add_known_figure(host.peak_mib, peak_of(one));
+		host.mean_cores = add_known_figure(host.mean_cores, one->mean_cores);
+		host.max_cores = add_known_figure(host.max_cores, one->max_cores);
+		host.members++;
+	}
+	return host;
+}
+
+static bool is_first_of_host(const struct runs *runs, const size_t *group, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (group[i] == group[index] &&
+		    strcmp(runs->list[i].evidence.host, runs->list[index].evidence.host) == 0)
+			return false;
+	return true;
+}
+
+/* Combines values that do not depend on the member's host. */
+static void add_member(struct evidence *all, const struct evidence *one)
+{
+	all->process_peak_mib = larger_known(all->process_peak_mib, one->process_peak_mib);
+	all->between_peak_mib = larger_known(all->between_peak_mib, one->between_peak_mib);
+	all->busy_cores = larger_known(all->busy_cores, one->busy_cores);
+	all->p95_cores = larger_known(all->p95_cores, one->p95_cores);
+	all->max_gpus = add_known_figure(all->max_gpus, one->max_gpus);
+	all->vram_peak_mib = larger_known(all->vram_peak_mib, one->vram_peak_mib);
+	all->kernel_mib += one->kernel_mib;
+	all->swapped |= one->swapped;
+	all->good &= one->good;
+	if (one->oom_floor_mib > all->oom_floor_mib) {
+		all->oom = one->oom;
+		all->oom_had_mib = one->oom_had_mib;
+		all->oom_floor_mib = one->oom_floor_mib;
+	}
+}
+
+static size_t divide_up(size_t count, size_t by)
+{
+	return by ? (count + by - 1) / by : count;
+}
+
+/* Tasks without a recording count as the average of the others. */
+static void add_missing_tasks(struct evidence *all, struct ranks *ranks, size_t recorded_on_host)
+{
+	double factor;
+
+	if (all->nodes > (int64_t)ranks->hosts)
+		ranks->hosts = (size_t)all->nodes;
+	if (all->tasks > (int64_t)ranks->tasks)
+		ranks->tasks = (size_t)all->tasks;
+	ranks->tasks_on_host = divide_up(ranks->tasks, ranks->hosts);
+	if (ranks->tasks_on_host < recorded_on_host)
+		ranks->tasks_on_host = recorded_on_host;
+	if (!all->is_one_task && ranks->recorded == 1) {
+		/* A recording of a script that starts the tasks covers all of its host. */
+		ranks->recorded = ranks->tasks;
+		ranks->tasks_per_recording = ranks->tasks_on_host;
+	}
+	if (!all->is_one_task)
+		return;
+	factor = (double)ranks->tasks_on_host / (double)recorded_on_host;
+	all->sampled_peak_mib = (factor > 1 ? peak_of(all) : all->sampled_peak_mib) * factor;
+	all->mean_cores *= factor;
+	all->max_cores *= factor;
+}
+
+struct evidence join_group(const struct runs *runs, const size_t *group, size_t number,
+			   struct ranks *ret_ranks)
+{
+	struct evidence all = {.rank = -1};
+	struct ranks ranks = {.tasks_per_recording = 1, .task_cpus = -1, .task_memory_mib = NAN};
+	struct host busiest = {NAN, NAN, NAN, 0};
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct evidence *one = &runs->list[i].evidence;
+		struct host host;
+
+		if (group[i] != number)
+			continue;
+		if (!ranks.recorded++)
+			all = *one;
+		else
+			add_member(&all, one);
+		ranks.task_memory_mib = larger_known(ranks.task_memory_mib, peak_of(one));
+		if (!is_first_of_host(runs, group, i))
+			continue;
+		ranks.hosts++;
+		host = add_rank_host(runs, group, number, one->host);
+		busiest.peak_mib = larger_known(busiest.peak_mib, host.peak_mib);
+		busiest.mean_cores = larger_known(busiest.mean_cores, host.mean_cores);
+		busiest.max_cores = larger_known(busiest.max_cores, host.max_cores);
+		busiest.members = host.members > busiest.members ? host.members : busiest.members;
+	}
+	ranks.tasks = ranks.recorded;
+	if (ranks.recorded > 1) {
+		all.sampled_peak_mib = busiest.peak_mib;
+		all.mean_cores = busiest.mean_cores;
+		all.max_cores = busiest.max_cores;
+	}
+	add_missing_tasks(&all, &ranks, busiest.members);
+	*ret_ranks = ranks;
+	return all;
+}
+
+static double part_or_zero(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+struct part_of_machine siblings_of_first(const struct runs *runs, const size_t *group)
+{
+	struct part_of_machine sum = {0};
+
+	for (size_t i = 1; i < runs->count; i++) {
+		const struct advice_run *run = &runs->list[i];
+
+		if (group[i] != group[0] || !run->summary ||
+		    strcmp(run->evidence.host, runs->list[0].evidence.host) != 0)
+			continue;
+		sum.cores += part_or_zero(figure_mean(&run->summary->facts.cores));
+		sum.memory_mib += part_or_zero(figure_mean(&run->summary->facts.memory));
+		sum.gpus += part_or_zero(figure_mean(&run->summary->facts.gpu_usage));
+		sum.vram_mib += part_or_zero(figure_mean(&run->summary->facts.gpu_vram_mib));
+	}
+	return sum;
 }

@@ -26,7 +26,7 @@ void runs_done(struct runs *runs)
 }
 
 /* Returns the next place in the list, empty; NULL if memory runs out. */
-static struct advice_run *add_run(struct runs *runs)
+static struct advice_run *add_advice_run(struct runs *runs)
 {
 	if (runs->count == runs->room) {
 		size_t room = runs->room ? 2 * runs->room : 16;
@@ -66,7 +66,7 @@ static int read_stats(struct advice_run *run, const char *path, struct rt_proble
 	return rt_stats_read_record(&path, 1, specs, count, &run->stats, problem);
 }
 
-static int read_run(struct advice_run *run, const char *path, struct rt_problem *problem)
+static int read_advice_run(struct advice_run *run, const char *path, struct rt_problem *problem)
 {
 	struct rt_problem no_stats = {0};
 	int result = 0;
@@ -92,7 +92,7 @@ static int read_run(struct advice_run *run, const char *path, struct rt_problem 
 	return result;
 }
 
-static bool is_empty(const char *path)
+static bool is_empty_file(const char *path)
 {
 	struct stat status;
 
@@ -113,7 +113,7 @@ struct line_search {
 };
 
 /* Decoded, because writers escape differently. */
-static void copy_text(const struct run_lines *lines, unsigned key, char *ret_text, size_t size)
+static void copy_decoded(const struct run_lines *lines, unsigned key, char *ret_text, size_t size)
 {
 	CLEANUP_BUFFER struct buffer plain = BUFFER(SOURCE_LINE_BYTES);
 	struct scan text = run_text(lines, key);
@@ -182,11 +182,11 @@ static void find_part_of_line(struct evidence *evidence, const struct run_lines 
 	struct scan number = scan_bytes(step, has_step ? strlen(step) : 0);
 	uint64_t step_number;
 
-	copy_text(lines, RUN_scheduler_job, job, sizeof(job));
+	copy_decoded(lines, RUN_scheduler_job, job, sizeof(job));
 	if (*job)
 		set_job(evidence, job, has_step ? step : NULL);
-	copy_text(lines, RUN_host, evidence->host, sizeof(evidence->host));
-	copy_text(lines, RUN_id, evidence->run_id, sizeof(evidence->run_id));
+	copy_decoded(lines, RUN_host, evidence->host, sizeof(evidence->host));
+	copy_decoded(lines, RUN_id, evidence->run_id, sizeof(evidence->run_id));
 	evidence->rank = count_of(lines, RUN_rank, -1);
 	evidence->tasks = count_of(lines, RUN_tasks, 0);
 	evidence->nodes = count_of(lines, RUN_nodes, 0);
@@ -211,13 +211,13 @@ static void find_evidence_of_line(struct advice_run *run, const struct run_lines
 	evidence->mean_gpus = run_real(lines, FIGURE_gpu_mean);
 	evidence->max_gpus = run_real(lines, FIGURE_gpu_max);
 	evidence->vram_peak_mib = run_real(lines, FIGURE_gpu_memory_max_mib);
-	copy_text(lines, RUN_says_little, run->thin, sizeof(run->thin));
+	copy_decoded(lines, RUN_says_little, run->thin, sizeof(run->thin));
 	evidence->good = !*run->thin && evidence->oom == OOM_NONE;
 }
 
 /* Chooses the place for a line: that of the same run, a new one, or the oldest line's. NULL: nothing is better than it. */
-static int find_place(const struct line_search *search, const struct evidence *evidence,
-		      struct advice_run **ret_place)
+static int find_line_place(const struct line_search *search, const struct evidence *evidence,
+			   struct advice_run **ret_place)
 {
 	struct runs *runs = search->runs;
 	struct advice_run *oldest = NULL;
@@ -235,14 +235,14 @@ static int find_place(const struct line_search *search, const struct evidence *e
 			oldest = run;
 	}
 	if (runs->count - search->first < LINES_MOST) {
-		*ret_place = add_run(runs);
+		*ret_place = add_advice_run(runs);
 		return *ret_place ? 0 : -ENOMEM;
 	}
 	*ret_place = evidence->started >= oldest->evidence.started ? oldest : NULL;
 	return 0;
 }
 
-static bool is_wanted(struct line_search *search, const struct run_lines *lines)
+static bool is_wanted_run(struct line_search *search, const struct run_lines *lines)
 {
 	char name[sizeof(search->name)];
 
@@ -251,23 +251,24 @@ static bool is_wanted(struct line_search *search, const struct run_lines *lines)
 	if (search->job)
 		return run_text_is(lines, RUN_name, search->job) ||
 		       run_text_is(lines, RUN_job_name, search->job);
-	copy_text(lines, RUN_name, name, sizeof(name));
+	copy_decoded(lines, RUN_name, name, sizeof(name));
 	if (!*search->name)
 		snprintf(search->name, sizeof(search->name), "%s", name);
 	search->has_several |= strcmp(search->name, name) != 0;
 	return true;
 }
 
-static int take_line(struct line_search *search, const struct run_lines *lines)
+static int take_run_line(struct line_search *search, const struct run_lines *lines)
 {
 	struct advice_run run = {0}, *place;
 	int result;
 
 	search->lines++;
-	if (!is_wanted(search, lines) || search->has_several || run_text_is(lines, RUN_outcome, "running"))
+	if (!is_wanted_run(search, lines) || search->has_several ||
+	    run_text_is(lines, RUN_outcome, "running"))
 		return 0;
 	find_evidence_of_line(&run, lines);
-	result = find_place(search, &run.evidence, &place);
+	result = find_line_place(search, &run.evidence, &place);
 	if (place)
 		*place = run;
 	return result;
@@ -283,7 +284,7 @@ static int add_lines(struct line_search *search, const char *path, struct rt_pro
 	if (result < 0)
 		return result;
 	while ((result = run_lines_next(lines)) > 0) {
-		result = take_line(search, lines);
+		result = take_run_line(search, lines);
 		if (result < 0)
 			return result;
 	}
@@ -326,14 +327,14 @@ int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool h
 						       .job = job_of(options, runs),
 						       .task = options->task},
 				 path, ret_problem);
-	run = add_run(runs);
+	run = add_advice_run(runs);
 	if (!run)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	run->summary = known;
 	run->borrowed = known;
-	result = read_run(run, path, ret_problem);
+	result = read_advice_run(run, path, ret_problem);
 	/* A tracker that was killed at once has written nothing, but other runs may be enough. */
-	if (result == -ENODATA && is_empty(path) && has_others) {
+	if (result == -ENODATA && is_empty_file(path) && has_others) {
 		runs->count--;
 		runs->empty++;
 		result = 0;

@@ -38,7 +38,7 @@ static void add_decimal(struct json_writer *json, const char *key, double value,
 	json_decimal(json, value, decimals);
 }
 
-static void add_text(struct json_writer *json, const char *key, const char *text)
+static void add_advice_text(struct json_writer *json, const char *key, const char *text)
 {
 	json_key(json, key);
 	json_text(json, *text ? text : NULL);
@@ -94,13 +94,13 @@ static void add_memory_evidence(struct json_writer *json, const struct rt_advice
 	add_decimal(json, "largest_process_peak_mib", usage->process_peak_mib, 3);
 	add_decimal(json, "peak_between_samples_mib", usage->between_peak_mib, 3);
 	add_decimal(json, "oom_floor_mib", usage->oom_floor_mib > 0 ? usage->oom_floor_mib : (double)NAN, 3);
-	add_text(json, "basis", advice->memory_mib < 0 ? "" : advice->memory_basis);
+	add_advice_text(json, "basis", advice->memory_mib < 0 ? "" : advice->memory_basis);
 	json_key(json, "buffer_pct");
 	json_count(json,
 		   isnan(advice->reservation.mib) ? 20 : (int64_t)(100 * advice->reservation.margin + 0.5));
 	json_key(json, "at_least");
 	json_flag(json, advice->memory_at_least);
-	add_text(json, "drift", DRIFTS[advice->reservation.drift]);
+	add_advice_text(json, "drift", DRIFTS[advice->reservation.drift]);
 	add_whole(json, "earlier_runs_tried", (int64_t)advice->backtest.runs);
 	add_whole(json, "earlier_runs_killed", (int64_t)advice->backtest.killed);
 	add_decimal(json, "reserved_per_used", advice->backtest.reserved_per_used, 3);
@@ -155,11 +155,11 @@ static void add_server(struct json_writer *json, const struct rt_advice *advice)
 		return;
 	}
 	json_open(json, '{');
-	add_text(json, "asked", advice->server.question);
-	add_text(json, "problem", advice->server.problem);
-	add_text(json, "vendor_id", advice->server.vendor);
-	add_text(json, "api_reference", advice->server.type);
-	add_text(json, "region_id", advice->server.region);
+	add_advice_text(json, "asked", advice->server.question);
+	add_advice_text(json, "problem", advice->server.problem);
+	add_advice_text(json, "vendor_id", advice->server.vendor);
+	add_advice_text(json, "api_reference", advice->server.type);
+	add_advice_text(json, "region_id", advice->server.region);
 	add_whole(json, "vcpus", *advice->server.type ? advice->server.vcpus : -1);
 	add_decimal(json, "memory_mib", *advice->server.type ? advice->server.memory_mib : (double)NAN, 3);
 	add_decimal(json, "price_usd_per_hour",
@@ -212,21 +212,21 @@ int rt_advice_to_json(const rt_advice *advice, char **ret_text)
 	add_whole(&json, "vram", advice->vram_mib);
 	add_decimal(&json, "cpu_request", advice->cpu_request, 1);
 	add_whole(&json, "cpu_limit", advice->cpu_limit);
-	add_text(&json, "policy", policy_name(advice->policy));
-	add_text(&json, "refused", advice->refused);
+	add_advice_text(&json, "policy", policy_name(advice->policy));
+	add_advice_text(&json, "refused", advice->refused);
 	json_key(&json, "forced");
 	json_flag(&json, advice->forced);
 	add_whole(&json, "runs", (int64_t)advice->runs);
 	add_whole(&json, "runs_left_out", (int64_t)advice->runs_left_out);
 	add_ranks(&json, advice);
 	add_evidence(&json, advice);
-	add_text(&json, "allocation", advice->allocation);
+	add_advice_text(&json, "allocation", advice->allocation);
 	json_key(&json, "notes");
 	json_open(&json, '[');
 	for (size_t i = 0; i < advice->note_count; i++) {
 		json_open(&json, '{');
-		add_text(&json, "rule", advice->notes[i].rule);
-		add_text(&json, "text", advice->notes[i].text);
+		add_advice_text(&json, "rule", advice->notes[i].rule);
+		add_advice_text(&json, "text", advice->notes[i].text);
 		json_close(&json, '}');
 	}
 	json_close(&json, ']');
@@ -239,7 +239,7 @@ int rt_advice_to_json(const rt_advice *advice, char **ret_text)
 
 /* ---- for people ------------------------------------------------------------------------------------ */
 
-static void add_label(struct buffer *out, const char *text)
+static void add_advice_label(struct buffer *out, const char *text)
 {
 	buffer_printf(out, "  %-9s", text);
 }
@@ -284,9 +284,9 @@ static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 	add_longer(out, stretch);
 }
 
-static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
+static void add_cpu_advice(struct buffer *out, const struct rt_advice *advice)
 {
-	add_label(out, "CPU");
+	add_advice_label(out, "CPU");
 	if (advice->cpu < 0) {
 		buffer_add_text(out, "unknown: its CPU time was not recorded\n");
 		return;
@@ -302,11 +302,11 @@ static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
 	buffer_add_char(out, '\n');
 }
 
-static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
+static void add_memory_advice(struct buffer *out, const struct rt_advice *advice)
 {
 	const struct usage *usage = &advice->usage;
 
-	add_label(out, "Memory");
+	add_advice_label(out, "Memory");
 	if (advice->memory_mib < 0) {
 		buffer_add_text(out, "unknown: its memory was not recorded\n");
 		return;
@@ -332,7 +332,7 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 	next_line(out);
 	buffer_printf(out, "(%s)\n", advice->memory_basis);
 	if (advice->backtest.runs) {
-		add_label(out, "");
+		add_advice_label(out, "");
 		buffer_printf(out, "%12son the %s: %zu killed, reserved %s times the used memory\n", "",
 			      backtest_runs(&advice->backtest).text, advice->backtest.killed,
 			      amount_of(advice->backtest.reserved_per_used, add_figure).text);
@@ -345,7 +345,7 @@ static void add_tasks_line(struct buffer *out, const struct rt_advice *advice)
 
 	if (ranks->tasks <= 1)
 		return;
-	add_label(out, "Tasks");
+	add_advice_label(out, "Tasks");
 	buffer_printf(out, "%-12zu%zu on one host of %zu, %lld CPU%s each; the advice is the sum per host\n",
 		      ranks->tasks, ranks->tasks_on_host, ranks->hosts, (long long)ranks->task_cpus,
 		      ranks->task_cpus == 1 ? "" : "s");
@@ -355,7 +355,7 @@ static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
 {
 	if (advice->gpu < 0 && advice->vram_mib < 0)
 		return;
-	add_label(out, "GPU");
+	add_advice_label(out, "GPU");
 	if (advice->gpu <= 0) {
 		buffer_add_text(out, "0           no GPU was used\n");
 		return;
@@ -382,7 +382,7 @@ static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
 	struct costs costs = find_costs(advice);
 
 	if (*advice->server.type) {
-		add_label(out, "Server");
+		add_advice_label(out, "Server");
 		buffer_printf(out, "%s %s: %lld vCPUs, ", advice->server.vendor, advice->server.type,
 			      (long long)advice->server.vcpus);
 		add_size_of_mib(out, advice->server.memory_mib);
@@ -390,7 +390,7 @@ static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
 			buffer_printf(out, ", %.4g USD an hour", advice->server.usd_per_hour);
 		buffer_add_char(out, '\n');
 	} else if (advice->server.asked) {
-		add_label(out, "Server");
+		add_advice_label(out, "Server");
 		buffer_printf(out, "unknown: %s\n",
 			      *advice->server.problem ? advice->server.problem
 						      : "the service did not answer");
@@ -399,7 +399,7 @@ static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
 	}
 	if (isnan(costs.run) && isnan(costs.advised))
 		return;
-	add_label(out, "Cost");
+	add_advice_label(out, "Cost");
 	if (!isnan(costs.run))
 		buffer_printf(out, "this run %.4g USD%s", costs.run, isnan(costs.advised) ? "" : ", ");
 	if (!isnan(costs.advised))
@@ -420,15 +420,165 @@ int rt_advice_to_text(const rt_advice *advice, char **ret_text)
 		if (advice->runs > 1)
 			buffer_printf(&out, ", from %zu runs", advice->runs - advice->runs_left_out);
 		buffer_add_text(&out, advice->forced ? " (forced)\n" : "\n");
-		add_cpu_line(&out, advice);
-		add_memory_line(&out, advice);
+		add_cpu_advice(&out, advice);
+		add_memory_advice(&out, advice);
 		add_tasks_line(&out, advice);
 		add_gpu_lines(&out, advice);
 	}
 	add_server_lines(&out, advice);
 	for (size_t i = 0; i < advice->note_count; i++) {
-		add_label(&out, i ? "" : "Notes");
+		add_advice_label(&out, i ? "" : "Notes");
 		buffer_printf(&out, "%s [%s]\n", advice->notes[i].text, advice->notes[i].rule);
 	}
 	return buffer_take_text(&out, ret_text);
+}
+
+/* ---- forms for schedulers ------------------------------------------------------------------------- */
+
+enum { FORM_CEILING = 1 << 16 };
+
+#define MIB 1048576.0
+
+/* Adds comments for the reader of the script. */
+static void add_warnings(struct buffer *out, const struct rt_advice *advice, const char *comment)
+{
+	if (advice->memory_at_least)
+		buffer_printf(out,
+			      "%s %s was killed for lack of memory with %s: it needs more, perhaps more than "
+			      "this advice\n",
+			      comment, advice->usage.oom == OOM_STEP ? "a process of it" : "it",
+			      amount_of_mib(advice->usage.oom_had_mib).text);
+	if (advice->cpu < advice->cpu_limit && advice->cpu_stretch >= 1.005)
+		buffer_printf(out, "%s it was faster with %lld cores: it takes %.0f %% longer now\n", comment,
+			      (long long)advice->cpu_limit, 100 * (advice->cpu_stretch - 1));
+}
+
+static long long count_gpus(const struct rt_advice *advice)
+{
+	return advice->gpu > 0 ? (long long)advice->gpu : 0;
+}
+
+/*
+ * --mem is per node. On a single node it is the sum of the tasks. If the scheduler may spread the tasks over
+ * several nodes, memory is given per CPU, so that each task brings its own.
+ */
+static void add_slurm_tasks(struct buffer *out, const struct rt_advice *advice)
+{
+	const struct ranks *ranks = &advice->ranks;
+	int64_t task_mib;
+
+	buffer_printf(out, "#SBATCH --nodes=%zu\n#SBATCH --ntasks=%zu\n#SBATCH --cpus-per-task=%lld\n",
+		      ranks->hosts, ranks->tasks, (long long)ranks->task_cpus);
+	if (ranks->hosts == 1) {
+		buffer_printf(out, "#SBATCH --mem=%lldM\n", (long long)advice->memory_mib);
+		return;
+	}
+	task_mib = (int64_t)ceil((double)advice->memory_mib / (double)ranks->tasks_on_host);
+	if (ranks->tasks_per_recording == 1 &&
+	    ranks->task_memory_mib * (1 + advice->reservation.margin) > (double)task_mib)
+		task_mib = (int64_t)ceil(ranks->task_memory_mib * (1 + advice->reservation.margin));
+	buffer_printf(out, "#SBATCH --mem-per-cpu=%lldM\n",
+		      (long long)((task_mib + ranks->task_cpus - 1) / ranks->task_cpus));
+}
+
+static void form_slurm(struct buffer *out, const struct rt_advice *advice)
+{
+	add_warnings(out, advice, "#");
+	if (advice->ranks.tasks > 1)
+		add_slurm_tasks(out, advice);
+	else
+		buffer_printf(out, "#SBATCH --cpus-per-task=%lld\n#SBATCH --mem=%lldM\n",
+			      (long long)advice->cpu, (long long)advice->memory_mib);
+	if (count_gpus(advice))
+		buffer_printf(out, "#SBATCH --gpus=%lld\n", count_gpus(advice));
+}
+
+/* Writes whole cores, or thousandths. */
+static void add_kubernetes_cpu(struct buffer *out, double cores)
+{
+	if (cores == floor(cores))
+		buffer_printf(out, "    cpu: \"%.0f\"\n", cores);
+	else
+		buffer_printf(out, "    cpu: \"%.0fm\"\n", 1000 * cores);
+}
+
+static void form_kubernetes(struct buffer *out, const struct rt_advice *advice)
+{
+	double request = isnan(advice->cpu_request) ? (double)advice->cpu : advice->cpu_request;
+
+	add_warnings(out, advice, "#");
+	buffer_add_text(out, "resources:\n  requests:\n");
+	add_kubernetes_cpu(out, request);
+	buffer_printf(out, "    memory: %lldMi\n  limits:\n", (long long)advice->memory_mib);
+	add_kubernetes_cpu(out, (double)advice->cpu);
+	buffer_printf(out, "    memory: %lldMi\n", (long long)advice->memory_mib);
+	if (count_gpus(advice))
+		buffer_printf(out, "    nvidia.com/gpu: %lld\n", count_gpus(advice));
+}
+
+static void form_docker(struct buffer *out, const struct rt_advice *advice)
+{
+	add_warnings(out, advice, "#");
+	buffer_printf(out, "docker run --cpus=%lld --memory=%lldm", (long long)advice->cpu,
+		      (long long)advice->memory_mib);
+	if (count_gpus(advice))
+		buffer_printf(out, " --gpus=%lld", count_gpus(advice));
+	buffer_add_char(out, '\n');
+}
+
+static void form_nextflow(struct buffer *out, const struct rt_advice *advice)
+{
+	add_warnings(out, advice, "//");
+	/* In Nextflow, MB means 1,048,576 bytes. */
+	buffer_printf(out, "cpus %lld\nmemory '%lld MB'\n", (long long)advice->cpu,
+		      (long long)advice->memory_mib);
+	if (count_gpus(advice))
+		buffer_printf(out, "accelerator %lld\n", count_gpus(advice));
+}
+
+static void form_snakemake(struct buffer *out, const struct rt_advice *advice)
+{
+	add_warnings(out, advice, "#");
+	/* In Snakemake, MB means 1,000,000 bytes. */
+	buffer_printf(out, "threads: %lld\nresources:\n    mem_mb=%.0f%s\n", (long long)advice->cpu,
+		      ceil((double)advice->memory_mib * MIB / 1e6), count_gpus(advice) ? "," : "");
+	if (count_gpus(advice))
+		buffer_printf(out, "    gpu=%lld\n", count_gpus(advice));
+}
+
+static void form_metaflow(struct buffer *out, const struct rt_advice *advice)
+{
+	add_warnings(out, advice, "#");
+	buffer_printf(out, "@resources(cpu=%lld, memory=%lld", (long long)advice->cpu,
+		      (long long)advice->memory_mib);
+	if (count_gpus(advice))
+		buffer_printf(out, ", gpu=%lld", count_gpus(advice));
+	buffer_add_text(out, ")\n");
+}
+
+int rt_advice_to_form(const rt_advice *advice, const char *form, char **ret_text,
+		      struct rt_problem *ret_problem)
+{
+	static const struct {
+		const char *name;
+		void (*add)(struct buffer *out, const struct rt_advice *advice);
+	} FORMS[] = {{"slurm", form_slurm},         {"kubernetes", form_kubernetes},
+		     {"docker", form_docker},       {"nextflow", form_nextflow},
+		     {"snakemake", form_snakemake}, {"metaflow", form_metaflow}};
+	CLEANUP_BUFFER struct buffer out = BUFFER(FORM_CEILING);
+
+	for (size_t i = 0; i < ARRAY_SIZE(FORMS); i++) {
+		if (strcmp(form, FORMS[i].name) != 0)
+			continue;
+		if (advice->cpu < 0 || advice->memory_mib < 0)
+			return problem_set(ret_problem, -ENODATA, "no advice: %s",
+					   *advice->refused ? advice->refused
+							    : "CPU or memory was not recorded");
+		FORMS[i].add(&out, advice);
+		return buffer_take_text(&out, ret_text);
+	}
+	return problem_set(ret_problem, -EINVAL,
+			   "there is no form '%.100s': it is one of slurm, kubernetes, docker, nextflow, "
+			   "snakemake, metaflow",
+			   form);
 }

@@ -46,17 +46,6 @@ void rt_regions_free(rt_regions *regions)
 	free(regions);
 }
 
-static void cleanup_table(rt_table **table)
-{
-	rt_table_free(*table);
-}
-#define CLEANUP_TABLE __attribute__((cleanup(cleanup_table)))
-
-static void cleanup_regions(rt_regions **regions)
-{
-	rt_regions_free(*regions);
-}
-
 /* ---- figures ---------------------------------------------------------------------------------------- */
 
 static void take_statistics(struct values *values, double *ret_statistics)
@@ -68,7 +57,7 @@ static void take_statistics(struct values *values, double *ret_statistics)
 		ret_statistics[i] = cell_real(values_get(values, (struct aggregate){KINDS[i], 0}), NAN);
 }
 
-static int add_region(rt_regions *regions, struct phase_tally *tally)
+static int add_new_region(rt_regions *regions, struct phase_tally *tally)
 {
 	const struct phase *phase = tally->phase;
 	struct region *region = &regions->list[regions->count];
@@ -111,7 +100,7 @@ static int finish_regions(rt_regions *regions, struct tallies *tallies)
 	for (size_t i = 0; i < regions->measure_count; i++)
 		share_sums_get(&tallies->whole[i], regions->holds[i], regions->overall[i]);
 	for (size_t i = 0; i < tallies->count && result == 0; i++)
-		result = add_region(regions, &tallies->list[i]);
+		result = add_new_region(regions, &tallies->list[i]);
 	return result;
 }
 
@@ -152,7 +141,7 @@ static int add_measure(rt_regions *regions, const char *name)
 
 /* ---- recordings ------------------------------------------------------------------------------------- */
 
-static int add_fact(rt_table *facts, const char *name, struct rt_value value)
+static int add_region_fact(rt_table *facts, const char *name, struct rt_value value)
 {
 	ssize_t column = rt_table_add_column(facts, name);
 
@@ -163,7 +152,7 @@ static int add_fact(rt_table *facts, const char *name, struct rt_value value)
 	return rt_table_set(facts, (size_t)column, 0, value);
 }
 
-static int read_facts(rt_regions *regions, const rt_summary *summary)
+static int add_region_facts(rt_regions *regions, const rt_summary *summary)
 {
 	const struct phases *phases = &regions->phases;
 	const struct {
@@ -178,15 +167,16 @@ static int read_facts(rt_regions *regions, const rt_summary *summary)
 	if (!regions->facts)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(FACTS); i++)
-		if (add_fact(regions->facts, FACTS[i].name,
-			     (struct rt_value){.type = RT_TYPE_COUNT, .count = (int64_t)FACTS[i].value}) < 0)
+		if (add_region_fact(
+			    regions->facts, FACTS[i].name,
+			    (struct rt_value){.type = RT_TYPE_COUNT, .count = (int64_t)FACTS[i].value}) < 0)
 			return -ENOMEM;
 	return 0;
 }
 
 /* Reads the samples of the last run, one by one. The first two columns tell when each was. */
-static int add_samples(struct tallies *tallies, rt_record *record, const struct run_clock *clock,
-		       struct rt_problem *problem)
+static int add_run_samples(struct tallies *tallies, rt_record *record, const struct run_clock *clock,
+			   struct rt_problem *problem)
 {
 	CLEANUP_FREE struct rt_value *cells = calloc(tallies->measure_count + 1, sizeof(*cells));
 	struct rt_record_info info = {.size = sizeof(info)};
@@ -211,16 +201,16 @@ static int add_samples(struct tallies *tallies, rt_record *record, const struct 
 	return result;
 }
 
-static void cleanup_record(rt_record **record)
+static void cleanup_region_record(rt_record **record)
 {
 	rt_record_close(*record);
 }
 
-static int read_samples(rt_regions *regions, const char *const *paths, size_t path_count,
-			const char *const *columns, size_t count, const struct run_clock *clock,
-			struct rt_problem *problem)
+static int read_region_samples(rt_regions *regions, const char *const *paths, size_t path_count,
+			       const char *const *columns, size_t count, const struct run_clock *clock,
+			       struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_record))) rt_record *record = NULL;
+	__attribute__((cleanup(cleanup_region_record))) rt_record *record = NULL;
 	__attribute__((cleanup(tallies_done))) struct tallies tallies = {0};
 	CLEANUP_FREE const char **names = calloc(count + 2, sizeof(*names));
 	int result = names ? begin_measures(regions, count) : -ENOMEM;
@@ -241,13 +231,13 @@ static int read_samples(rt_regions *regions, const char *const *paths, size_t pa
 	if (result == 0)
 		result = tallies_begin(&tallies, &regions->phases, regions->holds, count);
 	if (result == 0)
-		result = add_samples(&tallies, record, clock, problem);
+		result = add_run_samples(&tallies, record, clock, problem);
 	return result < 0 ? result : finish_regions(regions, &tallies);
 }
 
 /* A recording without a file of marks has no phases; but a file that the user named must exist. */
-static int read_phases(rt_regions *regions, const char *recording, const char *marks,
-		       const rt_summary *summary, struct rt_problem *problem)
+static int read_region_phases(rt_regions *regions, const char *recording, const char *marks,
+			      const rt_summary *summary, struct rt_problem *problem)
 {
 	CLEANUP_BUFFER struct buffer beside = BUFFER(1 << 16);
 	struct rt_problem found = {""};
@@ -266,16 +256,11 @@ static int read_phases(rt_regions *regions, const char *recording, const char *m
 	return result < 0 ? problem_set(problem, result, "%s", found.text) : 0;
 }
 
-static void cleanup_summary(rt_summary **summary)
-{
-	rt_summary_free(*summary);
-}
-
 int regions_of_summary(const char *const *paths, size_t path_count, const rt_summary *summary,
 		       const char *marks, const char *const *columns, size_t column_count,
 		       rt_regions **ret_regions, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = calloc(1, sizeof(*regions));
+	CLEANUP_REGIONS rt_regions *regions = calloc(1, sizeof(*regions));
 	int result;
 
 	if (!regions)
@@ -290,12 +275,12 @@ int regions_of_summary(const char *const *paths, size_t path_count, const rt_sum
 		columns = MEASURES;
 		column_count = ARRAY_SIZE(MEASURES);
 	}
-	result = read_phases(regions, paths[0], marks, summary, problem);
+	result = read_region_phases(regions, paths[0], marks, summary, problem);
 	if (result == 0)
-		result = read_samples(regions, paths, path_count, columns, column_count,
-				      &summary->facts.clock, problem);
+		result = read_region_samples(regions, paths, path_count, columns, column_count,
+					     &summary->facts.clock, problem);
 	if (result == 0)
-		result = read_facts(regions, summary);
+		result = add_region_facts(regions, summary);
 	if (result == -ENOMEM)
 		return problem_set(problem, result, "out of memory");
 	if (result < 0)
@@ -309,7 +294,7 @@ int rt_regions_read(const char *const *paths, size_t path_count, const char *mar
 		    const char *const *columns, size_t column_count, rt_regions **ret_regions,
 		    struct rt_problem *ret_problem)
 {
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	CLEANUP_SUMMARY rt_summary *summary = NULL;
 	int result = rt_summary_read(paths, path_count, &summary, ret_problem);
 
 	return result < 0 ? result
@@ -332,7 +317,7 @@ static struct rt_value cell_of_text(const struct cell_text *text, char **ret_cop
 }
 
 /* Reads a line as column names, or as a row. */
-static int take_line(rt_table *table, struct scan line, bool names)
+static int take_tracking_line(rt_table *table, struct scan line, bool names)
 {
 	__attribute__((cleanup(cells_done))) struct cells cells = CELLS(line);
 	struct cell_text text;
@@ -359,7 +344,8 @@ static int read_lines(struct source *source, rt_table *facts, rt_table *samples)
 	for (int number = 0; (result = source_next_line(source, &line)) > 0; number++) {
 		if (number > 2 && (!line.terminated || !scan_left(&line.text)))
 			continue;
-		result = take_line(number < 2 ? facts : samples, line.text, number == 0 || number == 2);
+		result = take_tracking_line(number < 2 ? facts : samples, line.text,
+					    number == 0 || number == 2);
 		if (result < 0)
 			return result;
 	}
@@ -399,7 +385,7 @@ struct timed_row {
 	size_t row;
 };
 
-static int by_time(const void *a, const void *b)
+static int by_first_call(const void *a, const void *b)
 {
 	const struct timed_row *left = a, *right = b;
 
@@ -426,7 +412,7 @@ static int tally_table(rt_regions *regions, const rt_table *samples)
 		order[row] = (struct timed_row){
 			cell_real(rt_table_get(samples, (size_t)timestamp, row), -INFINITY), row};
 	if (rows)
-		qsort(order, rows, sizeof(*order), by_time);
+		qsort(order, rows, sizeof(*order), by_first_call);
 	for (size_t i = 0; i < rows && result == 0; i++) {
 		size_t measure = 0;
 
@@ -443,7 +429,7 @@ static int tally_table(rt_regions *regions, const rt_table *samples)
 int rt_regions_read_gpu_tracker(const char *tracking_file, const char *sub_tracking_file,
 				rt_regions **ret_regions, struct rt_problem *ret_problem)
 {
-	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = calloc(1, sizeof(*regions));
+	CLEANUP_REGIONS rt_regions *regions = calloc(1, sizeof(*regions));
 	CLEANUP_TABLE rt_table *samples = NULL;
 	int result = 0;
 

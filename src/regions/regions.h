@@ -35,6 +35,12 @@ struct rt_regions {
 	struct phases phases;
 };
 
+static inline void cleanup_run_regions(rt_regions **regions)
+{
+	rt_regions_free(*regions);
+}
+#define CLEANUP_REGIONS __attribute__((cleanup(cleanup_run_regions)))
+
 /* As rt_regions_read(), of a recording whose summary is known. */
 int regions_of_summary(const char *const *paths, size_t path_count, const rt_summary *summary,
 		       const char *marks, const char *const *columns, size_t column_count,

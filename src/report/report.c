@@ -53,16 +53,6 @@ struct report {
 	struct rt_problem *problem;
 };
 
-static void cleanup_comparison(rt_comparison **comparison)
-{
-	rt_comparison_free(*comparison);
-}
-
-static void cleanup_regions(rt_regions **regions)
-{
-	rt_regions_free(*regions);
-}
-
 static void cleanup_advice(rt_advice **advice)
 {
 	rt_advice_free(*advice);
@@ -184,7 +174,7 @@ static void write_calls(struct json_writer *json, const struct phase *phase, dou
 
 static int add_phases(struct report *report, const char *path, const rt_summary *summary)
 {
-	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
+	CLEANUP_REGIONS rt_regions *regions = NULL;
 	struct json_writer *json = &report->json;
 	int result = 0;
 
@@ -373,7 +363,7 @@ static void add_job_texts(struct json_writer *json)
 
 static int add_comparison(struct report *report)
 {
-	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = NULL;
+	CLEANUP_COMPARISON rt_comparison *comparison = NULL;
 	bool differ = false;
 	char *text;
 	int result;

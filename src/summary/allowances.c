@@ -18,7 +18,7 @@ static double real_or_nan(double value)
 
 /* ---- adding ------------------------------------------------------------------------------------------- */
 
-static bool is_change(double left, double right)
+static bool is_limit_change(double left, double right)
 {
 	if (isnan(left) || isnan(right))
 		return isnan(left) != isnan(right);
@@ -27,9 +27,10 @@ static bool is_change(double left, double right)
 
 static bool is_other_allowance(const struct allowance *left, const struct allowance *right)
 {
-	return is_change(left->memory_limit_mib, right->memory_limit_mib) ||
-	       is_change(left->memory_total_mib, right->memory_total_mib) ||
-	       is_change(left->cpu_limit_cores, right->cpu_limit_cores) || is_change(left->cpus, right->cpus);
+	return is_limit_change(left->memory_limit_mib, right->memory_limit_mib) ||
+	       is_limit_change(left->memory_total_mib, right->memory_total_mib) ||
+	       is_limit_change(left->cpu_limit_cores, right->cpu_limit_cores) ||
+	       is_limit_change(left->cpus, right->cpus);
 }
 
 /* A sample of a job that ended at once has no limits, and later ones may leave out what stays the same. */
@@ -187,7 +188,7 @@ struct binding allowances_cores(const struct allowances *allowances, double core
 
 	for (size_t i = 0; i < allowances->count; i++) {
 		one = cores_of(&allowances->list[i], core_count);
-		varies |= i && is_change(one.value, found.value);
+		varies |= i && is_limit_change(one.value, found.value);
 		core_secs += one.value * allowances->secs[i];
 		secs += allowances->secs[i];
 		found = one;
@@ -223,7 +224,7 @@ static size_t changes_at(const struct allowances *allowances, size_t place,
 	size_t count = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (is_change(all[i].from, all[i].to) &&
+		if (is_limit_change(all[i].from, all[i].to) &&
 		    (all[i].is_limit || (!isnan(all[i].from) && !isnan(all[i].to))))
 			ret_changes[count++] = all[i];
 	return count;
@@ -237,7 +238,7 @@ static void add_allowed(struct buffer *out, const struct change *change, double 
 		buffer_printf(out, "%.4g", value);
 }
 
-static void add_change(struct buffer *out, const struct change *change)
+static void add_limit_change(struct buffer *out, const struct change *change)
 {
 	buffer_add_text(out, change->words);
 	if (isnan(change->to)) {
@@ -272,7 +273,7 @@ void allowances_words(const struct allowances *allowances, struct buffer *out)
 				continue;
 			}
 			buffer_add_text(out, told++ ? "; " : "");
-			add_change(out, &changes[j]);
+			add_limit_change(out, &changes[j]);
 		}
 	}
 	if (left)

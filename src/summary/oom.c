@@ -41,7 +41,7 @@ void oom_course_want(struct metric_set *wanted)
 }
 
 /* Returns the memory that the kernel cannot reclaim. It drops the page cache when memory is short. */
-static double charged_mib(const struct frame *frame)
+static double charged_in_frame(const struct frame *frame)
 {
 	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
 	const struct tree_row *tree = FIRST(frame, tree);
@@ -74,7 +74,7 @@ static void add_kills(struct oom_course *course, const struct frame *frame)
 
 void oom_course_add(struct oom_course *course, const struct frame *frame)
 {
-	double charged = charged_mib(frame);
+	double charged = charged_in_frame(frame);
 
 	add_kills(course, frame);
 	if (isnan(charged))

@@ -12,6 +12,7 @@
 #include "record/source.h"
 #include "table/aggregate.h"
 #include "table/sqlite_read.h"
+#include "table/table.h"
 
 static const double SLACK_SECS = 0.001; /* time stamps of samples are rounded */
 
@@ -118,7 +119,7 @@ static size_t run_length(const struct events *events, size_t first, bool by_owne
 	return end - first;
 }
 
-static int add_phase(struct phases *phases, const struct events *events, size_t first, size_t count)
+static int add_phase_named(struct phases *phases, const struct events *events, size_t first, size_t count)
 {
 	struct phase *phase = &phases->list[phases->count];
 	CLEANUP_FREE double *starts = calloc(count, sizeof(*starts));
@@ -151,7 +152,7 @@ static int pair_all(struct events *events, struct phases *ret_phases)
 	for (size_t i = 0; i < events->count;) {
 		size_t count = run_length(events, i, false);
 
-		if (add_phase(&phases, events, i, count) < 0)
+		if (add_phase_named(&phases, events, i, count) < 0)
 			return -ENOMEM;
 		i += count;
 	}
@@ -190,7 +191,7 @@ static int add_chains(struct events *chains, double to, struct events *events)
 	return result;
 }
 
-static void cleanup_json(json_t **json)
+static void cleanup_mark_json(json_t **json)
 {
 	json_decref(*json);
 }
@@ -203,9 +204,11 @@ struct marks_of_run {
 };
 
 /* Returns 0, or -EBADMSG if the line is not a mark. */
-static int add_mark(struct events *events, struct events *chains, struct scan line, struct marks_of_run *run)
+static int add_phase_mark(struct events *events, struct events *chains, struct scan line,
+			  struct marks_of_run *run)
 {
-	__attribute__((cleanup(cleanup_json))) json_t *mark = json_loadb(line.at, scan_left(&line), 0, NULL);
+	__attribute__((cleanup(cleanup_mark_json))) json_t *mark =
+		json_loadb(line.at, scan_left(&line), 0, NULL);
 	const char *name = json_string_value(json_object_get(mark, "name"));
 	const char *kind = json_string_value(json_object_get(mark, "event"));
 	const char *id = json_string_value(json_object_get(mark, "id"));
@@ -241,7 +244,7 @@ static int read_marks(struct source *source, struct marks_of_run *run, struct ev
 	int result;
 
 	while ((result = source_next_line(source, &line)) > 0) {
-		result = line.too_long ? -EBADMSG : add_mark(events, &chains, line.text, run);
+		result = line.too_long ? -EBADMSG : add_phase_mark(events, &chains, line.text, run);
 		if (result == -ENOMEM)
 			return result;
 		*bad_lines += result < 0;
@@ -276,11 +279,6 @@ int phases_read_marks(const char *path, const struct run_clock *clock, double fr
 
 /* ---- files of gpu_tracker --------------------------------------------------------------------------- */
 
-static void cleanup_table(rt_table **table)
-{
-	rt_table_free(*table);
-}
-
 static void add_cell_text(struct buffer *out, struct rt_value cell)
 {
 	if (cell.type == RT_TYPE_TEXT)
@@ -291,8 +289,8 @@ static void add_cell_text(struct buffer *out, struct rt_value cell)
 		buffer_printf(out, "%.17g", cell.real);
 }
 
-static int add_row(struct events *events, const rt_table *table, const ssize_t columns[static 4], size_t row,
-		   size_t *bad_lines)
+static int add_phase_row(struct events *events, const rt_table *table, const ssize_t columns[static 4],
+			 size_t row, size_t *bad_lines)
 {
 	CLEANUP_BUFFER struct buffer owner = BUFFER(1 << 16), name = BUFFER(1 << 16);
 	double position = cell_real(rt_table_get(table, (size_t)columns[2], row), NAN);
@@ -323,7 +321,7 @@ static void leave_out_open(struct phases *phases)
 int phases_read_sub_tracking(const char *path, struct phases *ret_phases, struct rt_problem *problem)
 {
 	static const char *const NAMES[] = {"process_id", "code_block_name", "position", "timestamp"};
-	__attribute__((cleanup(cleanup_table))) rt_table *table = NULL;
+	CLEANUP_TABLE rt_table *table = NULL;
 	CLEANUP_EVENTS struct events events = {0};
 	struct phases phases = {0};
 	ssize_t columns[ARRAY_SIZE(NAMES)];
@@ -339,7 +337,7 @@ int phases_read_sub_tracking(const char *path, struct phases *ret_phases, struct
 					   "%s: no sub-tracking file: there is no column %s", path, NAMES[i]);
 	}
 	for (size_t row = 0; row < rt_table_row_count(table) && result == 0; row++)
-		result = add_row(&events, table, columns, row, &phases.bad_lines);
+		result = add_phase_row(&events, table, columns, row, &phases.bad_lines);
 	if (result == 0)
 		result = pair_all(&events, &phases);
 	if (result < 0)

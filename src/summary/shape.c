@@ -5,7 +5,7 @@
 
 static const double LEAST = 0.005, STEP = 1.02, WINDOW_SECS = 10;
 
-static size_t class_of(double value)
+static size_t shape_class(double value)
 {
 	double place = value > LEAST ? 1 + log(value / LEAST) / log(STEP) : 0;
 
@@ -13,7 +13,7 @@ static size_t class_of(double value)
 }
 
 /* With many samples, marks are a part of the window apart, so that the ring always has room for a window. */
-static void add_mark(struct shape *shape)
+static void add_shape_mark(struct shape *shape)
 {
 	size_t last = (shape->first_mark + shape->mark_count - 1) % SHAPE_MARKS;
 
@@ -52,8 +52,8 @@ void shape_add(struct shape *shape, double length_secs, double value)
 
 	if (!(length_secs > 0) || !(value >= 0) || !isfinite(value * length_secs))
 		return;
-	place = class_of(value);
-	add_mark(shape);
+	place = shape_class(value);
+	add_shape_mark(shape);
 	shape->secs[place] += length_secs;
 	shape->weighted[place] += value * length_secs;
 	shape->total_secs += length_secs;
@@ -72,7 +72,7 @@ void shape_merge(struct shape *shape, const struct shape *other)
 	shape->busiest = fmax(shape->busiest, other->busiest);
 }
 
-static double mean_of(const struct shape *shape, size_t place)
+static double class_mean(const struct shape *shape, size_t place)
 {
 	return shape->weighted[place] / shape->secs[place];
 }
@@ -84,7 +84,7 @@ double shape_quantile(const struct shape *shape, double fraction)
 	for (size_t i = 0; i < SHAPE_CLASSES; i++) {
 		if (!(shape->secs[i] > 0))
 			continue;
-		value = mean_of(shape, i);
+		value = class_mean(shape, i);
 		below += shape->secs[i];
 		if (below >= fraction * shape->total_secs)
 			break;
@@ -97,7 +97,7 @@ double shape_share_above(const struct shape *shape, double value)
 	double above = 0;
 
 	for (size_t i = 0; i < SHAPE_CLASSES; i++)
-		if (shape->secs[i] > 0 && mean_of(shape, i) > value)
+		if (shape->secs[i] > 0 && class_mean(shape, i) > value)
 			above += shape->secs[i];
 	return shape->total_secs > 0 ? above / shape->total_secs : (double)NAN;
 }

@@ -49,7 +49,7 @@ static double same_real(double real)
 #define REAL_OF(value) _Generic((value), double : same_real, int64_t : real_of_count)(value)
 
 /* Adds the metrics whose value is a metric's own. */
-static void add_metrics(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
+static void add_own_metrics(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
 {
 #define MEAN_AND_MAX(field, kind, metric) \
 	if (FIRST(frame, kind)) \
@@ -68,7 +68,7 @@ static void add_metrics(struct run_facts *facts, const struct frame *frame, cons
 #include "figures/run_figures.def"
 }
 
-static void copy_text(char *ret_text, size_t size, const char *text)
+static void copy_known_text(char *ret_text, size_t size, const char *text)
 {
 	struct scan scan;
 
@@ -110,7 +110,7 @@ static void add_shares(struct run_facts *facts, const struct tree_row *tree, con
 	}
 }
 
-static void add_memory(struct run_facts *facts, const struct tree_row *tree, const struct moment *moment)
+static void add_tree_memory(struct run_facts *facts, const struct tree_row *tree, const struct moment *moment)
 {
 	memory_facts_add(&facts->measured, tree, moment);
 	/*
@@ -146,7 +146,7 @@ static void add_tree(struct run_facts *facts, const struct tree_row *tree, const
 	shape_add(&facts->core_shape, moment->length_secs, tree->process_cores_used);
 	time_bins_add(&facts->cores_history, moment->elapsed_secs, moment->length_secs,
 		      tree->process_cores_used);
-	add_memory(facts, tree, moment);
+	add_tree_memory(facts, tree, moment);
 	figure_add(&facts->processes, moment, processes);
 	/* The count becomes absent when processes may have been missed. */
 	if (!count_absent(tree->process_exited_count) || !count_absent(tree->process_child_count))
@@ -155,11 +155,11 @@ static void add_tree(struct run_facts *facts, const struct tree_row *tree, const
 	parts_add(&facts->thread_count, moment, real_of_count(tree->process_main_thread_count),
 		  real_of_count(tree->process_thread_count));
 	parts_add(&facts->vram, moment, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib);
-	copy_text(facts->network_source, sizeof(facts->network_source), tree->process_net_source);
+	copy_known_text(facts->network_source, sizeof(facts->network_source), tree->process_net_source);
 }
 
 /* Without a tracked process, the sparklines show the machine. */
-static void add_host(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
+static void add_host_figures(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
 {
 	const struct host_cpu_row *cpu = FIRST(frame, host_cpu);
 	const struct memory_row *memory = FIRST(frame, memory);
@@ -175,7 +175,7 @@ static void add_host(struct run_facts *facts, const struct frame *frame, const s
 	}
 }
 
-static bool is_chosen(struct run_facts *facts, const char *uuid)
+static bool is_chosen_gpu(struct run_facts *facts, const char *uuid)
 {
 	if (!facts->gpu_uuids)
 		return true;
@@ -201,7 +201,7 @@ static bool is_unified(const struct gpu_row *gpu)
 	return !text_absent(gpu->memory_kind) && strcmp(gpu->memory_kind, "unified") == 0;
 }
 
-static void add_gpus(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
+static void add_gpu_rows(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
 {
 	int64_t count = 0;
 	double bytes = 0, busy = NAN;
@@ -213,7 +213,7 @@ static void add_gpus(struct run_facts *facts, const struct frame *frame, const s
 		/* A unified GPU has no memory of its own: the firmware sets aside a part of the machine's. */
 		if (!part && !is_unified(gpu))
 			bytes = gpu->vram_total_bytes > 0 ? bytes + (double)gpu->vram_total_bytes : NAN;
-		if (is_chosen(facts, gpu->uuid) && !real_absent(gpu->utilization_pct))
+		if (is_chosen_gpu(facts, gpu->uuid) && !real_absent(gpu->utilization_pct))
 			busy = (isnan(busy) ? 0 : busy) + gpu->utilization_pct / 100;
 	}
 	figure_add(&facts->gpu_cores, moment, busy);
@@ -224,7 +224,7 @@ static void add_gpus(struct run_facts *facts, const struct frame *frame, const s
 	summary_gpus_add(&facts->gpus, frame, moment);
 }
 
-static void add_group(struct run_facts *facts, const struct cgroup_row *cgroup, const struct moment *moment)
+static void add_cgroup(struct run_facts *facts, const struct cgroup_row *cgroup, const struct moment *moment)
 {
 	double held = cgroup->anon_mib + (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib) +
 		      (real_absent(cgroup->kernel_mib) ? 0 : cgroup->kernel_mib);
@@ -248,7 +248,7 @@ static void add_bounds(struct run_facts *facts, const struct frame *frame, const
 			facts->cpuset_cores = limits->cpuset_cores;
 	}
 	if (cgroup)
-		add_group(facts, cgroup, moment);
+		add_cgroup(facts, cgroup, moment);
 }
 
 /* Tells whether the waiting is that of any process on the machine, which says nothing about the job. */
@@ -267,7 +267,7 @@ static void add_pressure(struct run_facts *facts, const struct pressure_row *pre
 		  pressure->memory_some_secs);
 	total_add(of_machine ? &facts->machine_io_pressure_secs : &facts->io_pressure_secs,
 		  pressure->io_some_secs);
-	copy_text(facts->pressure_source, sizeof(facts->pressure_source), pressure->source);
+	copy_known_text(facts->pressure_source, sizeof(facts->pressure_source), pressure->source);
 }
 
 static void add_waiting(struct run_facts *facts, const struct frame *frame)
@@ -293,7 +293,7 @@ static void add_waiting(struct run_facts *facts, const struct frame *frame)
 	cpu_course_add(&facts->cpu_course, frame, &bounds, pressure && !is_of_machine(facts, pressure));
 }
 
-static void add_tracker(struct run_facts *facts, const struct frame *frame)
+static void add_tracker_counts(struct run_facts *facts, const struct frame *frame)
 {
 	const struct tracker_row *tracker = FIRST(frame, tracker);
 
@@ -328,7 +328,7 @@ static void forget_figures(struct run_facts *facts)
 #include "figures/run_figures.def"
 }
 
-static void begin_run(struct run_facts *facts, const struct frame *frame)
+static void begin_facts_of_run(struct run_facts *facts, const struct frame *frame)
 {
 	summary_gpus_clear(facts->gpus);
 	run_clock_clear(&facts->clock);
@@ -368,23 +368,23 @@ static int add_sample(struct run_facts *facts, const struct frame *frame)
 	facts->samples++;
 	facts->ended = sample->timestamp;
 	facts->wall_secs = sample->elapsed_secs;
-	copy_text(facts->host, sizeof(facts->host), sample->host);
-	copy_text(facts->job_name, sizeof(facts->job_name), sample->job_name);
+	copy_known_text(facts->host, sizeof(facts->host), sample->host);
+	copy_known_text(facts->job_name, sizeof(facts->job_name), sample->job_name);
 	if (!count_absent(sample->tracked_pid))
 		facts->tracked_pid = sample->tracked_pid;
 	if (!count_absent(sample->rank))
 		facts->rank = sample->rank;
-	add_metrics(facts, frame, &moment);
+	add_own_metrics(facts, frame, &moment);
 	if (FIRST(frame, tree))
 		add_tree(facts, FIRST(frame, tree), &moment);
-	add_host(facts, frame, &moment);
+	add_host_figures(facts, frame, &moment);
 	summary_disks_add(&facts->disks, frame);
-	add_gpus(facts, frame, &moment);
+	add_gpu_rows(facts, frame, &moment);
 	add_bounds(facts, frame, &moment);
 	add_waiting(facts, frame);
 	oom_course_add(&facts->oom, frame);
 	summary_programs_add(&facts->programs, frame);
-	add_tracker(facts, frame);
+	add_tracker_counts(facts, frame);
 	return run_clock_add(&facts->clock, sample->elapsed_secs, sample->timestamp);
 }
 
@@ -430,8 +430,8 @@ static void finish_summary(struct run_facts *facts)
 		facts->total_memory_mib = start->memory_total_mib;
 }
 
-static int read_samples(struct run_facts *facts, const struct summary_watcher *watcher, const char *path,
-			struct rt_problem *problem)
+static int read_facts(struct run_facts *facts, const struct summary_watcher *watcher, const char *path,
+		      struct rt_problem *problem)
 {
 	CLEANUP_BUFFER struct buffer words = BUFFER(160);
 	const struct frame *frame;
@@ -439,7 +439,7 @@ static int read_samples(struct run_facts *facts, const struct summary_watcher *w
 
 	while ((result = record_next(facts->record, &frame)) > 0) {
 		if (record_run(facts->record) != facts->run)
-			begin_run(facts, frame);
+			begin_facts_of_run(facts, frame);
 		result = add_sample(facts, frame);
 		if (result < 0)
 			return problem_set(problem, result, "out of memory");
@@ -452,12 +452,12 @@ static int read_samples(struct run_facts *facts, const struct summary_watcher *w
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	finish_summary(facts);
 	oom_course_end(&facts->oom, path);
-	copy_text(facts->file_name, sizeof(facts->file_name),
-		  strcmp(path, "-") == 0 ? ""
-		  : strrchr(path, '/')   ? strrchr(path, '/') + 1
-					 : path);
+	copy_known_text(facts->file_name, sizeof(facts->file_name),
+			strcmp(path, "-") == 0 ? ""
+			: strrchr(path, '/')   ? strrchr(path, '/') + 1
+					       : path);
 	summary_add_end(&words, facts);
-	copy_text(facts->end_words, sizeof(facts->end_words), words.data);
+	copy_known_text(facts->end_words, sizeof(facts->end_words), words.data);
 	summary_find_name(facts);
 	return 0;
 }
@@ -505,7 +505,7 @@ int run_facts_read(struct run_facts *facts, const char *const *paths, size_t pat
 			 ? problem_set(problem, -EINVAL, "too many GPUs were named")
 			 : record_open(paths, path_count, &wanted, &facts->record, problem);
 	if (result == 0)
-		result = read_samples(facts, watcher, paths[0], problem);
+		result = read_facts(facts, watcher, paths[0], problem);
 	return result < 0 ? result : check_gpus(facts, &wanted.wanted, paths, path_count, problem);
 }
 

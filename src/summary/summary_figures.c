@@ -100,7 +100,7 @@ static void find_values(const struct run_facts *summary,
 #include "figures/run_figures.def"
 }
 
-static struct rt_value cell_of(const struct run_figure *figure, const struct figure_value *value)
+static struct rt_value cell_of_figure(const struct run_figure *figure, const struct figure_value *value)
 {
 	if (value->text)
 		return (struct rt_value){.type = RT_TYPE_TEXT, .text = value->text};
@@ -118,7 +118,7 @@ void summary_values(const struct run_facts *summary, struct rt_value ret_values[
 
 	find_values(summary, values);
 	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
-		ret_values[i] = cell_of(&RUN_FIGURES[i], &values[i]);
+		ret_values[i] = cell_of_figure(&RUN_FIGURES[i], &values[i]);
 }
 
 void summary_numbers(const struct run_facts *summary, double ret_numbers[static RUN_FIGURE_COUNT])

@@ -63,7 +63,7 @@ void summary_gpus_free(struct summary_gpus *gpus)
 
 /* ---- adding ---------------------------------------------------------------------------------------- */
 
-static void copy_text(char *ret_text, const char *text)
+static void copy_device_text(char *ret_text, const char *text)
 {
 	size_t length = text_absent(text) ? 0 : strnlen(text, UUID_SIZE - 1);
 
@@ -89,7 +89,7 @@ static struct gpu_figures *add_place(struct summary_gpus *gpus)
  * Recordings by others may have devices without an identity; then their position in the sample identifies
  * them.
  */
-static struct gpu_figures *find_place(struct summary_gpus *gpus, const char *uuid, size_t position)
+static struct gpu_figures *find_gpu_place(struct summary_gpus *gpus, const char *uuid, size_t position)
 {
 	struct gpu_figures *place;
 
@@ -105,7 +105,7 @@ static struct gpu_figures *find_place(struct summary_gpus *gpus, const char *uui
 		return NULL;
 	place = add_place(gpus);
 	place->index = (int64_t)gpus->count - 1;
-	copy_text(place->uuid, uuid);
+	copy_device_text(place->uuid, uuid);
 	return place;
 }
 
@@ -114,10 +114,10 @@ static double mib_of(int64_t bytes)
 	return count_absent(bytes) ? (double)NAN : (double)bytes / MIB;
 }
 
-static void add_row(struct gpu_figures *place, const struct gpu_row *row, const struct moment *moment)
+static void add_device_row(struct gpu_figures *place, const struct gpu_row *row, const struct moment *moment)
 {
-	copy_text(place->name, row->name);
-	copy_text(place->parent, row->mig_parent);
+	copy_device_text(place->name, row->name);
+	copy_device_text(place->parent, row->mig_parent);
 	if (!count_absent(row->index))
 		place->index = row->index;
 	if (!count_absent(row->mig_gpu_instance))
@@ -149,10 +149,10 @@ void summary_gpus_add(struct summary_gpus **gpus, const struct frame *frame, con
 	if (!list)
 		list = *gpus = calloc(1, sizeof *list);
 	for (const struct gpu_row *row = FIRST(frame, gpu); row && list; row = NEXT(row, gpu)) {
-		struct gpu_figures *place = find_place(list, row->uuid, position++);
+		struct gpu_figures *place = find_gpu_place(list, row->uuid, position++);
 
 		if (place)
-			add_row(place, row, moment);
+			add_device_row(place, row, moment);
 	}
 	for (size_t i = 0; list && i < list->count; i++)
 		for (size_t n = 0; n < list->count && *list->of[i].parent; n++)
@@ -176,7 +176,7 @@ double summary_gpus_energy_joules(const struct summary_gpus *gpus)
 }
 
 /* "0", or "0 (instance 7)": a device with an instance in use must not look idle. */
-static void add_name(struct buffer *out, const struct gpu_figures *gpu)
+static void add_device_name(struct buffer *out, const struct gpu_figures *gpu)
 {
 	buffer_printf(out, "%lld", (long long)gpu->index);
 	if (*gpu->parent && gpu->instance >= 0)
@@ -201,7 +201,7 @@ struct idle_gpus summary_gpus_idle(const struct summary_gpus *gpus, bool tracked
 		if (gpu->used)
 			continue;
 		buffer_add_text(&idle.names, idle.count ? ", " : "");
-		add_name(&idle.names, gpu);
+		add_device_name(&idle.names, gpu);
 		idle.count++;
 	}
 	if (unknown)
@@ -209,13 +209,13 @@ struct idle_gpus summary_gpus_idle(const struct summary_gpus *gpus, bool tracked
 	return idle;
 }
 
-static void add_text(struct json_writer *json, const char *key, const char *text)
+static void add_device_text(struct json_writer *json, const char *key, const char *text)
 {
 	json_key(json, key);
 	json_text(json, *text ? text : NULL);
 }
 
-static void add_real(struct json_writer *json, const char *key, double value, int decimals)
+static void add_device_real(struct json_writer *json, const char *key, double value, int decimals)
 {
 	json_key(json, key);
 	json_decimal(json, value, decimals);
@@ -233,25 +233,25 @@ void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 		json_open(&json, '{');
 		json_key(&json, "index");
 		json_count(&json, gpu->index);
-		add_text(&json, "uuid", gpu->uuid);
-		add_text(&json, "name", gpu->name);
-		add_text(&json, "mig_parent", gpu->parent);
+		add_device_text(&json, "uuid", gpu->uuid);
+		add_device_text(&json, "name", gpu->name);
+		add_device_text(&json, "mig_parent", gpu->parent);
 		json_key(&json, "mig_gpu_instance");
 		if (gpu->instance >= 0)
 			json_count(&json, gpu->instance);
 		else
 			json_absent(&json);
-		add_real(&json, "mean_pct", figure_mean(&gpu->utilization_pct), 2);
-		add_real(&json, "max_pct", gpu->utilization_pct.most, 2);
-		add_real(&json, "memory_mean_mib", figure_mean(&gpu->vram_mib), 3);
-		add_real(&json, "memory_max_mib", gpu->vram_mib.most, 3);
-		add_real(&json, "memory_total_mib", gpu->vram_total_mib, 3);
-		add_real(&json, "power_mean_watts", figure_mean(&gpu->power_watts), 1);
-		add_real(&json, "power_max_watts", gpu->power_watts.most, 1);
-		add_real(&json, "energy_joules", total_of(&gpu->energy_joules), 3);
-		add_real(&json, "job_mean_pct", figure_mean(&gpu->job_utilization_pct), 2);
-		add_real(&json, "job_max_pct", gpu->job_utilization_pct.most, 2);
-		add_real(&json, "job_memory_max_mib", gpu->job_vram_mib.most, 3);
+		add_device_real(&json, "mean_pct", figure_mean(&gpu->utilization_pct), 2);
+		add_device_real(&json, "max_pct", gpu->utilization_pct.most, 2);
+		add_device_real(&json, "memory_mean_mib", figure_mean(&gpu->vram_mib), 3);
+		add_device_real(&json, "memory_max_mib", gpu->vram_mib.most, 3);
+		add_device_real(&json, "memory_total_mib", gpu->vram_total_mib, 3);
+		add_device_real(&json, "power_mean_watts", figure_mean(&gpu->power_watts), 1);
+		add_device_real(&json, "power_max_watts", gpu->power_watts.most, 1);
+		add_device_real(&json, "energy_joules", total_of(&gpu->energy_joules), 3);
+		add_device_real(&json, "job_mean_pct", figure_mean(&gpu->job_utilization_pct), 2);
+		add_device_real(&json, "job_max_pct", gpu->job_utilization_pct.most, 2);
+		add_device_real(&json, "job_memory_max_mib", gpu->job_vram_mib.most, 3);
 		json_key(&json, "used_by_job");
 		if (gpu->tracked)
 			json_flag(&json, gpu->used);
@@ -262,16 +262,16 @@ void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 	json_close(&json, ']');
 }
 
-static void add_mib(struct buffer *out, double mib, enum rt_size_unit unit)
+static void add_device_mib(struct buffer *out, double mib, enum rt_size_unit unit)
 {
 	add_size(out, mib * MIB, unit);
 }
 
-static void add_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_size_unit unit)
+static void add_device_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_size_unit unit)
 {
 	double mean = figure_mean(&gpu->utilization_pct), job_mean = figure_mean(&gpu->job_utilization_pct);
 
-	add_name(out, gpu);
+	add_device_name(out, gpu);
 	buffer_add_text(out, ":");
 	if (isnan(mean))
 		buffer_add_text(out, " use unknown");
@@ -279,10 +279,10 @@ static void add_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_
 		buffer_printf(out, " mean %.0f %%, max %.0f %%", mean, gpu->utilization_pct.most);
 	if (!isnan(gpu->vram_mib.most)) {
 		buffer_add_text(out, "; memory peak ");
-		add_mib(out, gpu->vram_mib.most, unit);
+		add_device_mib(out, gpu->vram_mib.most, unit);
 		if (!isnan(gpu->vram_total_mib)) {
 			buffer_add_text(out, " of ");
-			add_mib(out, gpu->vram_total_mib, unit);
+			add_device_mib(out, gpu->vram_total_mib, unit);
 		}
 	}
 	if (gpu->tracked && !gpu->used)
@@ -291,7 +291,7 @@ static void add_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_
 		buffer_printf(out, "; the job: mean %.0f %%", job_mean);
 	if (gpu->used && gpu->job_vram_mib.most > 0) {
 		buffer_add_text(out, isnan(job_mean) ? "; the job: " : ", ");
-		add_mib(out, gpu->job_vram_mib.most, unit);
+		add_device_mib(out, gpu->job_vram_mib.most, unit);
 	}
 }
 
@@ -313,7 +313,7 @@ static void add_idle_line(struct buffer *out, const struct summary_gpus *gpus, i
 		if (!any)
 			buffer_printf(out, "\n  %-*s", indent, "");
 		buffer_add_text(out, any ? ", " : "");
-		add_name(out, &gpus->of[i]);
+		add_device_name(out, &gpus->of[i]);
 		any = true;
 	}
 	buffer_add_text(out, any ? ": idle; not used by the job" : "");
@@ -334,7 +334,7 @@ void summary_gpus_lines(struct buffer *out, const struct summary_gpus *gpus, enu
 			continue;
 		}
 		buffer_printf(out, "\n  %-*s", indent, "");
-		add_line(out, &gpus->of[i], unit);
+		add_device_line(out, &gpus->of[i], unit);
 		shown++;
 	}
 	if (left_out)

@@ -22,7 +22,7 @@ void summary_programs_want(struct metric_set *wanted)
 }
 
 /* Returns NULL for "others", and if there are too many. */
-static struct program_figures *place_of(struct summary_programs *programs, const char *name)
+static struct program_figures *program_place(struct summary_programs *programs, const char *name)
 {
 	if (text_absent(name) || strcmp(name, OTHERS) == 0)
 		return NULL;
@@ -36,7 +36,7 @@ static struct program_figures *place_of(struct summary_programs *programs, const
 	return &programs->list[programs->count++];
 }
 
-static double zero_if_unknown(double value)
+static double secs_or_zero(double value)
 {
 	return real_absent(value) ? 0 : value;
 }
@@ -46,20 +46,20 @@ static int64_t known_count(int64_t value)
 	return count_absent(value) ? 0 : value;
 }
 
-static void add_end(struct summary_programs *programs, const struct frame *frame)
+static void add_end_programs(struct summary_programs *programs, const struct frame *frame)
 {
 	programs->count = 0;
 	programs->cpu_secs = 0;
 	for (const struct run_end_program_row *row = FIRST(frame, run_end_program); row;
 	     row = NEXT(row, run_end_program)) {
-		struct program_figures *program = place_of(programs, row->name);
+		struct program_figures *program = program_place(programs, row->name);
 
-		programs->cpu_secs += zero_if_unknown(row->cpu_secs);
+		programs->cpu_secs += secs_or_zero(row->cpu_secs);
 		if (!program)
 			continue;
-		program->cpu_secs = zero_if_unknown(row->cpu_secs);
-		program->estimated_secs = zero_if_unknown(row->cpu_estimated_secs);
-		program->memory_peak_mib = zero_if_unknown(row->memory_peak_mib);
+		program->cpu_secs = secs_or_zero(row->cpu_secs);
+		program->estimated_secs = secs_or_zero(row->cpu_estimated_secs);
+		program->memory_peak_mib = secs_or_zero(row->memory_peak_mib);
 		program->process_count = count_absent(row->process_count) ? -1 : row->process_count;
 	}
 }
@@ -78,7 +78,7 @@ static void look_for_launcher(struct summary_programs *programs, const struct fr
 		if (!launcher || (programs->launcher && programs->launcher != launcher))
 			continue;
 		programs->launcher = launcher;
-		programs->launcher_secs += zero_if_unknown(secs);
+		programs->launcher_secs += secs_or_zero(secs);
 	}
 }
 
@@ -88,17 +88,17 @@ void summary_programs_add(struct summary_programs *programs, const struct frame 
 
 	look_for_launcher(programs, frame);
 	if (FIRST(frame, run_end_program)) {
-		add_end(programs, frame);
+		add_end_programs(programs, frame);
 		return;
 	}
 	for (const struct program_row *row = FIRST(frame, program); row; row = NEXT(row, program)) {
-		struct program_figures *program = place_of(programs, row->name);
+		struct program_figures *program = program_place(programs, row->name);
 
-		sum += zero_if_unknown(row->cpu_total_secs);
+		sum += secs_or_zero(row->cpu_total_secs);
 		if (!program)
 			continue;
-		program->cpu_secs = zero_if_unknown(row->cpu_total_secs);
-		program->estimated_secs = zero_if_unknown(row->cpu_estimated_secs);
+		program->cpu_secs = secs_or_zero(row->cpu_total_secs);
+		program->estimated_secs = secs_or_zero(row->cpu_estimated_secs);
 		program->process_count = count_absent(row->exited_count)
 						 ? -1
 						 : row->exited_count + known_count(row->process_count);
@@ -166,7 +166,7 @@ void summary_programs_line(struct buffer *out, const struct summary_programs *pr
 		buffer_printf(out, " (%.0f %% of it estimated)", percent_of_total(programs, estimated));
 }
 
-static void add_real(struct json_writer *json, const char *key, double value, int decimals)
+static void add_program_real(struct json_writer *json, const char *key, double value, int decimals)
 {
 	json_key(json, key);
 	json_decimal(json, value, decimals);
@@ -184,9 +184,9 @@ void summary_programs_json(struct buffer *out, const struct summary_programs *pr
 		json_open(&json, '{');
 		json_key(&json, "name");
 		json_text(&json, program->name);
-		add_real(&json, "cpu_secs", program->cpu_secs, 4);
-		add_real(&json, "cpu_pct", percent_of_total(programs, program->cpu_secs), 2);
-		add_real(&json, "cpu_estimated_secs", program->estimated_secs, 4);
+		add_program_real(&json, "cpu_secs", program->cpu_secs, 4);
+		add_program_real(&json, "cpu_pct", percent_of_total(programs, program->cpu_secs), 2);
+		add_program_real(&json, "cpu_estimated_secs", program->estimated_secs, 4);
 		json_key(&json, "memory_peak_mib");
 		if (program->memory_peak_mib > 0)
 			json_decimal(&json, program->memory_peak_mib, 3);

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "table/table.h"
 
 static const char MAGIC[16] = "SQLite format 3";
 
@@ -29,11 +30,6 @@ static void cleanup_database(sqlite3 **database)
 static void cleanup_statement(sqlite3_stmt **statement)
 {
 	(void)sqlite3_finalize(*statement);
-}
-
-static void cleanup_table(rt_table **table)
-{
-	rt_table_free(*table);
 }
 
 static struct rt_value cell_of(sqlite3_stmt *statement, int column)
@@ -76,7 +72,7 @@ int sqlite_read_table(const char *path, const char *name, rt_table **ret_table, 
 {
 	__attribute__((cleanup(cleanup_database))) sqlite3 *database = NULL;
 	__attribute__((cleanup(cleanup_statement))) sqlite3_stmt *statement = NULL;
-	__attribute__((cleanup(cleanup_table))) rt_table *table = rt_table_new();
+	CLEANUP_TABLE rt_table *table = rt_table_new();
 	CLEANUP_BUFFER struct buffer query = BUFFER(1024);
 	int result;
 

@@ -237,7 +237,7 @@ static int add_results(rt_stats *stats, const struct gatherings *gatherings, con
 	return result;
 }
 
-static void cleanup_record(struct record **record)
+static void cleanup_stats_record(struct record **record)
 {
 	record_close(*record);
 }
@@ -252,7 +252,7 @@ int rt_stats_read_record(const char *const *paths, size_t path_count, const stru
 			 size_t spec_count, rt_stats **ret_stats, struct rt_problem *ret_problem)
 {
 	__attribute__((cleanup(gatherings_done))) struct gatherings gatherings = {0};
-	__attribute__((cleanup(cleanup_record))) struct record *record = NULL;
+	__attribute__((cleanup(cleanup_stats_record))) struct record *record = NULL;
 	CLEANUP_STATS rt_stats *stats = stats_new();
 	struct record_options options = {0};
 	int result = 0;

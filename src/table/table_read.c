@@ -11,12 +11,6 @@
 #include "record/source.h"
 #include "table/table.h"
 
-static void cleanup_table(rt_table **table)
-{
-	rt_table_free(*table);
-}
-#define CLEANUP_TABLE __attribute__((cleanup(cleanup_table)))
-
 static void cleanup_source(struct source *source)
 {
 	source_close(source);
@@ -198,7 +192,7 @@ static int add_samples(rt_table **table, rt_record *record, const char *const *c
 	return result;
 }
 
-static void cleanup_record(rt_record **record)
+static void cleanup_table_record(rt_record **record)
 {
 	rt_record_close(*record);
 }
@@ -207,7 +201,7 @@ int rt_table_read_record(const char *const *paths, size_t path_count, const char
 			 size_t column_count, rt_table **ret_table, struct rt_problem *ret_problem)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
-	__attribute__((cleanup(cleanup_record))) rt_record *record = NULL;
+	__attribute__((cleanup(cleanup_table_record))) rt_record *record = NULL;
 	CLEANUP_TABLE rt_table *table = rt_table_new();
 	CLEANUP_FREE const char **headings = NULL;
 	int result;

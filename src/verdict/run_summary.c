@@ -9,7 +9,7 @@
 #include "format/mark_line.h"
 
 /* Marks are optional: without readable ones, the summary has no phases. */
-static void read_phases(rt_summary *summary, const char *path)
+static void read_marked_phases(rt_summary *summary, const char *path)
 {
 	CLEANUP_BUFFER struct buffer beside = BUFFER(1 << 16);
 
@@ -34,7 +34,7 @@ static int read_summary(const char *const *paths, size_t path_count, const struc
 		rt_summary_free(summary);
 		return result;
 	}
-	read_phases(summary, paths[0]);
+	read_marked_phases(summary, paths[0]);
 	summary->verdict = find_verdict(&summary->facts);
 	*ret_summary = summary;
 	return 0;

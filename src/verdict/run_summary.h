@@ -14,5 +14,11 @@ struct rt_summary {
 	struct verdict verdict;
 };
 
+static inline void cleanup_run_summary(rt_summary **summary)
+{
+	rt_summary_free(*summary);
+}
+#define CLEANUP_SUMMARY __attribute__((cleanup(cleanup_run_summary)))
+
 int summary_read_watched(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
 			 rt_summary **ret_summary, struct rt_problem *ret_problem);

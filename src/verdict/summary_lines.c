@@ -23,7 +23,7 @@ static bool is_shown(const struct run_facts *facts, enum words_form form, double
 	return form != FORM_SHARE || facts->recorded_secs >= SHARE_LEAST_SECS;
 }
 
-static void add_value(struct buffer *out, enum words_form form, double value, enum rt_size_unit unit)
+static void add_figure_value(struct buffer *out, enum words_form form, double value, enum rt_size_unit unit)
 {
 	if (form == FORM_DURATION || form == FORM_PERIOD)
 		add_duration(out, value);
@@ -61,7 +61,7 @@ void summary_add_line(struct buffer *out, const struct run_facts *facts, const c
 			continue;
 		/* The first figure of a line has no separator before it. */
 		buffer_add_text(out, any ? before : before + strspn(before, ",; "));
-		add_value(out, form, numbers[i], unit);
+		add_figure_value(out, form, numbers[i], unit);
 		add_after(out, RUN_FIGURES[i].words.after, numbers[i]);
 		any = true;
 	}
@@ -109,8 +109,8 @@ struct wait {
 };
 
 /* Adds one line with the waits that took at least a part of the run; none if there are none. */
-static void add_line(struct buffer *out, const struct run_facts *facts, const char *begin,
-		     const struct wait *waits, size_t count, double least)
+static void add_waits(struct buffer *out, const struct run_facts *facts, const char *begin,
+		      const struct wait *waits, size_t count, double least)
 {
 	bool any = false;
 
@@ -187,7 +187,7 @@ void summary_waiting_lines(struct buffer *out, const struct run_facts *facts, in
 
 	snprintf(begin, sizeof begin, "\n  " STYLE_STRONG "%-*s" STYLE_END, label_columns, "Held up");
 	before = out->length;
-	add_line(out, facts, begin, OWN, ARRAY_SIZE(OWN), 0.01);
+	add_waits(out, facts, begin, OWN, ARRAY_SIZE(OWN), 0.01);
 	if (total_of(&facts->cpu_wait_secs) >= fmax(LARGE_SHARE * facts->recorded_secs, LEAST_SECS)) {
 		buffer_add_text(out, out->length > before ? "; " : begin);
 		add_threads(out, facts);
@@ -195,6 +195,6 @@ void summary_waiting_lines(struct buffer *out, const struct run_facts *facts, in
 	snprintf(begin, sizeof begin, MACHINE_LINE "some process, not necessarily the job's, waited for ",
 		 label_columns, "Machine");
 	before = out->length;
-	add_line(out, facts, begin, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), LARGE_SHARE);
+	add_waits(out, facts, begin, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), LARGE_SHARE);
 	add_machine_kills(out, facts, label_columns, out->length > before);
 }

@@ -20,7 +20,7 @@ static bool starts_a_mark(char c)
 }
 
 /* Names come from the job: a backslash keeps each character of Markdown's and HTML's syntax as it is. */
-static void add_escaped(struct buffer *out, const char *text, size_t length)
+static void add_markdown_escaped(struct buffer *out, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] == '<' || text[i] == '>' || text[i] == '&') {
@@ -43,7 +43,7 @@ static void add_styled(struct buffer *out, const char *text, size_t length)
 		bool ends = text[i] == STYLE_END[0];
 
 		if (!starts_a_mark(text[i])) {
-			add_escaped(out, &text[i], 1);
+			add_markdown_escaped(out, &text[i], 1);
 		} else if ((begins_bold && !is_bold) || (ends && is_bold)) {
 			buffer_add_text(out, "**");
 			is_bold = begins_bold;
@@ -83,7 +83,7 @@ static bool split_line(const char *text, size_t length, struct line *ret_line)
 }
 
 /* The table's rows, each of which waits for further lines of its label. */
-static void add_row(struct buffer *out, const struct line *line, bool *is_open)
+static void add_markdown_row(struct buffer *out, const struct line *line, bool *is_open)
 {
 	if (!*is_open)
 		buffer_add_text(out, "\n| | |\n|---|---|\n| ");
@@ -93,7 +93,7 @@ static void add_row(struct buffer *out, const struct line *line, bool *is_open)
 		buffer_add_text(out, "<br>");
 	if (line->label_length || !*is_open) {
 		buffer_add_text(out, line->label_length ? "**" : "");
-		add_escaped(out, line->label, line->label_length);
+		add_markdown_escaped(out, line->label, line->label_length);
 		buffer_add_text(out, line->label_length ? "** | " : " | ");
 	}
 	add_styled(out, line->text, line->text_length);
@@ -109,7 +109,7 @@ static void add_markdown(struct buffer *out, const char *page)
 		size_t length = strcspn(at, "\n");
 
 		if (split_line(at, length, &line)) {
-			add_row(out, &line, &is_open);
+			add_markdown_row(out, &line, &is_open);
 		} else if (length) {
 			buffer_add_text(out, is_first ? "### " : "\n");
 			add_styled(out, at, length);

@@ -14,6 +14,8 @@
 #include "record/tree_memory.h"
 #include "base/screen.h"
 #include "table/table.h"
+#include "verdict/run_summary.h"
+#include "base/grid.h"
 
 enum {
 	CHANGES_BYTES = 1024,
@@ -75,7 +77,7 @@ static void add_command(struct buffer *out, const char *command)
 		buffer_add_text(out, "...");
 }
 
-static void add_name(struct buffer *out, const struct run_facts *facts)
+static void add_name_line(struct buffer *out, const struct run_facts *facts)
 {
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
 
@@ -103,7 +105,7 @@ static void add_name(struct buffer *out, const struct run_facts *facts)
 }
 
 /* An end that is unknown has no colour. */
-static void add_end(struct buffer *out, const struct run_facts *facts)
+static void add_end_line(struct buffer *out, const struct run_facts *facts)
 {
 	bool is_known = FIRST(record_identity(facts->record), run_end) != NULL;
 	bool is_csv = strcmp(facts->layout, "json") != 0 && strcmp(facts->layout, "snapshot") != 0;
@@ -113,7 +115,7 @@ static void add_end(struct buffer *out, const struct run_facts *facts)
 	buffer_add_text(out, is_known ? STYLE_END : is_csv ? "; -o FILE.jsonl does" : "");
 }
 
-static void add_heading(struct buffer *out, const struct run_facts *facts)
+static void add_page_heading(struct buffer *out, const struct run_facts *facts)
 {
 	bool failed = summary_has_failed(facts);
 
@@ -123,7 +125,7 @@ static void add_heading(struct buffer *out, const struct run_facts *facts)
 		summary_add_end(out, facts);
 		buffer_add_text(out, STYLE_END "\n");
 	}
-	add_name(out, facts);
+	add_name_line(out, facts);
 	add_time(out, facts->started);
 	/* In a format with only time stamps, a single row covers an unknown time. */
 	if (facts->wall_secs > 0) {
@@ -133,7 +135,7 @@ static void add_heading(struct buffer *out, const struct run_facts *facts)
 	if (failed)
 		buffer_add_text(out, "failed");
 	else
-		add_end(out, facts);
+		add_end_line(out, facts);
 	buffer_add_text(out, "\n");
 }
 
@@ -146,7 +148,7 @@ struct page {
 	enum rt_size_unit unit;
 };
 
-static void add_label(const struct page *page, const char *text)
+static void add_page_label(const struct page *page, const char *text)
 {
 	if (*text)
 		buffer_printf(page->out, "\n  " STYLE_STRONG "%-*s" STYLE_END, LABEL_COLUMNS, text);
@@ -154,7 +156,7 @@ static void add_label(const struct page *page, const char *text)
 		buffer_printf(page->out, "\n  %-*s", LABEL_COLUMNS, "");
 }
 
-static void add_mib(const struct page *page, double mib)
+static void add_page_mib(const struct page *page, double mib)
 {
 	add_size(page->out, mib * MIB, page->unit);
 }
@@ -167,7 +169,8 @@ static void add_separator(const struct page *page, bool *any)
 }
 
 /* The course over the run, from 0 to `most`. */
-static void add_history(const struct page *page, const struct time_bins *history, double most, bool is_memory)
+static void add_sparkline_of(const struct page *page, const struct time_bins *history, double most,
+			     bool is_memory)
 {
 	double values[LINE_COLUMNS];
 
@@ -175,11 +178,11 @@ static void add_history(const struct page *page, const struct time_bins *history
 	if (page->facts->samples < 4 || isnan(most) || (is_memory && !(most > 0)))
 		return;
 	time_bins_columns(history, history->bin_secs * (double)history->count, false, values, LINE_COLUMNS);
-	add_label(page, "");
+	add_page_label(page, "");
 	add_sparkline(page->out, values, LINE_COLUMNS, most);
 	buffer_add_text(page->out, STYLE_FAINT "  0 to ");
 	if (is_memory) {
-		add_mib(page, most);
+		add_page_mib(page, most);
 	} else {
 		add_figure(page->out, most);
 		buffer_add_text(page->out, " cores");
@@ -196,13 +199,13 @@ static void add_share(const struct page *page, double part, double whole)
 		buffer_printf(page->out, "%.0f %%", whole > 0 ? 100 * part / whole : 0);
 }
 
-static void add_cpu(const struct page *page)
+static void add_cpu_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	struct cpu_time time = summary_cpu_time(facts);
 	double mean = summary_mean_cores(facts), most = summary_max_cores(facts);
 
-	add_label(page, "CPU");
+	add_page_label(page, "CPU");
 	if (isnan(mean) && isnan(most)) {
 		buffer_add_text(page->out, "not recorded");
 		return;
@@ -216,7 +219,7 @@ static void add_cpu(const struct page *page)
 	buffer_add_text(page->out, ", ");
 	add_share(page, time.system_secs, cpu_time_total(&time));
 	buffer_add_text(page->out, " in the kernel");
-	add_history(page, &facts->cores_history, most, false);
+	add_sparkline_of(page, &facts->cores_history, most, false);
 }
 
 /* Warns about figures with different measures, and about samples that were left out. */
@@ -225,16 +228,16 @@ static void add_memory_caveats(const struct page *page)
 	const struct run_facts *facts = page->facts;
 
 	if (facts->tracked && summary_mixes_memory(facts)) {
-		add_label(page, "");
+		add_page_label(page, "");
 		buffer_printf(page->out, "the mean mixes samples that count differently (%s)",
 			      facts->measured.sources);
 	}
 	if (facts->measured.disproved_samples) {
-		add_label(page, "");
+		add_page_label(page, "");
 		buffer_printf(page->out, "left out: %lld sample%s of up to ",
 			      (long long)facts->measured.disproved_samples,
 			      facts->measured.disproved_samples == 1 ? "" : "s");
-		add_mib(page, facts->measured.disproved_mib);
+		add_page_mib(page, facts->measured.disproved_mib);
 		buffer_add_text(page->out, ", which counted shared pages in each process");
 	}
 }
@@ -252,31 +255,31 @@ static void add_peak_source(const struct page *page, const struct memory_peak *p
 	if (strcmp(peak->source, "largest_process") == 0) {
 		if (!(peak->mib > TELLING_FACTOR * sampled) || peak->mib - sampled < TELLING_MIB)
 			return;
-		add_label(page, "");
+		add_page_label(page, "");
 		buffer_add_text(page->out,
 				"the peak is that of the largest process; the largest sample of all is ");
-		add_mib(page, sampled);
+		add_page_mib(page, sampled);
 		return;
 	}
 	if (is_usual &&
 	    (!(shared_often > TELLING_FACTOR * peak->mib) || shared_often - peak->mib < TELLING_MIB))
 		return;
-	add_label(page, "");
+	add_page_label(page, "");
 	buffer_add_text(page->out, memory_source_in_words(peak->source));
 	if (!is_usual)
 		return;
 	buffer_add_text(page->out, "; RSS counts them in each process: ");
-	add_mib(page, shared_often);
+	add_page_mib(page, shared_often);
 }
 
-static void add_memory(const struct page *page)
+static void add_memory_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	struct memory_peak peak = summary_memory_peak(facts);
 	struct binding limit = summary_memory_limit(facts);
 	const struct figure *memory = facts->tracked ? &facts->memory : &facts->host_memory;
 
-	add_label(page, "Memory");
+	add_page_label(page, "Memory");
 	if (isnan(peak.mib)) {
 		buffer_add_text(page->out, "not recorded");
 		return;
@@ -284,7 +287,7 @@ static void add_memory(const struct page *page)
 	/* A CSV file has memory in whole MiB, so 0 means less than one. */
 	buffer_add_text(page->out, peak.mib > 0 ? "peak " : "peak below 1 MiB");
 	if (peak.mib > 0)
-		add_mib(page, peak.mib);
+		add_page_mib(page, peak.mib);
 	if (peak.mib > 0 && !real_absent(peak.elapsed_secs)) {
 		buffer_add_text(page->out, " after ");
 		add_duration(page->out, peak.elapsed_secs);
@@ -293,31 +296,31 @@ static void add_memory(const struct page *page)
 		buffer_add_text(page->out, ", ");
 		add_share(page, peak.mib, limit.value);
 		buffer_add_text(page->out, " of ");
-		add_mib(page, limit.value);
+		add_page_mib(page, limit.value);
 		buffer_printf(page->out, " (%s)", limit.source);
 	}
 	if (figure_mean(memory) > 0) {
 		buffer_add_text(page->out, "; mean ");
-		add_mib(page, figure_mean(memory));
+		add_page_mib(page, figure_mean(memory));
 	}
 	if (facts->swap.most > 0) {
 		buffer_add_text(page->out, "; swapped out ");
-		add_mib(page, facts->swap.most);
+		add_page_mib(page, facts->swap.most);
 	}
 	add_peak_source(page, &peak);
 	add_memory_caveats(page);
-	add_history(page, &facts->memory_history, memory->most, true);
+	add_sparkline_of(page, &facts->memory_history, memory->most, true);
 }
 
 /* Limits and sizes that changed while it ran. */
-static void add_changes(const struct page *page)
+static void add_limit_changes(const struct page *page)
 {
 	CLEANUP_BUFFER struct buffer words = BUFFER(CHANGES_BYTES);
 
 	allowances_words(&page->facts->allowances, &words);
 	if (!words.length || buffer_error(&words))
 		return;
-	add_label(page, "Limits");
+	add_page_label(page, "Limits");
 	buffer_add_text(page->out, words.data);
 }
 
@@ -338,7 +341,7 @@ static void add_at_least(const struct page *page, const struct total *in, const 
 		buffer_add_text(page->out, "at least: ");
 }
 
-static void add_io(const struct page *page)
+static void add_io_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	bool job = facts->read_bytes.present;
@@ -346,7 +349,7 @@ static void add_io(const struct page *page)
 	double written = job ? summary_stored_bytes(facts) : total_of(&facts->host_written_bytes);
 
 	if (!isnan(read) || !isnan(written)) {
-		add_label(page, "Storage");
+		add_page_label(page, "Storage");
 		if (!job)
 			add_at_least(page, &facts->host_read_bytes, &facts->host_written_bytes);
 		add_both_ways(page, "read", read, "written", written);
@@ -376,7 +379,7 @@ static void add_bound(const struct page *page, const struct network_use *use)
 		buffer_add_text(page->out, "; short connections may be missing");
 	if (!(unseen > 0.01 * (use->received + use->sent)))
 		return;
-	add_label(page, "");
+	add_page_label(page, "");
 	buffer_add_text(page->out, "short connections may be missing: at most ");
 	add_both_ways(page, "received", use->received_bound, "sent", use->sent_bound);
 }
@@ -394,7 +397,7 @@ static void add_job_network(const struct page *page, const struct network_use *u
 	add_bound(page, use);
 }
 
-static void add_network(const struct page *page)
+static void add_network_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	struct network_use use = summary_network(facts);
@@ -402,7 +405,7 @@ static void add_network(const struct page *page)
 
 	if (!use.source && isnan(total_of(&facts->received_bytes)) && isnan(total_of(&facts->sent_bytes)))
 		return;
-	add_label(page, "Network");
+	add_page_label(page, "Network");
 	if (has_own || (use.source && strcmp(use.source, "namespace") == 0)) {
 		add_job_network(page, &use);
 		return;
@@ -428,7 +431,7 @@ static bool has_unknown(const struct figure *figure)
 	return isnan(figure->most) || figure->has_gap;
 }
 
-static void add_gpu(const struct page *page)
+static void add_gpu_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	double joules = summary_gpus_energy_joules(facts->gpus);
@@ -438,7 +441,7 @@ static void add_gpu(const struct page *page)
 
 	if (!facts->gpu_count && !(usage->most > 0) && !(vram->most > 0))
 		return;
-	add_label(page, "GPU");
+	add_page_label(page, "GPU");
 	if (!isnan(usage->most)) {
 		buffer_add_text(page->out, "mean ");
 		add_figure(page->out, figure_mean(usage));
@@ -450,10 +453,10 @@ static void add_gpu(const struct page *page)
 	}
 	if (!isnan(vram->most)) {
 		buffer_add_text(page->out, isnan(usage->most) ? "memory peak " : "; memory peak ");
-		add_mib(page, vram->most);
+		add_page_mib(page, vram->most);
 		if (facts->gpu_memory_mib > 0) {
 			buffer_add_text(page->out, " of ");
-			add_mib(page, facts->gpu_memory_mib);
+			add_page_mib(page, facts->gpu_memory_mib);
 		}
 	}
 	if (isnan(usage->most) && isnan(vram->most))
@@ -481,7 +484,7 @@ static void add_joules(const struct page *page, const struct total *energy, cons
 }
 
 /* The energy of GPUs is in their line. */
-static void add_energy(const struct page *page)
+static void add_energy_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	double grams = summary_carbon_grams(facts);
@@ -489,7 +492,7 @@ static void add_energy(const struct page *page)
 
 	if (!facts->cpu_energy_joules.present && isnan(grams))
 		return;
-	add_label(page, "Energy");
+	add_page_label(page, "Energy");
 	if (facts->cpu_energy_joules.present) {
 		add_separator(page, &any);
 		add_joules(page, &facts->cpu_energy_joules, "");
@@ -509,15 +512,15 @@ static void add_energy(const struct page *page)
 	}
 }
 
-static void add_bottleneck(const struct page *page)
+static void add_bottleneck_line(const struct page *page)
 {
 	const struct bottleneck *first = &page->summary->verdict.bottlenecks[0];
 
-	add_label(page, "Bottleneck");
+	add_page_label(page, "Bottleneck");
 	buffer_printf(page->out, "%s: %s", first->title, first->text);
 }
 
-static void add_processes(const struct page *page)
+static void add_processes_line(const struct page *page)
 {
 	const struct run_end_row *end = FIRST(record_identity(page->facts->record), run_end);
 	const struct run_facts *facts = page->facts;
@@ -526,7 +529,7 @@ static void add_processes(const struct page *page)
 
 	if (!(facts->processes.most > 1) && !(facts->threads.most > 1) && !has_left)
 		return;
-	add_label(page, "Processes");
+	add_page_label(page, "Processes");
 	start = page->out->length;
 	summary_add_line(page->out, facts, "Processes", page->unit);
 	if (has_left)
@@ -534,7 +537,7 @@ static void add_processes(const struct page *page)
 			      (long long)end->descendants_running);
 }
 
-static int by_time(const void *a, const void *b)
+static int by_phase_time(const void *a, const void *b)
 {
 	double left = phase_time_of(*(const struct phase *const *)a).secs;
 	double right = phase_time_of(*(const struct phase *const *)b).secs;
@@ -543,7 +546,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* A name in a column of its own: names that are too long are cut. */
-static void add_cell(struct buffer *out, const char *name, size_t columns)
+static void add_phase_name(struct buffer *out, const char *name, size_t columns)
 {
 	CLEANUP_BUFFER struct buffer printable = BUFFER(TEXT_CEILING);
 	size_t used = 0;
@@ -560,12 +563,12 @@ static void add_cell(struct buffer *out, const char *name, size_t columns)
 	buffer_printf(out, "%*s", (int)(columns - used), "");
 }
 
-static void add_phase(const struct page *page, const struct phase *phase)
+static void add_phase_line(const struct page *page, const struct phase *phase)
 {
 	CLEANUP_BUFFER struct buffer duration = BUFFER(64);
 	struct phase_time time = phase_time_of(phase);
 
-	add_cell(page->out, phase->name, NAME_COLUMNS);
+	add_phase_name(page->out, phase->name, NAME_COLUMNS);
 	add_duration(&duration, time.secs);
 	buffer_printf(page->out, " %12s", duration.data);
 	if (page->facts->recorded_secs > 0)
@@ -577,7 +580,7 @@ static void add_phase(const struct page *page, const struct phase *phase)
 }
 
 /* A table of the longest phases: time, share of the run, calls. `regions` has them all. */
-static void add_phases(const struct page *page)
+static void add_phase_lines(const struct page *page)
 {
 	const struct phases *phases = &page->summary->phases;
 	CLEANUP_FREE const struct phase **longest =
@@ -587,29 +590,29 @@ static void add_phases(const struct page *page)
 		return;
 	for (size_t i = 0; i < phases->count; i++)
 		longest[i] = &phases->list[i];
-	qsort(longest, phases->count, sizeof(*longest), by_time);
+	qsort(longest, phases->count, sizeof(*longest), by_phase_time);
 	for (size_t i = 0; i < phases->count && i < SHOWN_PHASES; i++) {
-		add_label(page, i ? "" : "Phases");
-		add_phase(page, longest[i]);
+		add_page_label(page, i ? "" : "Phases");
+		add_phase_line(page, longest[i]);
 	}
 	if (phases->count > SHOWN_PHASES) {
-		add_label(page, "");
+		add_page_label(page, "");
 		buffer_printf(page->out, "and %zu more, see resource-tracker regions",
 			      phases->count - SHOWN_PHASES);
 	}
 }
 
-static void add_tracker(const struct page *page)
+static void add_tracker_line(const struct page *page)
 {
-	add_label(page, "Tracker");
+	add_page_label(page, "Tracker");
 	summary_add_line(page->out, page->facts, "Tracker", page->unit);
 }
 
-static void add_note(const struct page *page, int64_t count, const char *one, const char *several)
+static void add_page_note(const struct page *page, int64_t count, const char *one, const char *several)
 {
 	if (!count)
 		return;
-	add_label(page, "Note");
+	add_page_label(page, "Note");
 	if (count == 1)
 		buffer_add_text(page->out, one);
 	else
@@ -618,24 +621,25 @@ static void add_note(const struct page *page, int64_t count, const char *one, co
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static void add_notes(const struct page *page)
+static void add_page_notes(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	const struct run_end_row *end = FIRST(record_identity(facts->record), run_end);
 
-	add_note(page, facts->damage.torn_tails, "the file ends in the middle of a sample, which is left out",
-		 "%lld files end in the middle of a sample, which is left out");
-	add_note(page, facts->damage.bad_lines, "one line is not a sample and is left out",
-		 "%lld lines are not samples and are left out");
-	add_note(page, facts->damage.clock_steps, "the clock was set back once during the run",
-		 "the clock was set back %lld times during the run");
+	add_page_note(page, facts->damage.torn_tails,
+		      "the file ends in the middle of a sample, which is left out",
+		      "%lld files end in the middle of a sample, which is left out");
+	add_page_note(page, facts->damage.bad_lines, "one line is not a sample and is left out",
+		      "%lld lines are not samples and are left out");
+	add_page_note(page, facts->damage.clock_steps, "the clock was set back once during the run",
+		      "the clock was set back %lld times during the run");
 	if (facts->damage.hosts > 1)
-		add_note(page, facts->damage.hosts, "",
-			 "samples of %lld hosts are mixed in this file: the figures are of all of them");
+		add_page_note(page, facts->damage.hosts, "",
+			      "samples of %lld hosts are mixed in this file: the figures are of all of them");
 	if (facts->runs > 1)
-		add_note(page, (int64_t)facts->runs, "", "the file holds %lld runs; this is the last");
+		add_page_note(page, (int64_t)facts->runs, "", "the file holds %lld runs; this is the last");
 	if (end && !count_absent(end->sigchld_ignored) && end->sigchld_ignored)
-		add_note(
+		add_page_note(
 			page, 1,
 			"a process ignored SIGCHLD: the CPU time of its children is missing from all figures",
 			"");
@@ -647,23 +651,23 @@ void summary_add_page(struct buffer *out, const rt_summary *summary, enum rt_siz
 	const struct run_facts *facts = &summary->facts;
 	struct page page = {out, summary, facts, unit};
 
-	add_heading(out, facts);
+	add_page_heading(out, facts);
 	if (summary_not_started(facts))
 		return;
-	add_cpu(&page);
-	add_memory(&page);
-	add_changes(&page);
-	add_io(&page);
-	add_network(&page);
-	add_gpu(&page);
-	add_energy(&page);
+	add_cpu_line(&page);
+	add_memory_line(&page);
+	add_limit_changes(&page);
+	add_io_line(&page);
+	add_network_line(&page);
+	add_gpu_line(&page);
+	add_energy_line(&page);
 	summary_programs_line(out, &facts->programs, LABEL_COLUMNS);
 	summary_waiting_lines(out, facts, LABEL_COLUMNS);
-	add_bottleneck(&page);
-	add_processes(&page);
-	add_phases(&page);
-	add_tracker(&page);
-	add_notes(&page);
+	add_bottleneck_line(&page);
+	add_processes_line(&page);
+	add_phase_lines(&page);
+	add_tracker_line(&page);
+	add_page_notes(&page);
 	buffer_add_char(out, '\n');
 }
 
@@ -693,4 +697,42 @@ int rt_summary_for_screen(const rt_summary *summary, enum rt_size_unit unit, int
 		return -EINVAL;
 	screen = screen_of(fd, colour);
 	return fit_page(summary, unit, &screen, ret_text);
+}
+
+/* ---- the programs as a table ---------------------------------------------------------------------- */
+
+static void add_program_row(struct grid *grid, const struct rt_program_use *use)
+{
+	buffer_add_printable(grid_cell(grid), use->name);
+	add_amount(grid_cell(grid), use->cpu_secs, "s");
+	buffer_printf(grid_cell(grid), "%.1f %%", use->cpu_pct);
+	add_amount(grid_cell(grid), use->cpu_estimated_secs, "s");
+	if (use->memory_peak_mib >= 0)
+		add_amount(grid_cell(grid), use->memory_peak_mib, "MiB");
+	else
+		grid_add_cell(grid, "-");
+	if (use->process_count >= 0)
+		buffer_printf(grid_cell(grid), "%lld", (long long)use->process_count);
+	else
+		grid_add_cell(grid, "-");
+}
+
+int rt_summary_programs_for_screen(const rt_summary *summary, int fd, const char *colour, char **ret_text)
+{
+	static const char *const HEADINGS[] = {"CPU time", "share", "estimated", "memory max", "processes"};
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	CLEANUP_GRID struct grid grid = {.keys = 1};
+	struct rt_program_use use = {.size = sizeof use};
+	struct screen screen;
+
+	if (!is_colour_choice(colour))
+		return -EINVAL;
+	screen = table_screen_of(fd, colour);
+	grid_add_shrinking(&grid, "program");
+	for (size_t i = 0; i < ARRAY_SIZE(HEADINGS); i++)
+		grid_add_column(&grid, HEADINGS[i], true);
+	for (size_t i = 0; rt_summary_program(summary, i, &use) == 0; i++)
+		add_program_row(&grid, &use);
+	grid_print(&grid, &out, &screen);
+	return buffer_take_text(&out, ret_text);
 }
