@@ -1,4 +1,4 @@
-/* Compares runs; see compare.h. */
+/* Compares runs. See compare.h. */
 #include "compare/compare.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 static const double NOISE_ERRORS = 2;
 
-/* These come first, in this order; the others follow by the size of their change. */
+/* These come first, in this order. The others follow by the size of their change. */
 static const char *const HEAD[] = {"wall_time", "cpu_time", "memory_peak"};
 
 /* A smaller difference is within the precision of the measurement. */
@@ -93,7 +93,7 @@ static int add_compared_phase(struct findings *findings, const struct region *re
 	return result;
 }
 
-/* Only these two figures can count in several ways; the name of any other tells its measure. */
+/* Only these two figures can count in several ways. The name of any other tells its measure. */
 static unsigned measures_of(const struct run_facts *facts, enum run_figure_id figure)
 {
 	if (figure == FIGURE_memory_peak_mib)
@@ -310,7 +310,7 @@ static double list_weight(const struct compared *compared, size_t side_count)
 	return largest_change(compared, side_count);
 }
 
-/* Sorts by weight, largest first; equal weights keep their order. */
+/* Sorts by weight, largest first. Equal weights keep their order. */
 static void sort_compared(rt_comparison *comparison)
 {
 	for (size_t i = 1; i < comparison->count; i++) {

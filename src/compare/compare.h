@@ -14,7 +14,7 @@
 
 struct side_figure {
 	size_t runs;                         /* runs that have the figure */
-	double mean, least, most, deviation; /* NaN: no run has it; deviation: fewer than two have it */
+	double mean, least, most, deviation; /* NaN: no run has it. Deviation: fewer than two have it */
 	unsigned measures;                   /* for memory: bits of enum memory_measure */
 };
 
@@ -36,7 +36,7 @@ struct rt_comparison {
 	size_t *runs;
 	char (*outcomes)[OUTCOME_BYTES]; /* per side: "exit status 0", or that its runs ended differently */
 	size_t side_count;
-	struct compared *list; /* wall time, CPU time, memory; then the rest by size of change */
+	struct compared *list; /* wall time, CPU time, memory, then the rest by size of change */
 	size_t count;
 	bool of_jobs;         /* the runs followed jobs, so the machine's traffic is not theirs alone */
 	size_t percent_needs; /* changes in percent are judged if the first side has this many runs of a figure */

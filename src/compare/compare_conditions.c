@@ -1,4 +1,4 @@
-/* Judges conditions on the differences between runs, such as "memory_peak>+10%"; see compare.h. */
+/* Judges conditions on the differences between runs, such as "memory_peak>+10%". See compare.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

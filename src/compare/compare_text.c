@@ -1,4 +1,4 @@
-/* Formats differences between runs for people and programs; see compare.h. */
+/* Formats differences between runs for people and programs. See compare.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 enum { TEXT_CEILING = 16 << 20 };
 
-/* Between single runs a smaller change may be chance; as in the verdict. */
+/* Between single runs a smaller change may be chance, as in the verdict. */
 static const double SAME_PCT = 5;
 /* From here on a factor is easier to read than percent. */
 static const double LEAST_FACTOR_PCT = 900;
@@ -332,7 +332,7 @@ static double program_change(const struct compared *compared, size_t side)
 		       : change;
 }
 
-/* Returns the program whose CPU time changed most, after `last` in this order; NULL: none is left. */
+/* Returns the program whose CPU time changed most, after `last` in this order. NULL: no further one changed. */
 static const struct compared *next_program(const rt_comparison *comparison, size_t side,
 					   const struct compared *last)
 {
@@ -493,7 +493,7 @@ static const struct compared *find_figure(const rt_comparison *comparison, const
 	return NULL;
 }
 
-/* Returns percent; 0 for a negligible change or one within the noise. NaN: unknown. */
+/* Returns percent, or 0 for a negligible change or one within the noise. NaN: unknown. */
 static double telling_pct(const struct compared *compared, size_t side)
 {
 	double change = compared ? compared_change_pct(compared, side) : (double)NAN;

@@ -1,4 +1,4 @@
-/* Computes the advice for the next run; see recommend.h. */
+/* Computes the advice for the next run. See recommend.h. */
 #include "recommend/recommend.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ enum { RUNS_TO_FORGET_A_KILL = 10 };
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
-/* The runs as the advice counts them, oldest to newest; ranks of one job are one run. */
+/* The runs as the advice counts them, oldest to newest. Ranks of one job are one run. */
 struct past {
 	struct evidence *list;
 	size_t count;
@@ -328,7 +328,7 @@ static int combine_runs(struct rt_advice *advice, const struct runs *runs)
 	return 0;
 }
 
-/* Refuses if all runs are thin. Some thin runs among others are left out; --force uses them all. */
+/* Refuses if all runs are thin. Some thin runs among others are left out. --force uses them all. */
 static bool refuse_thin_runs(struct rt_advice *advice, const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++) {

@@ -1,5 +1,5 @@
 /*
- * Computes the advice for the next run from the use of earlier runs; see rt_recommend().
+ * Computes the advice for the next run from the use of earlier runs. See rt_recommend().
  *
  *   memory  the largest peak of the last 50 runs plus 20 %, including swap, rounded up by at most a quarter;
  *           other policies reserve less (recommend_policy.h). A peak is the largest of the sampled one, the
@@ -12,8 +12,8 @@
  *           busiest ten seconds, in whole cores. A job that others kept from the CPUs is counted with what its
  *           threads were ready to use as well (cpu_course.h). The shape of the use over time (shape.h) tells how much longer
  *           the work takes with fewer. The request is the number that makes it at most 5 % longer.
- *   GPUs    the most that were busy at once, rounded, at least 1 if any was; else 0
- *   VRAM    the largest peak plus 20 %, in the steps of rt_round_memory_mib(); 0 if none was used
+ *   GPUs    the most that were busy at once, rounded, at least 1 if any was, else 0
+ *   VRAM    the largest peak plus 20 %, in the steps of rt_round_memory_mib(), or 0 if none was used
  *
  * Recordings of several ranks of one job are one run: see recommend_evidence.c.
  */
@@ -41,7 +41,7 @@ struct evidence {
 	bool swapped;     /* the peak contains swapped memory */
 	double limit_mib; /* memory limit */
 	enum oom_kind oom;
-	double oom_had_mib;           /* memory needed at least; 0 without a kill */
+	double oom_had_mib;           /* memory needed at least, or 0 without a kill */
 	double oom_floor_mib;         /* memory to try next */
 	bool good;                    /* long enough, and not killed for lack of memory */
 	double mean_cores, max_cores; /* largest sample */
@@ -49,12 +49,12 @@ struct evidence {
 	double p95_cores;
 	double max_gpus, vram_peak_mib;
 	/* Identifies the part of the job. */
-	char job[160]; /* identity of the job and its step; "": unknown */
+	char job[160]; /* identity of the job and its step, "" if unknown */
 	char host[64];
 	int64_t rank;         /* -1: none */
-	int64_t tasks, nodes; /* started by the scheduler; 0: unknown */
+	int64_t tasks, nodes; /* started by the scheduler, 0 if unknown */
 	char run_id[48];      /* "": unknown */
-	double mean_gpus;     /* of a line; NaN: the statistics have it */
+	double mean_gpus;     /* of a line. NaN: the statistics have it */
 	bool is_one_task;     /* the recording covers one task, not all of them */
 };
 
@@ -63,7 +63,7 @@ struct advice_run {
 	rt_summary *summary; /* NULL: only its statistics are known */
 	rt_stats *stats;     /* NULL: its line is known (recommend_runs.c) */
 	bool borrowed;       /* the caller owns the summary */
-	char thin[200];      /* reason to conclude nothing from it; "": none */
+	char thin[200];      /* reason to conclude nothing from it, "" for none */
 	struct evidence evidence;
 };
 
@@ -79,7 +79,7 @@ struct usage {
 	double mean_cores, max_cores, busy_cores, p95_cores;
 	double sampled_peak_mib, process_peak_mib, between_peak_mib;
 	double mean_gpus, max_gpus, vram_peak_mib;
-	double gpu_joules; /* of the first run; NaN: unknown */
+	double gpu_joules; /* of the first run, NaN if unknown */
 	double duration_secs;
 	double oom_had_mib, oom_floor_mib; /* 0: no run was killed for lack of memory */
 	enum oom_kind oom;
@@ -87,12 +87,12 @@ struct usage {
 	double kernel_mib; /* the most kernel memory of a run */
 };
 
-/* The tasks of one job; 1 task on 1 host unless the recordings tell more. */
+/* The tasks of one job: 1 task on 1 host unless the recordings tell more. */
 struct ranks {
 	size_t recorded, tasks, hosts;
 	size_t tasks_on_host;       /* on the busiest host */
 	size_t tasks_per_recording; /* 1: each recording covers one task */
-	int64_t task_cpus;          /* cores of one task; -1: unknown */
+	int64_t task_cpus;          /* cores of one task, -1 if unknown */
 	double task_memory_mib;     /* largest task, with the margin */
 };
 
@@ -105,7 +105,7 @@ struct rt_advice {
 	size_t runs, runs_left_out;
 	bool forced;
 	enum rt_policy policy;
-	char refused[512]; /* reason of a refusal; "": none */
+	char refused[512]; /* reason of a refusal, "" for none */
 	struct usage usage;
 	struct shape shape; /* of a recording's cores, over all recordings */
 	struct reservation reservation;
@@ -114,16 +114,16 @@ struct rt_advice {
 	struct part_of_machine siblings; /* other ranks of the first recording's job on its host */
 	/* -1: unknown or refused */
 	int64_t cpu, memory_mib, gpu, vram_mib;
-	double cpu_request;       /* cores; NaN: unknown */
-	int64_t cpu_limit;        /* cores that no run exceeded; -1: unknown */
+	double cpu_request;       /* cores, NaN if unknown */
+	int64_t cpu_limit;        /* cores that no run exceeded, -1 if unknown */
 	double cpu_stretch;       /* factor on the duration with `cpu` cores */
-	const char *cpu_bound_by; /* why it may use more cores than it did; NULL: nothing held it back */
+	const char *cpu_bound_by; /* why it may use more cores than it did. NULL: nothing held it back */
 	bool memory_at_least;     /* the real peak may be larger */
 	const char *memory_basis; /* "sampled peak of the tree", ... */
 	const char *allocation;   /* "dedicated", "shared", "unknown" */
 	struct advice_note notes[NOTES_MOST];
 	size_t note_count;
-	double usd_per_hour; /* price of the run's machine; NaN: unknown */
+	double usd_per_hour; /* price of the run's machine, NaN if unknown */
 	struct {
 		bool asked;
 		char question[1024], problem[512];
@@ -176,7 +176,7 @@ static inline double peak_of(const struct evidence *one)
 
 /* Tells whether the job waited for a CPU for a fifth of its time, while none was free and it had not all of them itself. */
 bool summary_is_starved(const struct run_facts *facts);
-/* Returns how many times as long the work takes with that many cores on its host; NaN: unknown. */
+/* Returns how many times as long the work takes with that many cores on its host, NaN if unknown. */
 double advice_stretch(const struct rt_advice *advice, int64_t cores);
 
 /* Defined in recommend_evidence.c. */
@@ -192,7 +192,7 @@ void find_evidence_of_stats(struct advice_run *run);
 int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool has_others,
 		  const struct rt_recommend_options *options, struct rt_problem *ret_problem);
 void runs_done(struct runs *runs);
-/* The identity of the job from the scheduler's ids; `step` may be NULL. */
+/* The identity of the job from the scheduler's ids. `step` may be NULL. */
 void set_job(struct evidence *evidence, const char *job, const char *step);
 extern const struct evidence UNKNOWN_EVIDENCE;
 

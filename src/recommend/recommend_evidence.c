@@ -1,4 +1,4 @@
-/* Finds the evidence in one recording; see recommend.h. */
+/* Finds the evidence in one recording. See recommend.h. */
 #include "recommend/recommend.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ static void find_peaks(struct evidence *evidence, const struct run_facts *facts)
 	evidence->process_peak_mib = end && !real_absent(end->largest_process_peak_mib)
 					     ? end->largest_process_peak_mib
 					     : (double)NAN;
-	/* The kernel counts a page of one process for each mapping of it; the peak of the tree leaves that out. */
+	/* The kernel counts a page of one process for each mapping of it. The peak of the tree leaves that out. */
 	if (end && evidence->process_peak_mib > end->memory_peak_mib)
 		evidence->process_peak_mib = end->memory_peak_mib;
 	/* A run that ended well did not need more than its limit. */

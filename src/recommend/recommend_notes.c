@@ -1,5 +1,5 @@
 /*
- * Adds notes about unused resources and bottlenecks of a run, each with the id of its rule; see recommend.h.
+ * Adds notes about unused resources and bottlenecks of a run, each with the id of its rule. See recommend.h.
  *
  * The thresholds are here and in the help of `recommend`.
  */
@@ -300,7 +300,7 @@ void advice_judge(struct rt_advice *advice, const struct run_facts *facts)
 }
 
 /*
- * Too little memory costs a whole run and too few cores cost time; too much of either costs the reservation.
+ * Too little memory costs a whole run and too few cores cost time. Too much of either costs the reservation.
  */
 void advice_doubt(struct rt_advice *advice)
 {

@@ -1,4 +1,4 @@
-/* Computes the memory to reserve; see recommend_policy.h. */
+/* Computes the memory to reserve. See recommend_policy.h. */
 #include "recommend/recommend_policy.h"
 
 #include <math.h>

@@ -22,7 +22,7 @@ struct peak {
 enum drift { DRIFT_NONE, DRIFT_UP, DRIFT_DOWN };
 
 struct reservation {
-	double mib;    /* to reserve; NaN: no peaks */
+	double mib;    /* to reserve. NaN: no peaks */
 	double base;   /* before the margin */
 	double margin; /* 0.2: a fifth */
 	size_t runs;   /* runs that counted */
@@ -39,5 +39,5 @@ struct backtest {
 };
 struct backtest policy_backtest(enum rt_policy policy, const struct peak *peaks, size_t count);
 
-/* Rounds memory up to the next step of reservations. A step adds at most a quarter; the least is 128 MiB. */
+/* Rounds memory up to the next step of reservations. A step adds at most a quarter. The least is 128 MiB. */
 int64_t round_reservation_mib(double mib);

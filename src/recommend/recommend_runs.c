@@ -1,4 +1,4 @@
-/* Gathers the runs that advice rests on: recordings, statistics, and lines of runs; see recommend.h. */
+/* Gathers the runs that advice rests on: recordings, statistics, and lines of runs. See recommend.h. */
 #include "recommend/recommend.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ void runs_done(struct runs *runs)
 	free(runs->list);
 }
 
-/* Returns the next place in the list, empty; NULL if memory runs out. */
+/* Returns the next place in the list, empty, or NULL if memory runs out. */
 static struct advice_run *add_advice_run(struct runs *runs)
 {
 	if (runs->count == runs->room) {
@@ -227,7 +227,7 @@ static int find_line_place(const struct line_search *search, const struct eviden
 		struct advice_run *run = &runs->list[i];
 
 		if (*evidence->run_id && strcmp(run->evidence.run_id, evidence->run_id) == 0) {
-			/* A recording says more than its line; a later line more than an earlier one. */
+			/* A recording says more than its line, and a later line more than an earlier one. */
 			*ret_place = run->summary || run->stats ? NULL : run;
 			return 0;
 		}

@@ -1,4 +1,4 @@
-/* Formats advice for people and programs; see recommend.h. */
+/* Formats advice for people and programs. See recommend.h. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -168,7 +168,7 @@ static void add_server(struct json_writer *json, const struct rt_advice *advice)
 }
 
 struct costs {
-	double run, advised, saved, saved_pct; /* USD; NaN: unknown */
+	double run, advised, saved, saved_pct; /* USD, NaN if unknown */
 };
 
 static struct costs find_costs(const struct rt_advice *advice)

@@ -1,4 +1,4 @@
-/* Computes what each phase of a run used; see regions.h. */
+/* Computes what each phase of a run used. See regions.h. */
 #include "regions/regions.h"
 
 #include <errno.h>
@@ -235,7 +235,7 @@ static int read_region_samples(rt_regions *regions, const char *const *paths, si
 	return result < 0 ? result : finish_regions(regions, &tallies);
 }
 
-/* A recording without a file of marks has no phases; but a file that the user named must exist. */
+/* A recording without a file of marks has no phases, but a file that the user named must exist. */
 static int read_region_phases(rt_regions *regions, const char *recording, const char *marks,
 			      const rt_summary *summary, struct rt_problem *problem)
 {
@@ -246,7 +246,7 @@ static int read_region_phases(rt_regions *regions, const char *recording, const 
 	buffer_printf(&beside, "%s.marks", recording);
 	if (buffer_error(&beside))
 		return problem_set(problem, -ENOMEM, "out of memory");
-	/* Another user may have put a file of marks beside the recording; it is ignored. */
+	/* Another user may have put a file of marks beside the recording. It is ignored. */
 	if (!marks && !marks_can_be_read(beside.data))
 		return 0;
 	result = phases_read_marks(marks ? marks : beside.data, &summary->facts.clock,

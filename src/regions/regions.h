@@ -12,7 +12,7 @@
 struct region {
 	char *name;
 	int64_t timepoints, calls, non_empty_calls;
-	double began;                      /* its first call; infinite: it has none */
+	double began;                      /* its first call. Infinite: it has none */
 	double seconds[REGION_STATISTICS]; /* of its calls */
 	/* Per measure. NaN: no sample has it. The total is NaN for moments, and level x seconds for levels. */
 	double (*measures)[REGION_STATISTICS];
@@ -30,7 +30,7 @@ struct rt_regions {
 	size_t count;
 	rt_table *facts; /* one row of constants */
 	size_t samples;
-	double peak_mib, sampled_mib; /* of the run's memory, as in its summary; NaN: unknown */
+	double peak_mib, sampled_mib; /* of the run's memory, as in its summary, NaN if unknown */
 	double earliest, latest;      /* of the run, in seconds since 1970 */
 	struct phases phases;
 };

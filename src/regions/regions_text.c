@@ -1,4 +1,4 @@
-/* Writes regions in the layouts of gpu_tracker's analysis, JSON and text; see regions.h. */
+/* Writes regions in the layouts of gpu_tracker's analysis, JSON and text. See regions.h. */
 #include <math.h>
 #include <string.h>
 #include <errno.h>
@@ -120,7 +120,7 @@ static void add_right_real(struct buffer *out, double value, size_t width)
 	add_right(out, text.data, width);
 }
 
-/* Adds rows of statistics; without labels there is a single row. */
+/* Adds rows of statistics. Without labels there is a single row. */
 static void add_pandas_table(struct buffer *out, const char *indent, char *const *labels, size_t rows,
 			     size_t columns, const double (*values)[REGION_STATISTICS])
 {

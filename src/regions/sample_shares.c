@@ -1,4 +1,4 @@
-/* Adds up the shares of samples in stretches of time; see sample_shares.h. */
+/* Adds up the shares of samples in stretches of time. See sample_shares.h. */
 #include "regions/sample_shares.h"
 
 #include <errno.h>

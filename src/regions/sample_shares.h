@@ -26,7 +26,7 @@ struct sample_values {
 /* The sums of the shares of samples, for one measure. */
 struct share_sums {
 	struct values moments;
-	double least, most, sum, weights, squares; /* of intervals; least and most are NaN without any */
+	double least, most, sum, weights, squares; /* of intervals. Least and most are NaN without any */
 };
 
 void share_sums_clear(struct share_sums *sums, size_t count);
@@ -64,7 +64,7 @@ struct tallies {
 	size_t count;
 	struct share_sums *whole; /* of all samples */
 	int64_t samples;
-	double last_end; /* of the last sample; NaN: none yet */
+	double last_end; /* of the last sample, NaN for none yet */
 };
 
 /* Returns 0 or -ENOMEM. `holds` is that of each measure. The phases and `holds` must outlive the tallies. */
@@ -73,7 +73,7 @@ int tallies_begin(struct tallies *tallies, const struct phases *phases, const en
 /* Drops the samples before another run of the same file. */
 void tallies_clear(struct tallies *tallies);
 /*
- * Adds a sample. If its beginning is unknown (NaN), it begins at the end of the sample before; the first of all then has no
+ * Adds a sample. If its beginning is unknown (NaN), it begins at the end of the sample before. The first of all then has no
  * interval. Returns 0 or -ENOMEM.
  */
 int tallies_add(struct tallies *tallies, struct sample_values sample);

@@ -1,4 +1,4 @@
-/* Follows limits and sizes through a run; see allowances.h. */
+/* Follows limits and sizes through a run. See allowances.h. */
 #include "summary/allowances.h"
 
 #include <math.h>

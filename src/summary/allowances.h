@@ -17,10 +17,10 @@ struct binding {
 
 struct allowance {
 	double since_secs;       /* elapsed time of the first sample that has it */
-	double memory_limit_mib; /* of the control group; NaN: none */
-	double memory_total_mib; /* of the machine; NaN: unknown */
+	double memory_limit_mib; /* of the control group, NaN for none */
+	double memory_total_mib; /* of the machine, NaN if unknown */
 	double cpu_limit_cores;  /* NaN: none */
-	double cpus;             /* that the job may run on; NaN: unknown */
+	double cpus;             /* that the job may run on, NaN if unknown */
 };
 
 /* Changes beyond the last place overwrite it. */
@@ -40,18 +40,18 @@ void allowances_add(struct allowances *allowances, const struct frame *frame, do
 void allowances_finish(struct allowances *allowances, const struct run_start_row *start);
 
 /*
- * The memory that the job might use when it held `mib` at `elapsed_secs`; NaN: the moment is unknown. Samples notice a change late: a
+ * The memory that the job might use when it held `mib` at `elapsed_secs`. NaN: the moment is unknown. Samples notice a change late: a
  * job that holds more than it may had the next, higher limit already.
  */
 struct binding allowances_memory(const struct allowances *allowances, double elapsed_secs, double mib);
-/* At the same moment, the limit of the control group alone; NaN: none. */
+/* At the same moment, the limit of the control group alone, NaN for none. */
 double allowances_limit_mib(const struct allowances *allowances, double elapsed_secs, double mib);
-/* The highest limit of the control group that was in force; NaN: none. */
+/* The highest limit of the control group that was in force, NaN for none. */
 double allowances_highest_limit_mib(const struct allowances *allowances);
-/* The mean over time; `core_count` is that of the machine at the start. */
+/* The mean over time. `core_count` is that of the machine at the start. */
 struct binding allowances_cores(const struct allowances *allowances, double core_count);
 
 /* "memory limit raised from 200 MiB to 800 MiB after 1.50 s" and the like, separated by "; ". Adds nothing if nothing changed. */
 void allowances_words(const struct allowances *allowances, struct buffer *out);
-/* A JSON list: [{"elapsed_secs":1.5,"what":"memory_limit_mib","from":200.0,"to":800.0}]; null stands for no limit. */
+/* A JSON list: [{"elapsed_secs":1.5,"what":"memory_limit_mib","from":200.0,"to":800.0}]. A null stands for no limit. */
 void allowances_json(const struct allowances *allowances, struct buffer *out);

@@ -1,4 +1,4 @@
-/* Finds the samples in which a run was short of CPU; see cpu_course.h. */
+/* Finds the samples in which a run was short of CPU. See cpu_course.h. */
 #include "summary/cpu_course.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static bool is_one_core(double job, enum room room, double waited, double secs)
 
 /* The waiting of the job's own threads in a sample. */
 struct own_wait {
-	double secs;     /* all threads together; NaN: unknown, or known for too few of them */
+	double secs;     /* all threads together, NaN if unknown, or known for too few of them */
 	double run_secs; /* CPU time of the job */
 	double forced;   /* context switches that the scheduler forced on them, per one by their own choice */
 };

@@ -23,15 +23,15 @@
 #include "summary/shape.h"
 #include "record/reader.h"
 
-/* The CPUs that the run may use; NaN or absent: unknown, or no such limit. */
+/* The CPUs that the run may use, NaN or absent if unknown, or no such limit. */
 struct cpu_bounds {
 	int64_t core_count, cpuset_cores;
 	double limit_cores;
 };
 
 struct cpu_course {
-	bool has_pressure; /* the waiting of the job is known; without a tracked process, that of the machine */
-	bool has_threads;         /* as far as the job's own threads tell, in at least one sample */
+	bool has_pressure; /* the waiting of the job, or of the machine without a tracked process, is known */
+	bool has_threads;  /* as far as the job's own threads tell, in at least one sample */
 	double threads_wait_secs; /* waiting of these threads, added up, while no CPU was free or this is unknown */
 	double threads_run_secs;                      /* their CPU time in the same samples */
 	double confined_secs;                         /* waited while a CPU was free */

@@ -1,4 +1,4 @@
-/* Knows programs whose work is done elsewhere; see launcher.h. */
+/* Knows programs whose work is done elsewhere. See launcher.h. */
 #include "summary/launcher.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Finds kills for lack of memory in a recording; see oom.h. */
+/* Finds kills for lack of memory in a recording. See oom.h. */
 #include "summary/oom.h"
 
 #include <errno.h>

@@ -18,20 +18,20 @@ enum oom_kind {
 
 struct oom_finding {
 	enum oom_kind kind;
-	int64_t kills;       /* in the job's cgroup during the run; 0: unknown */
+	int64_t kills;       /* in the job's cgroup during the run, 0 if unknown */
 	bool shared;         /* the kills may include processes of others */
-	double elapsed_secs; /* time of the last kill; NaN: unknown */
-	double limit_mib;    /* limit that was reached; NaN: unknown, or the machine's memory was exhausted */
-	double peak_mib; /* largest memory charged to the cgroup before, or of the last sample; NaN: unknown */
+	double elapsed_secs; /* time of the last kill, NaN if unknown */
+	double limit_mib; /* limit that was reached, NaN if unknown or if the memory of the machine was exhausted */
+	double peak_mib; /* largest memory charged to the cgroup before, or of the last sample, NaN if unknown */
 };
 
-/* Returns "step", "suspected", "confirmed", "stopped_at_limit"; NULL for OOM_NONE. */
+/* Returns "step", "suspected", "confirmed", "stopped_at_limit", or NULL for OOM_NONE. */
 const char *oom_kind_name(enum oom_kind kind);
 
-/* The facts about memory that are needed here, collected sample by sample; a part of the summary. */
+/* The facts about memory that are needed here, collected sample by sample, as a part of the summary. */
 struct oom_course {
-	int64_t kills_first, kills_last;                         /* the cgroup's counter; absent: unknown */
-	double kill_elapsed_secs, kill_limit_mib, kill_peak_mib; /* at its last increase; NaN: none */
+	int64_t kills_first, kills_last;                         /* the cgroup's counter, absent if unknown */
+	double kill_elapsed_secs, kill_limit_mib, kill_peak_mib; /* at its last increase, NaN for none */
 	double charged_mib, growth_mib; /* of the last sample with a value: memory that cannot be reclaimed */
 	double charged_elapsed_secs;
 	bool live; /* a recorder is still writing the file */
@@ -44,7 +44,7 @@ void oom_course_add(struct oom_course *course, const struct frame *frame);
 void oom_course_end(struct oom_course *course, const char *path);
 
 /*
- * The finding of a whole run. `end` is NULL if the recording has none; `limit_mib` is the last memory limit; only a recording of
+ * The finding of a whole run. `end` is NULL if the recording has none. `limit_mib` is the last memory limit. Only a recording of
  * ours (`has_ends`) shows by a missing end that it stopped.
  */
 struct oom_finding oom_find(const struct oom_course *course, const struct run_end_row *end, double limit_mib,

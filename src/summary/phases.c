@@ -1,4 +1,4 @@
-/* Reads the phases of jobs from their marks; see phases.h. */
+/* Reads the phases of jobs from their marks. See phases.h. */
 #include "summary/phases.h"
 
 #include <errno.h>

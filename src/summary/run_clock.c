@@ -1,4 +1,4 @@
-/* Places times of the wall clock on the monotonic one; see run_clock.h. */
+/* Places times of the wall clock on the monotonic one. See run_clock.h. */
 #include "summary/run_clock.h"
 
 #include <errno.h>

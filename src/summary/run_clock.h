@@ -32,7 +32,7 @@ void run_clock_done(struct run_clock *clock);
 /* Returns the time of a sample that is this long after the start. */
 double run_clock_at(const struct run_clock *clock, double elapsed_secs);
 /*
- * Returns the time of a moment that had this time stamp; NaN: it was not during the run. If the clock was set back, a time stamp
+ * Returns the time of a moment that had this time stamp. NaN: it was not during the run. If the clock was set back, a time stamp
  * occurs twice: the first moment that is not before `earlier` counts.
  */
 double run_clock_place(const struct run_clock *clock, double timestamp, double earlier);

@@ -1,4 +1,4 @@
-/* Counts how long a value was how high; see shape.h. */
+/* Counts how long a value was how high. See shape.h. */
 #include "summary/shape.h"
 
 #include <math.h>

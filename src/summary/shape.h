@@ -19,7 +19,7 @@ struct shape {
 	double secs[SHAPE_CLASSES];     /* time in each class */
 	double weighted[SHAPE_CLASSES]; /* value x seconds in each class */
 	double total_secs;
-	double busiest; /* largest mean over at least ten seconds; 0 in a shorter run */
+	double busiest; /* largest mean over at least ten seconds, or 0 in a shorter run */
 	/* Points on the curve of value x seconds over time, at which windows of ten seconds begin. */
 	struct {
 		double secs, weighted;
@@ -32,14 +32,14 @@ void shape_add(struct shape *shape, double length_secs, double value);
 /* Adds the time of another shape. */
 void shape_merge(struct shape *shape, const struct shape *other);
 
-/* Returns the value that was not exceeded for this part of the time, to 2 %; NaN without values. */
+/* Returns the value that was not exceeded for this part of the time, to 2 %, NaN without values. */
 double shape_quantile(const struct shape *shape, double fraction);
-/* Returns the part of the time, 0 to 1, with a larger value; NaN without values. */
+/* Returns the part of the time, 0 to 1, with a larger value, NaN without values. */
 double shape_share_above(const struct shape *shape, double value);
 /*
  * Returns how many times as long the same work takes if the value cannot exceed `cap`: the work above the cap
- * is done later. At least 1; NaN without values.
+ * is done later. At least 1, NaN without values.
  */
 double shape_stretch(const struct shape *shape, double cap);
-/* Returns the least cap that makes it at most `stretch` times as long, to 1 %; NaN without values. */
+/* Returns the least cap that makes it at most `stretch` times as long, to 1 %, NaN without values. */
 double shape_cap(const struct shape *shape, double stretch);

@@ -1,4 +1,4 @@
-/* Reads the samples of a run into its summary; see summary.h. */
+/* Reads the samples of a run into its summary. See summary.h. */
 #include "summary/summary.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static double same_real(double real)
 	return real;
 }
 
-/* A metric as a real number, whatever its type; NaN: absent. */
+/* A metric as a real number, whatever its type, NaN if absent. */
 #define REAL_OF(value) _Generic((value), double : same_real, int64_t : real_of_count)(value)
 
 /* Adds the metrics whose value is a metric's own. */
@@ -90,7 +90,7 @@ static void parts_add(struct parts *parts, const struct moment *moment, double m
 
 /*
  * Splits memory into private and shared parts, with each shared page once. Memory that is not private to the
- * root process belongs to its descendants; they share some of it with the root.
+ * root process belongs to its descendants. They share some of it with the root.
  */
 static void add_shares(struct run_facts *facts, const struct tree_row *tree, const struct moment *moment)
 {

@@ -2,7 +2,7 @@
  * The summary of a run: one pass over a recording, in constant memory. It depends on the file alone.
  *
  * An unknown figure is NaN, or an absent count or text (metric/absent.h). Figures of the job are those of its
- * process tree; if no process was tracked (`tracked` is false), they are those of the whole machine.
+ * process tree. If no process was tracked (`tracked` is false), they are those of the whole machine.
  */
 #pragma once
 
@@ -30,27 +30,27 @@ enum { GPUS_CHOSEN = 64 };
 enum { RUN_NAME_SHOWN = 60 };
 
 struct run_facts {
-	const char *const *gpu_uuids; /* GPUs that count as busy; NULL: all. Valid while reading */
+	const char *const *gpu_uuids; /* GPUs that count as busy. NULL: all. Valid while reading */
 	size_t gpu_uuid_count;
 	bool gpu_seen[GPUS_CHOSEN]; /* the chosen GPUs that occurred */
-	struct record *record;      /* read to its end; holds run_start and run_end */
+	struct record *record;      /* read to its end, so it holds run_start and run_end */
 	struct record_damage damage;
 	size_t run, runs;   /* number of this run, and of runs in the files */
 	const char *layout; /* see record_layout() */
 	char host[256], job_name[256];
-	char file_name[256]; /* of the recording, without folders; "": standard input */
+	char file_name[256]; /* of the recording, without folders. "": standard input */
 	int64_t tracked_pid; /* absent: none */
 	int64_t rank;        /* absent: none */
 	bool tracked;
 	int64_t samples;
 	double interval_secs;
 	double longest_secs;   /* longest interval so far */
-	double started, ended; /* seconds since 1970; the clock may have been set in between */
+	double started, ended; /* seconds since 1970. The clock may have been set in between */
 	struct run_clock clock;
 	double earliest, latest;   /* start and last sample, by the run's clock */
-	double first_elapsed_secs; /* of the first sample; its time stamp is below */
+	double first_elapsed_secs; /* of the first sample, whose time stamp is below */
 	double first_timestamp;
-	double wall_secs; /* of the job; 0: unknown */
+	double wall_secs; /* of the job, 0 if unknown */
 	/* The time that the samples cover: more than the job's, if the tracker waited for its descendants. */
 	double recorded_secs;
 
@@ -68,7 +68,7 @@ struct run_facts {
 #define MOST_OF(group, name, ...) struct figure group##_##name;
 #include "figures/run_figures.def"
 	} own;
-	struct shape core_shape;      /* of the job's cores; without a tracked process, of the machine's */
+	struct shape core_shape; /* of the cores of the job, or of the machine without a tracked process */
 	struct memory_facts measured; /* the samples behind `memory` */
 	int64_t exited;
 	char pressure_source[16]; /* "cgroup" or "host" */
@@ -82,7 +82,7 @@ struct run_facts {
 	double gpu_memory_mib;
 	struct summary_disks disks;
 	struct summary_programs programs;
-	struct summary_gpus *gpus; /* one for each device; NULL: no device seen */
+	struct summary_gpus *gpus; /* one for each device. NULL: no device seen */
 	bool had_descendants;
 	struct time_bins cores_history, memory_history;
 	struct oom_course oom;
@@ -112,7 +112,7 @@ struct cpu_time summary_cpu_time(const struct run_facts *facts);
 /* The job's, or the machine's if no process was tracked. */
 double summary_mean_cores(const struct run_facts *facts);
 double summary_max_cores(const struct run_facts *facts);
-/* Tells whether the command could not be executed; the samples then show only the forked child. */
+/* Tells whether the command could not be executed. The samples then show only the forked child. */
 bool summary_not_started(const struct run_facts *facts);
 /*
  * Returns the cores that the run could have used in addition, on average. If the machine is its limit,
@@ -130,7 +130,7 @@ struct network_use {
 	double received, sent;             /* not less than this, if the source is "bound" */
 	double received_bound, sent_bound; /* and not more than this */
 	double connections, retransmits;
-	const char *source; /* "sockets", "bound", "namespace", "mixed"; NULL: unknown */
+	const char *source; /* "sockets", "bound", "namespace", "mixed", NULL if unknown */
 };
 struct network_use summary_network(const struct run_facts *facts);
 /* The known bytes, if nothing worth mentioning can be missing: 1 %, or 1 MiB. Else NaN. */
@@ -140,7 +140,7 @@ struct memory_peak {
 	double mib;          /* NaN: unknown */
 	double elapsed_secs; /* NaN: the kernel does not tell */
 	const char *
-		source; /* "pss", "sampled", "bound", "rss", "cgroup", "largest_process", "machine"; NULL: unknown */
+		source; /* "pss", "sampled", "bound", "rss", "cgroup", "largest_process", "machine", NULL if unknown */
 };
 struct memory_peak summary_memory_peak(const struct run_facts *facts);
 
@@ -151,12 +151,12 @@ bool summary_mixes_memory(const struct run_facts *facts);
 void add_command_words(struct buffer *out, const char *command);
 /* Cuts a name that is longer than RUN_NAME_SHOWN, but not in the middle of a character. Returns whether it did. */
 bool cut_run_name(struct buffer *name);
-/* "train.py", "make test", as the recorder says, or the executable of older recordings; NULL: unknown */
+/* "train.py", "make test", as the recorder says, or the executable of older recordings, NULL if unknown */
 const char *summary_program(const struct run_facts *facts);
 
 /*
- * Sets the name of the run: "nightly", the name that the user gave; "make -j2", the first words of a command that was
- * recorded; "train.py", the program as the recorder calls it; or "process 4711". The folder and the number tell runs of one
+ * Sets the name of the run: "nightly", the name that the user gave, "make -j2", the first words of a command that was
+ * recorded, "train.py", the program as the recorder calls it, or "process 4711". The folder and the number tell runs of one
  * name apart, and stand beside it.
  */
 void summary_find_name(struct run_facts *facts);
@@ -180,7 +180,7 @@ bool summary_has_failed(const struct run_facts *facts);
  */
 double summary_cpu_short_secs(const struct run_facts *facts);
 
-/* Grams per kWh that the user gave; NaN: none. */
+/* Grams per kWh that the user gave, NaN for none. */
 double summary_carbon_factor(const struct run_facts *facts);
 /*
  * Carbon of the energy that the summary shows: the job's part of the CPU sockets' (without a tracked process, all of it) and
@@ -188,7 +188,7 @@ double summary_carbon_factor(const struct run_facts *facts);
  */
 double summary_carbon_grams(const struct run_facts *facts);
 
-/* The part of the job's CPU time for which its threads' waiting is known; NaN: unknown. */
+/* The part of the job's CPU time for which its threads' waiting is known, NaN if unknown. */
 double summary_cpu_wait_known_pct(const struct run_facts *facts);
 
 /* Context switches of the whole run: exact ones of its end, or else those of the samples. NaN: unknown. */
@@ -200,7 +200,7 @@ double summary_switches(int64_t at_end, const struct total *of_samples);
  */
 double summary_reread_bytes(const struct run_facts *facts);
 
-/* Calls `sample` for each sample of a read; `run` changes when another run begins. */
+/* Calls `sample` for each sample of a read. `run` changes when another run begins. */
 struct summary_watcher {
 	struct metric_set wanted;
 	void (*sample)(void *context, const struct frame *frame, size_t run);

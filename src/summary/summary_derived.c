@@ -1,4 +1,4 @@
-/* Figures computed from several facts of a run; see summary.h. */
+/* Figures computed from several facts of a run. See summary.h. */
 #include "summary/summary.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Devices that the job used; see summary_disks.h. */
+/* Devices that the job used. See summary_disks.h. */
 #include "summary/summary_disks.h"
 
 #include <string.h>

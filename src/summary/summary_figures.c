@@ -1,4 +1,4 @@
-/* The figures of a summary by name; see summary.h. */
+/* The figures of a summary by name. See summary.h. */
 #include "summary/summary.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Computes the figures of each GPU; see summary_gpus.h. */
+/* Computes the figures of each GPU. See summary_gpus.h. */
 #include "summary/summary_gpus.h"
 
 #include <math.h>
@@ -16,11 +16,11 @@ static const double IDLE_VRAM_SHARE = 0.05;
 
 struct gpu_figures {
 	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "": absent */
-	int64_t index, instance; /* of its device; < 0: a whole device, or unknown */
+	int64_t index, instance; /* of its device. < 0: a whole device, or unknown */
 	bool hidden;             /* invisible to the job */
 	bool divided;            /* its instances have their own entries */
 	struct figure utilization_pct, vram_mib, power_watts, job_utilization_pct, job_vram_mib;
-	double vram_total_mib; /* when vram_mib was at its most; NaN: unknown */
+	double vram_total_mib; /* when vram_mib was at its most, NaN if unknown */
 	struct total energy_joules;
 	bool tracked; /* a sample had the job's part */
 	bool used;    /* the job used it */
@@ -86,7 +86,7 @@ static struct gpu_figures *add_place(struct summary_gpus *gpus)
 }
 
 /*
- * Recordings by others may have devices without an identity; then their position in the sample identifies
+ * Recordings by others may have devices without an identity. Then their position in the sample identifies
  * them.
  */
 static struct gpu_figures *find_gpu_place(struct summary_gpus *gpus, const char *uuid, size_t position)

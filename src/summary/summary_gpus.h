@@ -14,21 +14,21 @@ struct summary_gpus;
 
 void summary_gpus_want(struct metric_set *wanted);
 /*
- * Adds the devices of a sample; the first one makes the list. If memory runs out or the list is full, it leaves them out.
+ * Adds the devices of a sample. The first one makes the list. If memory runs out or the list is full, it leaves them out.
  */
 void summary_gpus_add(struct summary_gpus **gpus, const struct frame *frame, const struct moment *moment);
 /* Drops all figures, for the next run. */
 void summary_gpus_clear(struct summary_gpus *gpus);
 void summary_gpus_free(struct summary_gpus *gpus);
 
-/* Returns the energy of all devices together; NaN: no device reports it. */
+/* Returns the energy of all devices together. NaN: no device reports it. */
 double summary_gpus_energy_joules(const struct summary_gpus *gpus);
 
 /* The GPUs that the job could have used and never did. */
 struct idle_gpus {
 	int64_t count; /* -1: unknown for at least one of them */
 	int64_t of;
-	struct buffer names; /* "1, 2, 5"; the caller frees it with buffer_done() */
+	struct buffer names; /* "1, 2, 5". The caller frees it with buffer_done() */
 };
 struct idle_gpus summary_gpus_idle(const struct summary_gpus *gpus, bool tracked);
 

@@ -1,4 +1,4 @@
-/* Combines the memory samples of a run; see summary_memory.h. */
+/* Combines the memory samples of a run. See summary_memory.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void measured_clear(struct measured_memory *memory)
 
 /*
  * A sample that counts shared pages in each process is held back, because a later sample may disprove it: one
- * that counts the same memory with shared pages once and finds less. Then the held samples are left out; else
+ * that counts the same memory with shared pages once and finds less. Then the held samples are left out, else
  * they count at the end of the run. Example:
  *
  *   second 0: 1802 MiB by rss     second 1: 1802 MiB by rss     second 2: 200 MiB by pss, resident set 1802 MiB

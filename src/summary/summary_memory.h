@@ -18,7 +18,7 @@ struct measured_memory {
 struct memory_facts {
 	struct measured_memory kept, held_back;
 	char source[16];      /* of the maximum */
-	double disproved_mib; /* largest figure left out; 0: none */
+	double disproved_mib; /* largest figure left out, 0 for none */
 	int64_t disproved_samples;
 	char sources[64];  /* "rss, pss": all samples that count */
 	unsigned measures; /* bits of enum memory_measure */

@@ -1,4 +1,4 @@
-/* The programs of a run; see summary_programs.h. */
+/* The programs of a run. See summary_programs.h. */
 #include "summary/summary_programs.h"
 
 #include <errno.h>

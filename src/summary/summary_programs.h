@@ -22,7 +22,7 @@ struct program_figures {
 };
 
 struct summary_programs {
-	struct program_figures list[SUMMARY_PROGRAMS_MOST + 1]; /* most CPU time first; "others" last */
+	struct program_figures list[SUMMARY_PROGRAMS_MOST + 1]; /* most CPU time first, "others" last */
 	size_t count;
 	double cpu_secs;                 /* of all programs */
 	const struct launcher *launcher; /* the first one that was seen among them, or NULL */
@@ -34,7 +34,7 @@ void summary_programs_add(struct summary_programs *programs, const struct frame 
 /* Sorts the programs, and adds "others" for those that have no row of their own. */
 void summary_programs_finish(struct summary_programs *programs);
 
-/* A line of the text form, after a line break; none if there is only one program. */
+/* A line of the text form, after a line break. It is left out if there is only one program. */
 void summary_programs_line(struct buffer *out, const struct summary_programs *programs, int label_columns);
 /* "programs":[...] */
 void summary_programs_json(struct buffer *out, const struct summary_programs *programs);

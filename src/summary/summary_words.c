@@ -1,4 +1,4 @@
-/* The name and the end of a run in words; see summary.h. */
+/* The name and the end of a run in words. See summary.h. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ bool cut_run_name(struct buffer *name)
 	return is_long;
 }
 
-/* The task as an engine names it in the environment; NULL: unknown */
+/* The task as an engine names it in the environment, NULL if unknown */
 static const char *task_of_engine(const struct run_facts *facts)
 {
 	static const char *const NAMES[] = {"AIRFLOW_CTX_TASK_ID", "GITHUB_JOB", "NXF_TASK_NAME"};
@@ -76,7 +76,7 @@ static bool is_step_of_engine(const struct run_facts *facts, const struct run_st
 	return is_shell && (!text_absent(start->orchestrator) || task_of_engine(facts));
 }
 
-/* "train.py", "make test", as the recorder says, or the executable of older recordings; NULL: unknown */
+/* "train.py", "make test", as the recorder says, or the executable of older recordings, NULL if unknown */
 const char *summary_program(const struct run_facts *facts)
 {
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);

@@ -1,4 +1,4 @@
-/* Adds up samples; see sums.h. */
+/* Adds up samples. See sums.h. */
 #include "summary/sums.h"
 
 void figure_add(struct figure *figure, const struct moment *moment, double value)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Mean and maximum over the samples; the mean is weighted by time. */
+/* Mean and maximum over the samples. The mean is weighted by time. */
 struct figure {
 	double weighted, weights; /* sum of value x seconds, and of seconds */
 	double most;              /* NaN: no sample has it */
@@ -26,7 +26,7 @@ struct moment {
 /* NaN means that the sample has no value. */
 void figure_add(struct figure *figure, const struct moment *moment, double value);
 
-/* A sum of changes; absent if no sample has one. A sample without one, after the first with one, leaves a gap. */
+/* A sum of changes, absent if no sample has one. A sample without one, after the first with one, leaves a gap. */
 struct total {
 	double sum;
 	bool present;

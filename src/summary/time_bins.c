@@ -1,4 +1,4 @@
-/* Keeps the course of a value in constant memory; see time_bins.h. */
+/* Keeps the course of a value in constant memory. See time_bins.h. */
 #include <math.h>
 
 #include "summary/time_bins.h"

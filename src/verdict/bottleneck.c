@@ -1,4 +1,4 @@
-/* Finds a run's bottleneck; see bottleneck.h. */
+/* Finds a run's bottleneck. See bottleneck.h. */
 #include "verdict/bottleneck.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
 		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, FULL_HALF = 0.5,
 		    GPU_SHARE = 0.6;
-/* Shorter waits and bursts are noise, as in the other lines of the summary; a run that is hardly longer tells nothing. */
+/* Shorter waits and bursts are noise, as in the other lines of the summary. A run that is hardly longer tells nothing. */
 static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02, ALL_OF_IT = 0.99;
 
 /* A client that worked itself, but was kept from the CPU, wanted more than the second. */
@@ -188,7 +188,7 @@ static void search_gpu(struct search *search)
 struct pressure {
 	const char *rule, *title, *what, *while_what;
 	double secs, least;
-	const char *title_at_times; /* if the run used more CPU time than it waited; NULL: the same */
+	const char *title_at_times; /* if the run used more CPU time than it waited. NULL: the same */
 };
 
 static void search_one_pressure(struct search *search, const struct pressure *pressure)

@@ -1,6 +1,6 @@
 /*
  * The bottleneck of a run according to its recording. Only this file has these rules. `summary` prints the first
- * bottleneck; its JSON form and the page list all of them.
+ * bottleneck. Its JSON form and the page list all of them.
  *
  * rule               title                  when
  * oom                Memory                 the run, or a process of it, was killed for lack of memory
@@ -8,7 +8,7 @@
  * cache_too_small    Memory                 half of the bytes read from storage, and as much as the memory
  *                                           limit, had been in the page cache before; leaves out io_bound,
  *                                           which is an effect of it
- * throttled          CPU limit              the CPU limit held the run back for 10 % of the time; leaves out
+ * throttled          CPU limit              the CPU limit held the run back for 10 % of the time, leaves out
  *                                           cpu_bound and cpu_pressure, which are effects of it
  * cpu_bound          CPU                    85 % of the run's cores were busy on average
  * gpu_bound          GPU                    85 % of the GPUs in use were busy on average
@@ -18,14 +18,14 @@
  * cpu_taken          Others on the machine  as cpu_pressure, and others used the larger part of the machine
  * cpu_pressure       Short of CPU           some process waited for a CPU during 20 % of the time while no CPU
  *                                           was free (cpu_course.h), and its threads for a tenth of the time
- *                                           in which they could run; not with cpu_bound
+ *                                           in which they could run, not with cpu_bound
  * cpu_confined       Confined to some CPUs  its threads waited for a CPU during 20 % of the time while other CPUs were
- *                                           free, and the scheduler took turns among them; not with cpu_bound
+ *                                           free, and the scheduler took turns among them, not with cpu_bound
  * one_core           One core               the run had more than one core, used 0.75 to 1.15 of them during
  *                                           half of the time, and did not wait for more
- * cpu_at_times       CPU, at times          85 % of the cores were busy during 20 % of the time; not with
+ * cpu_at_times       CPU, at times          85 % of the cores were busy during 20 % of the time, not with
  *                                           cpu_bound
- * not_started        It did not start       the command could not be executed; no other rule applies
+ * not_started        It did not start       the command could not be executed, no other rule applies
  * elsewhere          It ran elsewhere       no other rule, and the job was an idle client (launcher.h)
  * idle               Idle                   no other rule, and less than 0.3 cores were busy
  * none               None stands out        no other rule
@@ -48,7 +48,7 @@ struct bottleneck {
 };
 
 struct verdict {
-	struct bottleneck bottlenecks[BOTTLENECKS_MOST]; /* the most important first; at least one */
+	struct bottleneck bottlenecks[BOTTLENECKS_MOST]; /* the most important first, at least one */
 	size_t count;
 };
 
@@ -56,6 +56,6 @@ struct verdict find_verdict(const struct run_facts *facts);
 
 /*
  * Returns the launcher that was the job, or that a process of the job was for most of the run, if the job used so little CPU
- * time that the work was done elsewhere; else NULL.
+ * time that the work was done elsewhere, else NULL.
  */
 const struct launcher *idle_launcher(const struct run_facts *facts);

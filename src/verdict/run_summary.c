@@ -1,4 +1,4 @@
-/* Reads a run and judges it; see run_summary.h. */
+/* Reads a run and judges it. See run_summary.h. */
 #include "verdict/run_summary.h"
 
 #include <errno.h>

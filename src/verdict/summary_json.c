@@ -1,4 +1,4 @@
-/* Formats the summary as JSON; see summary.h. */
+/* Formats the summary as JSON. See summary.h. */
 #include <string.h>
 
 #include "verdict/run_summary.h"

@@ -108,7 +108,7 @@ struct wait {
 	double secs;
 };
 
-/* Adds one line with the waits that took at least a part of the run; none if there are none. */
+/* Adds one line with the waits that took at least a part of the run, if there are any. */
 static void add_waits(struct buffer *out, const struct run_facts *facts, const char *begin,
 		      const struct wait *waits, size_t count, double least)
 {

@@ -1,4 +1,4 @@
-/* Formats the summary as Markdown, for the step summaries and comments of CI systems; see summary.h. */
+/* Formats the summary as Markdown, for the step summaries and comments of CI systems. See summary.h. */
 #include <string.h>
 
 #include "verdict/summary_page.h"
@@ -33,7 +33,7 @@ static void add_markdown_escaped(struct buffer *out, const char *text, size_t le
 	}
 }
 
-/* Failures and names are bold; the other styles need a colour and are left out. */
+/* Failures and names are bold. The other styles need a colour and are left out. */
 static void add_styled(struct buffer *out, const char *text, size_t length)
 {
 	bool is_bold = false;

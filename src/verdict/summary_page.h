@@ -6,7 +6,7 @@
 
 void summary_add_page(struct buffer *out, const rt_summary *summary, enum rt_size_unit unit);
 
-/* Adds lines about waiting, each after a line break; none without waiting. */
+/* Adds lines about waiting, each after a line break, if the run waited. */
 void summary_waiting_lines(struct buffer *out, const struct run_facts *facts, int label_columns);
 /* Adds the figures of a line of the screen, by their words in run_figures.def. */
 void summary_add_line(struct buffer *out, const struct run_facts *facts, const char *line,

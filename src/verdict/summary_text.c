@@ -1,4 +1,4 @@
-/* Formats the summary for a screen; see summary_page.h. */
+/* Formats the summary for a screen. See summary_page.h. */
 #include "verdict/summary_page.h"
 
 #include <errno.h>
