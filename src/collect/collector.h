@@ -28,7 +28,7 @@ struct run_facts {
 	const char *host;   /* host name */
 	const char *job_name;
 #define JOB_SETTING(field, ...) const char *field;
-#include "options/settings.def"
+#include "options/job_settings.def"
 	const char *executable, *program;
 	const char *folder;  /* of the command */
 	int64_t argc;        /* 0: no command */

@@ -125,7 +125,7 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 		row->cpuset_cores = limits->cpuset_cores;
 	}
 #define JOB_SETTING(field, ...) row->field = given_run_text(frame, facts->field);
-#include "options/settings.def"
+#include "options/job_settings.def"
 	row->executable = given_run_text(frame, facts->executable);
 	row->program = given_run_text(frame, facts->program);
 	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);

@@ -270,7 +270,7 @@ static void add_identity(struct json_writer *json, const struct run_facts *facts
 	add_line_text(json, "folder", start->folder);
 	add_line_text(json, "mode", start->mode);
 #define JOB_SETTING(field, ...) add_line_text(json, #field, start->field);
-#include "options/settings.def"
+#include "options/job_settings.def"
 	add_scheduled(json, identity);
 	add_asked(json, identity);
 	add_machine(json, start, identity);

@@ -5,7 +5,7 @@
 
 const struct job_text JOB_TEXTS[] = {
 #define JOB_SETTING(field, name, help, metric_help) {#field, metric_help},
-#include "options/settings.def"
+#include "options/job_settings.def"
 };
 
 const size_t JOB_TEXT_COUNT = ARRAY_SIZE(JOB_TEXTS);

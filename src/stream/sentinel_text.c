@@ -23,7 +23,7 @@ static const struct {
 #name, offsetof(struct run_start_row, name) \
 	}
 #define JOB_SETTING(field, ...) FROM_START(field),
-#include "options/settings.def"
+#include "options/job_settings.def"
 	FROM_START(command),
 #undef FROM_START
 };

@@ -228,7 +228,7 @@ RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker)
 		.host = *tracker->host_name ? tracker->host_name : NULL,
 		.job_name = job_name,
 #define JOB_SETTING(field, ...) .field = config->field,
-#include "options/settings.def"
+#include "options/job_settings.def"
 		.executable = executable,
 		.program = *tracker->program ? tracker->program : executable,
 		.folder = tracker->folder ? file_name(tracker->folder) : NULL,

@@ -24,7 +24,7 @@ def load_check_docs():
     return module
 
 
-OPTIONS = {option.name: option for option in load_check_docs().read_options((TOP / "src/options/settings.def").read_text())}
+OPTIONS = {option.name: option for option in (lambda docs: docs.read_options(docs.settings_text()))(load_check_docs())}
 
 
 @pytest.fixture

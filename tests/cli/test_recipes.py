@@ -217,9 +217,9 @@ def test_each_recipe_takes_a_few_lines(tmp_path, binary):
     copy = Copy(tmp_path / "copy")
 
     # A text setting: one line in one file.
-    copy.add("src/options/settings.def", "JOB_SETTING(container_image",
+    copy.add("src/options/job_settings.def", "JOB_SETTING(container_image",
              'JOB_SETTING(cost_center, "cost-center", "cost center that pays for the job", "Cost center")')
-    assert copy.take_count() == {"src/options/settings.def": 1}
+    assert copy.take_count() == {"src/options/job_settings.def": 1}
     # A metric: its line, and its assignment.
     copy.add("src/metric/catalogue.def", "REAL(memory, active_mib",
              'REAL(memory, shared_mib, "MiB", 3, GAUGE, "Shared memory and tmpfs")')

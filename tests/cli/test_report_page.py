@@ -126,7 +126,7 @@ def test_first_screen_answers(make, drive):
 
 
 def test_every_text_about_the_job_is_on_the_page(make, drive):
-    rows = (pathlib.Path(__file__).resolve().parents[2] / "src" / "options" / "settings.def").read_text()
+    rows = (pathlib.Path(__file__).resolve().parents[2] / "src" / "options" / "job_settings.def").read_text()
     names = re.findall(r"^JOB_SETTING\((\w+)", rows, re.M)
     assert {"project_name", "language", "executor", "external_run_id"} <= set(names)
     samples = recordings.eight_samples()

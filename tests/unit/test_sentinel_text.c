@@ -199,7 +199,7 @@ static void a_registration_has_all_texts_about_the_job(void **state)
 {
 	static const char *const NAMES[] = {
 #define JOB_SETTING(field, ...) #field,
-#include "options/settings.def"
+#include "options/job_settings.def"
 	};
 	CLEANUP_BUFFER struct buffer out = BUFFER(4096);
 	struct frame frame = {0};
@@ -210,7 +210,7 @@ static void a_registration_has_all_texts_about_the_job(void **state)
 	frame_begin(&frame, 0, 0);
 	start = ADD_ROW(&frame, run_start, NULL);
 #define JOB_SETTING(field, ...) start->field = "the " #field;
-#include "options/settings.def"
+#include "options/job_settings.def"
 	write_start(&out, &frame, &facts, NULL);
 	assert_true(ARRAY_SIZE(NAMES) >= 10);
 	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
