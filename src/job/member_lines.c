@@ -1,4 +1,4 @@
-/* Why the figures of a member are what they are; see member_lines.h. */
+/* Why the figures of a member are what they are. See member_lines.h. */
 #include "job/member_lines.h"
 
 #include <stdio.h>

@@ -42,14 +42,14 @@ struct member_memory {
 	int64_t shared_pages;
 	int64_t virtual_pages;
 	bool shares_memory;  /* its memory is its parent's (vfork, CLONE_VM) and counted there */
-	pid_t apart_from;    /* the parent with which it does not share memory; 0: unknown */
+	pid_t apart_from;    /* the parent with which it does not share memory, 0 if unknown */
 	bool is_refused;     /* its last reading was not permitted */
 	bool is_being_freed; /* it has no address space any more, but the kernel may still hold its pages */
 	int64_t peak_faults; /* page faults when its high-water mark was read; same count, same mark */
-	int64_t peak_before_kib; /* the mark when tracking began; 0: all of it is from the record */
-	int64_t mark_kib;        /* its high-water mark while tracked; 0: was not read */
+	int64_t peak_before_kib; /* the mark when tracking began. 0: all of it is from the record */
+	int64_t mark_kib;        /* its high-water mark while tracked. 0: was not read */
 	int64_t beside_kib; /* the most that the rest of the tree held in a tick in which it was counted */
-	bool was_counted;   /* in a tick; else beside_kib says nothing */
+	bool was_counted;   /* in a tick, else beside_kib says nothing */
 
 	/* As of the last tick: see memory_between.h. */
 	int64_t mark_followed_kib;
@@ -59,20 +59,20 @@ struct member_memory {
 	bool is_forked;          /* forked, and has not called exec since */
 	size_t fork_count;       /* its forks that are members of its family in this tick */
 	int64_t forks_anon_kib;  /* anonymous memory of the largest of them */
-	uint64_t layout;         /* of its address space: a fork has its parent's; 0: not permitted to see */
+	uint64_t layout;         /* of its address space: a fork has its parent's. 0: not permitted to see */
 	uint64_t family;         /* the same in members that descend from one by forks alone */
-	pid_t forked_by;         /* its parent when it was first seen; 0: that had gone by then */
+	pid_t forked_by;         /* its parent when it was first seen. 0: that had gone by then */
 	bool passes_on;          /* that parent had hardly any memory of its own */
 	int64_t inherited_pages; /* anonymous pages that it may have had from its parent when first seen */
 	int64_t inherited_least; /* those that it cannot have faulted in itself by then, except as huge pages */
 	int64_t faults;          /* its own, minor and major, and */
 	int64_t anon_at_faults; /* its anonymous pages at the same moment */
 	int64_t stat_pages;     /* its resident set by /proc/PID/stat, and */
-	int64_t stat_bytes;     /* the size of its address space, when statm was read; -1: never */
+	int64_t stat_bytes;     /* the size of its address space, when statm was read. -1: never */
 	int64_t parent_faults;  /* its parent's when it was first seen, and */
-	int64_t parent_faults_before, parent_anon_before; /* at the reading before that; -1: unknown */
+	int64_t parent_faults_before, parent_anon_before; /* at the reading before that, -1 if unknown */
 	int64_t parent_passing_before;
-	int64_t faults_before;          /* at the previous reading; 0: none */
+	int64_t faults_before;          /* at the previous reading, 0 for none */
 	int64_t anon_before;            /* anon_at_faults at that time */
 	int64_t mark_before_kib;        /* mark_kib at that time */
 	struct fork_window forks;       /* when it forked members of its family */
@@ -80,7 +80,7 @@ struct member_memory {
 	enum reading_choice choice;
 	int64_t uncertain_kib;     /* may have changed since the last reading */
 	int64_t reading_failed_ns; /* 0: no failure */
-	int64_t rollup_ns;         /* how long smaps_rollup would take now; -1: never read */
+	int64_t rollup_ns;         /* how long smaps_rollup would take now. -1: never read */
 	int64_t rollup_pages;      /* its resident pages at that time */
 };
 
@@ -88,8 +88,8 @@ struct member_memory {
 
 /* The most that the tree may have held between two samples: see memory_between.h. */
 struct memory_between {
-	int64_t before_kib; /* the tree's memory in the tick before; -1: unknown */
-	int64_t most_kib;   /* with marks that were seen to rise; 0: none */
+	int64_t before_kib; /* the tree's memory in the tick before, -1 if unknown */
+	int64_t most_kib;   /* with marks that were seen to rise, 0 for none */
 	int64_t beside_kib; /* beside a process that exited with an unseen mark */
 	/*
 	 * The kernel's mark of a process counts a page for each mapping of it, and pages of programs outside the job: in the tick in
@@ -97,20 +97,20 @@ struct memory_between {
 	 */
 	pid_t over_pid;
 	int64_t over_of_kib, over_kib;
-	int64_t seen_kib;  /* largest resident set in a tick, or mark that was followed, so far */
-	pid_t largest_pid; /* its mark is worth reading: the tree holds more than its resident set; 0: none */
+	int64_t seen_kib; /* largest resident set in a tick, or mark that was followed, so far */
+	pid_t largest_pid; /* its mark is worth reading: the tree holds more than its resident set, 0 for none */
 	/* The largest pair: a process that exited, by its page faults, and what the rest held. */
 	int64_t exit_kib, beside_exit_kib;
 	/* Members that were removed since the last tick, as they were then. */
 	int64_t gone_pages, gone_most_pages;
 	int64_t gone_faults, gone_mark_kib;
 	int64_t unseen_faults; /* page faults that no seen member explains, up to the last tick */
-	int64_t exits;         /* processes that have exited, up to the last tick; -1: unknown */
+	int64_t exits;         /* processes that have exited, up to the last tick, -1 if unknown */
 };
 
 struct job_memory {
 	struct memory_between between;
-	int64_t largest_kib;    /* largest high-water mark of any process while tracked; 0: unknown */
+	int64_t largest_kib;    /* largest high-water mark of any process while tracked, 0 if unknown */
 	int64_t huge_kib;       /* the most that the members can have in transparent huge pages */
 	bool cgroup_has_memory; /* the tree's own cgroup counts memory */
 };

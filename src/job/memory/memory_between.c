@@ -1,4 +1,4 @@
-/* The most that a tree may have held between two samples; see memory_between.h. */
+/* The most that a tree may have held between two samples. See memory_between.h. */
 #include "job/memory/memory_between.h"
 
 #include "base/min_max.h"
@@ -13,7 +13,7 @@
 /*
  * The kernel's high-water mark of a process shows its largest size between two samples. A mark that has not risen since
  * tracking began is older than the record. Without a page fault the mark cannot rise, so the file is not read.
- * Processes started by the caller report their mark when they are reaped, so that fewer are read; but the moment of a peak
+ * Processes started by the caller report their mark when they are reaped, so that fewer are read, but the moment of a peak
  * matters while the tree holds more than its largest member. In a large tree the members take turns, because a mark never goes
  * down.
  */
@@ -138,7 +138,7 @@ SELDOM static int64_t common_kib(const struct process_tree *tree, const struct m
 
 /*
  * Adds the marks that have risen since the last tick. The others held their memory of either end of the
- * interval; members that have gone since may have ended before the new peak.
+ * interval. Members that have gone since may have ended before the new peak.
  */
 static void add_marks(struct process_tree *tree, int64_t now_kib)
 {
@@ -210,7 +210,7 @@ static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults)
 	int64_t exit_kib = gone_kib + grown_kib(tree, faults);
 	int64_t beside_kib = max_i64(between->before_kib - gone_kib, stayed_kib(tree, now_kib));
 
-	/* No larger process was seen so far; how large the largest one was is known at the end only. */
+	/* No larger process was seen so far. How large the largest one was is known at the end only. */
 	between->most_kib = max_i64(between->most_kib, beside_kib + min_i64(exit_kib, between->seen_kib));
 	if (exit_kib + beside_kib <= between->exit_kib + between->beside_exit_kib)
 		return;

@@ -1,4 +1,4 @@
-/* The estimate of a family, corrected by proportional shares; see memory_correct.h. */
+/* The estimate of a family, corrected by proportional shares. See memory_correct.h. */
 #include "job/memory/memory_correct.h"
 
 #include "base/clock.h"
@@ -27,8 +27,8 @@ static bool is_in_doubt(struct process_memory *memory, const struct process_tree
 				    frames_are_hidden(memory, tree->root)));
 }
 
-static int64_t faults_of(const struct process_memory *memory, const struct process_tree *tree,
-			 const struct memory_family *family, bool since_readings)
+static int64_t family_faults(const struct process_memory *memory, const struct process_tree *tree,
+			     const struct memory_family *family, bool since_readings)
 {
 	int64_t pages = 0;
 
@@ -65,7 +65,7 @@ static bool is_affordable(const struct process_memory *memory, const struct proc
 	return total_ns <= memory->correction_ns;
 }
 
-static void earn_allowance(struct process_memory *memory, int64_t now_ns)
+static void earn_corrections(struct process_memory *memory, int64_t now_ns)
 {
 	memory->correction_ns += memory->corrected_ns
 					 ? CORRECTIONS_PART * (double)(now_ns - memory->corrected_ns)
@@ -85,7 +85,7 @@ static bool has_stayed(struct process_tree *tree, const struct member *member)
 		       MOVED_PAGES + member->memory.resident_pages / SETTLED_PART;
 }
 
-/* Adds up the shares of all members; -1: one of them exits or grows, or the kernel does not divide them. */
+/* Adds up the shares of all members. -1: one of them exits or grows, or the kernel does not divide them. */
 static int64_t read_shares_kib(struct process_memory *memory, struct process_tree *tree,
 			       const struct memory_family *family)
 {
@@ -134,8 +134,8 @@ void memory_correct(struct process_memory *memory, struct process_tree *tree, st
 		*correction = (struct memory_correction){0};
 		return;
 	}
-	earn_allowance(memory, now_ns);
-	faults = faults_of(memory, tree, family, false);
+	earn_corrections(memory, now_ns);
+	faults = family_faults(memory, tree, family, false);
 	settled_pages = estimate_kib / (tree->root->page_bytes / 1024) / SETTLED_PART;
 	drop_unsettled(correction, faults, settled_pages);
 	if (is_due(correction, family, found, now_ns) && is_affordable(memory, tree, family))
@@ -148,7 +148,7 @@ void memory_correct(struct process_memory *memory, struct process_tree *tree, st
 			.difference_kib = shares_kib - estimate_kib,
 		};
 		found->anon_kib = shares_kib;
-		if (faults_of(memory, tree, family, true) <= settled_pages)
+		if (family_faults(memory, tree, family, true) <= settled_pages)
 			correction->taken_ns = now_ns;
 	} else if (correction->taken_ns) {
 		found->anon_kib = max_i64(estimate_kib + difference_now_kib(correction, family), 0);

@@ -110,7 +110,7 @@ void memory_families_done(struct memory_families *families)
 	*families = (struct memory_families){0};
 }
 
-static size_t slot_of(const struct memory_families *families, uint64_t id)
+static size_t family_slot(const struct memory_families *families, uint64_t id)
 {
 	size_t slot = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (families->slot_count - 1);
 
@@ -150,7 +150,7 @@ static void index_families(struct memory_families *families)
 {
 	memset(families->slots, 0, families->slot_count * sizeof *families->slots);
 	for (size_t i = 0; i < families->count; i++)
-		families->slots[slot_of(families, families->at[i].id)] = (uint32_t)i + 1;
+		families->slots[family_slot(families, families->at[i].id)] = (uint32_t)i + 1;
 }
 
 /* Drops families that have ended. The unions of the others stay usable. */
@@ -184,7 +184,7 @@ static void begin_again(struct memory_families *families)
 
 static struct memory_family *family_of(struct memory_families *families, const struct member *member)
 {
-	size_t slot = slot_of(families, member->memory.family);
+	size_t slot = family_slot(families, member->memory.family);
 
 	if (!families->slots[slot]) {
 		families->at[families->count++] =

@@ -1,4 +1,4 @@
-/* The family of a process and the forks of its parent; see memory_lineage.h. */
+/* The family of a process and the forks of its parent. See memory_lineage.h. */
 #include "job/memory/memory_lineage.h"
 
 #include "base/min_max.h"
@@ -12,11 +12,6 @@ static uint64_t mix_hash(uint64_t a, uint64_t b)
 {
 	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
 	return a ^ a >> 29;
-}
-
-static int64_t anonymous_pages(const struct member *member)
-{
-	return max_i64(0, member->memory.resident_pages - member->memory.shared_pages);
 }
 
 /*
@@ -64,7 +59,7 @@ static int64_t passing_pages(struct process_tree *tree, const struct member *mem
 		       : max_i64(0, status.peak_rss_kib / page_kib - member->memory.resident_pages);
 }
 
-static void note_fork(struct process_tree *tree, struct member *parent, struct member *child)
+static void note_fork_in_parent(struct process_tree *tree, struct member *parent, struct member *child)
 {
 	struct fork_window *forks = &parent->memory.forks;
 
@@ -116,8 +111,8 @@ void memory_note_lineage(struct process_tree *tree, struct member *member, const
 	member->memory.forked_by = process_tree_find(tree, member->parent_pid) ? member->parent_pid : 0;
 	member->memory.parent_faults = relative->pid == member->parent_pid ? relative->memory.faults : 0;
 	if (relative->pid == member->parent_pid)
-		note_fork(tree, relative, member);
+		note_fork_in_parent(tree, relative, member);
 	/* The smaller of the two sizes: pages that it has taken since the fork, it has faulted in. */
-	member->memory.inherited_pages = min_i64(anonymous_pages(member), anonymous_pages(relative));
+	member->memory.inherited_pages = min_i64(member_anon_pages(member), member_anon_pages(relative));
 	member->memory.inherited_least = member->memory.anon_at_faults - member->memory.faults;
 }

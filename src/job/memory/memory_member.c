@@ -41,8 +41,7 @@ bool member_may_have_huge_pages(const struct member *member)
 
 int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)
 {
-	return memory_pages_to_kib(tree,
-				   max_i64(0, member->memory.resident_pages - member->memory.shared_pages));
+	return memory_pages_to_kib(tree, member_anon_pages(member));
 }
 
 int64_t member_shared_kib(const struct process_tree *tree, const struct member *member)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/min_max.h"
 #include "job/memory/memory_reading.h"
 #include "job/tree/process_tree.h"
 
@@ -25,6 +26,11 @@ bool memory_is_counted(const struct process_tree *tree, const struct member *mem
  * freed memory that it got from its parent, so that its faults prove nothing.
  */
 bool member_may_have_huge_pages(const struct member *member);
+
+static inline int64_t member_anon_pages(const struct member *member)
+{
+	return max_i64(0, member->memory.resident_pages - member->memory.shared_pages);
+}
 
 int64_t member_anon_kib(const struct process_tree *tree, const struct member *member);
 int64_t member_shared_kib(const struct process_tree *tree, const struct member *member);

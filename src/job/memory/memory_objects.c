@@ -48,7 +48,7 @@ void memory_objects_done(struct memory_objects *objects)
 
 /* ---- which files are memory ---------------------------------------------------------------------------- */
 
-static bool is_below(const char *path, const char *folder)
+static bool path_is_below(const char *path, const char *folder)
 {
 	size_t length = strlen(folder);
 
@@ -85,7 +85,7 @@ static bool is_below_tmpfs(const struct memory_objects *objects, const struct mo
 
 	(void)mount_text(&mount->point, point, sizeof point);
 	for (size_t i = 0; i < objects->mount_count; i++)
-		if (is_below(point, objects->mounts[i].point))
+		if (path_is_below(point, objects->mounts[i].point))
 			return true;
 	return false;
 }
@@ -125,14 +125,14 @@ static bool path_is_memory(const struct memory_objects *objects, const char *pat
 	for (size_t i = 0; i < objects->mount_count; i++) {
 		const struct tmpfs_mount *mount = &objects->mounts[i];
 
-		if (is_below(path, mount->point) &&
+		if (path_is_below(path, mount->point) &&
 		    (!deepest || strlen(mount->point) >= strlen(deepest->point)))
 			deepest = mount;
 	}
 	return deepest && deepest->is_tmpfs;
 }
 
-static bool begins_with(const struct scan *name, const char *text)
+static bool name_begins(const struct scan *name, const char *text)
 {
 	return scan_left(name) >= strlen(text) && memcmp(name->at, text, strlen(text)) == 0;
 }
@@ -140,14 +140,14 @@ static bool begins_with(const struct scan *name, const char *text)
 /* Files of the kernel's internal tmpfs and hugetlbfs, which have no mount point. */
 static bool is_nameless(const struct scan *name)
 {
-	return begins_with(name, "/memfd:") || begins_with(name, "/dev/zero (deleted)") ||
-	       begins_with(name, "/SYSV") || begins_with(name, "/anon_hugepage");
+	return name_begins(name, "/memfd:") || name_begins(name, "/dev/zero (deleted)") ||
+	       name_begins(name, "/SYSV") || name_begins(name, "/anon_hugepage");
 }
 
 /* Anonymous memory has the inode 0, and so has the first System V segment of an IPC namespace: its id is 0. */
 bool memory_objects_has(const struct memory_objects *objects, const struct memory_area *area)
 {
-	if (!area->inode && !begins_with(&area->name, "/SYSV"))
+	if (!area->inode && !name_begins(&area->name, "/SYSV"))
 		return false;
 	if (is_nameless(&area->name))
 		return true;
@@ -159,7 +159,7 @@ bool memory_objects_has(const struct memory_objects *objects, const struct memor
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-static uint32_t *slot_of(const struct memory_objects *objects, uint64_t device, uint64_t inode)
+static uint32_t *object_slot(const struct memory_objects *objects, uint64_t device, uint64_t inode)
 {
 	size_t at = (size_t)((inode ^ device << 32) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 
@@ -176,13 +176,14 @@ static void index_objects(struct memory_objects *objects)
 {
 	memset(objects->slots, 0, 2 * objects->capacity * sizeof *objects->slots);
 	for (size_t i = 0; i < objects->count; i++)
-		*slot_of(objects, objects->objects[i].device, objects->objects[i].inode) = (uint32_t)i + 1;
+		*object_slot(objects, objects->objects[i].device, objects->objects[i].inode) =
+			(uint32_t)i + 1;
 }
 
 struct memory_object *memory_objects_find(const struct memory_objects *objects, uint64_t device,
 					  uint64_t inode)
 {
-	uint32_t slot = objects->count ? *slot_of(objects, device, inode) : 0;
+	uint32_t slot = objects->count ? *object_slot(objects, device, inode) : 0;
 
 	return slot ? &objects->objects[slot - 1] : NULL;
 }
@@ -216,7 +217,7 @@ static struct memory_object *find_or_add(struct memory_objects *objects, uint64_
 		return object;
 	object = &objects->objects[objects->count++];
 	*object = (struct memory_object){.device = device, .inode = inode, .held_fd = -1, .kib = -1};
-	*slot_of(objects, device, inode) = (uint32_t)objects->count;
+	*object_slot(objects, device, inode) = (uint32_t)objects->count;
 	return object;
 }
 
@@ -252,10 +253,10 @@ struct memory_object *memory_objects_meet(struct memory_objects *objects, const 
 		object = find_or_add(objects, area->device, area->inode);
 		if (!object)
 			return NULL;
-		object->is_system_v = begins_with(&area->name, "/SYSV");
+		object->is_system_v = name_begins(&area->name, "/SYSV");
 		snprintf(name, sizeof name, "%d/map_files/%llx-%llx", (int)pid,
 			 (unsigned long long)area->start, (unsigned long long)area->end);
-		object->is_huge = begins_with(&area->name, "/anon_hugepage") || is_on_hugetlbfs(root, name);
+		object->is_huge = name_begins(&area->name, "/anon_hugepage") || is_on_hugetlbfs(root, name);
 	}
 	note_path(object, &area->name);
 	object->was_written |= area->shared && area->writable;
@@ -340,7 +341,7 @@ void memory_objects_scan_fds(struct memory_objects *objects, const struct root *
 			continue; /* sockets, pipes */
 		target[length] = '\0';
 		text = scan_bytes(target, (size_t)length);
-		if (!begins_with(&text, "/memfd:") && !path_is_memory(objects, target))
+		if (!name_begins(&text, "/memfd:") && !path_is_memory(objects, target))
 			continue;
 		found++;
 		cut += !meet_descriptor(objects, root, folder_fd, pid, name, &text);

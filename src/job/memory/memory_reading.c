@@ -67,11 +67,6 @@ void memory_reader_done(struct memory_reader *reader)
 	*reader = (struct memory_reader){0};
 }
 
-static int64_t or_zero(int64_t kib)
-{
-	return kib < 0 ? 0 : kib;
-}
-
 /* ---- areas ------------------------------------------------------------------------------------------------- */
 
 static bool add_area(struct memory_reader *reader, enum area_kind kind, const struct memory_area *area)
@@ -465,17 +460,17 @@ static void take_rollup(const struct proc_pid_smaps_rollup *rollup, const struct
 		rollup->anonymous_kib >= 0 ? rollup->anonymous_kib : subject->anon_pages * page_kib;
 	int64_t anon_share_kib = rollup->pss_anon_kib;
 
-	reading->private_kib = or_zero(rollup->private_clean_kib) + or_zero(rollup->private_dirty_kib);
+	reading->private_kib = max_i64(0, rollup->private_clean_kib) + max_i64(0, rollup->private_dirty_kib);
 	if (anon_share_kib < 0)
 		anon_share_kib = min_i64(anon_kib, min_i64(pss_kib, reading->private_kib));
 	reading->anon_kib = anon_kib;
 	reading->resident_kib = rollup->rss_kib;
 	reading->exclusive_kib =
-		min_i64(anon_share_kib, min_i64(anon_kib, or_zero(rollup->private_dirty_kib)));
+		min_i64(anon_share_kib, min_i64(anon_kib, max_i64(0, rollup->private_dirty_kib)));
 	reading->common_kib = anon_kib - reading->exclusive_kib;
 	reading->common_share_kib = anon_share_kib - reading->exclusive_kib;
 	reading->file_kib = rollup->pss_file_kib >= 0 ? rollup->pss_file_kib : pss_kib - anon_share_kib;
-	reading->swap_kib = rollup->swap_pss_kib >= 0 ? rollup->swap_pss_kib : or_zero(rollup->swap_kib);
+	reading->swap_kib = rollup->swap_pss_kib >= 0 ? rollup->swap_pss_kib : max_i64(0, rollup->swap_kib);
 }
 
 static int read_rollup(struct memory_reader *reader, const struct memory_subject *subject,
@@ -490,7 +485,7 @@ static int read_rollup(struct memory_reader *reader, const struct memory_subject
 		return -ENODATA;
 	take_rollup(&rollup, subject, reader->root->page_bytes / 1024, reading);
 	*ret_needs_areas = rollup.pss_shmem_kib > 0 ||
-			   or_zero(rollup.private_hugetlb_kib) + or_zero(rollup.shared_hugetlb_kib) > 0;
+			   max_i64(0, rollup.private_hugetlb_kib) + max_i64(0, rollup.shared_hugetlb_kib) > 0;
 	return 0;
 }
 
@@ -500,7 +495,7 @@ static void read_swap(struct memory_reader *reader, const struct memory_subject 
 	struct proc_pid_status status;
 
 	if (reader->swap_in_use && read_proc_pid_status(reader->root, subject->pid, &status) == 0)
-		reading->swap_kib = or_zero(status.swap_kib);
+		reading->swap_kib = max_i64(0, status.swap_kib);
 }
 
 /*

@@ -67,8 +67,7 @@ struct memory_reader {
 	struct sampled_area *areas;
 	size_t area_count;
 	size_t area_capacity;
-	bool swap_in_use; /* some process of this machine has swapped memory */
-	bool huge_in_use;
+	bool swap_in_use;     /* some process of this machine has swapped memory */
 	int64_t entries_read; /* page map entries, for tests and measurements */
 };
 

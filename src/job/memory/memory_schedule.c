@@ -1,4 +1,4 @@
-/* Chooses the members to read in this tick, and the way; see memory_schedule.h. */
+/* Chooses the members to read in this tick, and the way. See memory_schedule.h. */
 #include "job/memory/memory_schedule.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static double allowance_most_ns(size_t members)
 	return most_ns < ALLOWANCE_MOST_NS ? most_ns : ALLOWANCE_MOST_NS;
 }
 
-static void earn_allowance(struct process_memory *memory, const struct process_tree *tree, int64_t now_ns)
+static void earn_readings(struct process_memory *memory, const struct process_tree *tree, int64_t now_ns)
 {
 	if (memory->last_ns)
 		memory->allowance_ns += share_of_time(tree->count) * (double)(now_ns - memory->last_ns);
@@ -112,7 +112,7 @@ static void choose_ways(struct process_memory *memory, struct process_tree *tree
 
 /*
  * Pages of a file are divided by their users, so a reading becomes stale when others map the file or exit. Sampled common pages
- * are known by their place in the file; only pages that this process had alone can become stale.
+ * are known by their place in the file. Only pages that this process had alone can become stale.
  */
 static int64_t stale_files_kib(const struct process_memory *memory, const struct process_tree *tree,
 			       const struct member *member)
@@ -243,8 +243,8 @@ static bool is_told_by_siblings(const struct process_tree *tree, const struct me
 	return bound_kib < 0 || own_kib <= 2 * bound_kib + WORTH_READING_KIB;
 }
 
-static size_t add_family(struct process_memory *memory, const struct process_tree *tree, size_t index,
-			 size_t count, int64_t now_ns)
+static size_t add_candidates(struct process_memory *memory, const struct process_tree *tree, size_t index,
+			     size_t count, int64_t now_ns)
 {
 	struct memory_family *family = &memory->families.at[index];
 	size_t siblings_read = 0;
@@ -384,7 +384,7 @@ static void note_replaced(const struct process_tree *tree, struct memory_family 
 }
 
 /* `exact`: there is time to sample until the error is tolerable. */
-static void read_member(struct process_memory *memory, struct process_tree *tree,
+static void read_chosen(struct process_memory *memory, struct process_tree *tree,
 			struct memory_family *family, struct member *member, bool exact)
 {
 	int64_t begun_ns = root_monotonic_ns(tree->root);
@@ -467,7 +467,7 @@ void memory_schedule(struct process_memory *memory, struct process_tree *tree, e
 	for (size_t i = 0; i < tree->count; i++)
 		if (memory_is_counted(tree, &tree->members[i]))
 			memory->shared_kib += member_shared_kib(tree, &tree->members[i]);
-	earn_allowance(memory, tree, now_ns);
+	earn_readings(memory, tree, now_ns);
 	choose_ways(memory, tree, mode);
 	if (mode == PSS_MODE_OFF || reserve_candidates(memory, tree->count) < 0)
 		return;
@@ -475,7 +475,7 @@ void memory_schedule(struct process_memory *memory, struct process_tree *tree, e
 		const struct memory_family *family = &memory->families.at[i];
 
 		if (mode == PSS_MODE_AUTO)
-			count = add_family(memory, tree, i, count, now_ns);
+			count = add_candidates(memory, tree, i, count, now_ns);
 		else
 			for (size_t j = 0; j < family->count; j++)
 				memory->candidates[count++] = (struct reading_candidate){
@@ -492,7 +492,7 @@ void memory_schedule(struct process_memory *memory, struct process_tree *tree, e
 		if (mode == PSS_MODE_AUTO && memory->allowance_ns <= 0)
 			memory->late_kib += candidate->uncertain_kib;
 		else
-			read_member(memory, tree, &memory->families.at[candidate->family],
+			read_chosen(memory, tree, &memory->families.at[candidate->family],
 				    &tree->members[candidate->member], exact);
 	}
 }

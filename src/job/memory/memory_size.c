@@ -1,4 +1,4 @@
-/* The size of one member's memory; see memory_size.h. */
+/* The size of one member's memory. See memory_size.h. */
 #include "job/memory/memory_size.h"
 
 #include <errno.h>
@@ -54,11 +54,6 @@ static void note_freeing(struct member *member, const struct proc_pid_stat *stat
 		!member->memory.virtual_pages && (proc_pid_stat_is_exiting(stat) || stat->virtual_bytes > 0);
 }
 
-static int64_t anonymous_pages(const struct member *member)
-{
-	return max_i64(0, member->memory.resident_pages - member->memory.shared_pages);
-}
-
 static int64_t faults_of(const struct proc_pid_stat *stat)
 {
 	return usage_at_most(stat->minor_faults, USAGE_FAULTS_MOST) +
@@ -68,7 +63,7 @@ static int64_t faults_of(const struct proc_pid_stat *stat)
 /*
  * Reads statm so that page faults and size are of one moment. The process may run, and the kernel may take our CPU away, between
  * stat and statm: a process that fills its memory meanwhile would seem to have got pages without faults. If the two files disagree
- * about its size, stat is read once more; while that shows new faults, so are both files, up to three times. The narrowest pair
+ * about its size, stat is read once more. While that shows new faults, so are both files, up to three times. The narrowest pair
  * counts. `stat` becomes the last one read before statm.
  */
 static int read_size_and_faults(struct process_tree *tree, struct member *member, struct proc_pid_stat *stat)
@@ -89,7 +84,7 @@ static int read_size_and_faults(struct process_tree *tree, struct member *member
 		if (passed < narrowest) {
 			narrowest = passed;
 			member->memory.faults = faults_of(stat);
-			member->memory.anon_at_faults = anonymous_pages(member);
+			member->memory.anon_at_faults = member_anon_pages(member);
 		}
 		if (passed <= PAGES_BEHIND)
 			return 0;
@@ -122,7 +117,7 @@ void memory_read_size(struct process_tree *tree, struct member *member)
 
 /*
  * A child of vfork(2) or clone(CLONE_VM) shares its parent's memory, which counts once. Equal sizes only suggest that.
- * kcmp(2) proves it; two processes that are found separate stay separate. If kcmp() is not permitted, a parent in state
+ * kcmp(2) proves it. Two processes that are found separate stay separate. If kcmp() is not permitted, a parent in state
  * D is taken to wait for its vfork.
  */
 static bool shares_memory_with_parent(struct process_tree *tree, struct member *member)

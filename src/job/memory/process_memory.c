@@ -1,4 +1,4 @@
-/* The memory of a tree; see process_memory.h. */
+/* The memory of a tree. See process_memory.h. */
 #include "job/memory/process_memory.h"
 
 #include <errno.h>
@@ -14,11 +14,6 @@
 #include "job/memory/memory_tuning.h"
 #include "kernel/cgroup_v2.h"
 #include "metric/absent.h"
-
-static int64_t or_zero(int64_t value)
-{
-	return value < 0 ? 0 : value;
-}
 
 void process_memory_open(struct process_memory *memory, struct root *root)
 {
@@ -41,8 +36,8 @@ void process_memory_close(struct process_memory *memory)
 
 static int64_t huge_used_kib(const struct proc_meminfo *machine)
 {
-	int64_t used_kib = (or_zero(machine->huge_pages_total) - or_zero(machine->huge_pages_free)) *
-			   or_zero(machine->huge_page_kib);
+	int64_t used_kib = (max_i64(0, machine->huge_pages_total) - max_i64(0, machine->huge_pages_free)) *
+			   max_i64(0, machine->huge_page_kib);
 
 	/* For other sizes than the default one only the total is known. */
 	return machine->hugetlb_kib > machine->huge_pages_total * machine->huge_page_kib
@@ -61,11 +56,10 @@ static const struct proc_meminfo *read_machine(struct process_memory *memory, st
 	/* lxcfs may tell an absurd total, or more free than in total: processes may have swapped memory then, too. */
 	memory->reader.swap_in_use =
 		machine->swap_total_kib < 0 || machine->swap_total_kib != machine->swap_free_kib;
-	memory->reader.huge_in_use = huge_used_kib(machine) > 0;
 	return error < 0 ? NULL : machine;
 }
 
-/* The most memory that any tree can have; -1: unknown. */
+/* The most memory that any tree can have, -1 if unknown. */
 static int64_t machine_limit_kib(const struct proc_meminfo *machine)
 {
 	if (machine->anon_pages_kib < 0 || machine->mapped_kib < 0 || machine->shmem_kib < 0)
@@ -465,7 +459,7 @@ static int64_t rss_kib_of(const struct process_tree *tree)
 	return pages * tree->root->page_bytes / 1024;
 }
 
-/* The root's private memory; -1: it has exited. */
+/* The root's private memory. -1: it has exited. */
 static int64_t main_private_kib(struct process_memory *memory, struct process_tree *tree, int64_t now_ns)
 {
 	const struct member *root = process_tree_root(tree);
@@ -501,7 +495,7 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 {
 	int64_t rss_kib = ret_memory->rss_bytes / 1024;
 	int64_t own_kib = sums->anon_kib + sums->file_kib;
-	/* Shared memory may have pages outside every resident set; other memory has none. */
+	/* Shared memory may have pages outside every resident set. Other memory has none. */
 	int64_t mapped_kib = (own_kib < rss_kib ? own_kib : rss_kib) + sums->objects_kib;
 	int64_t limit_kib = machine_limit_kib(&memory->machine), best_kib = mapped_kib + sums->huge_kib;
 
@@ -534,7 +528,7 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 
 /*
  * A cgroup that holds only the tree counts each page once, no matter how many members map it. From its files only those
- * in memory (shmem) belong to the job; the kernel can take the rest of the page cache back.
+ * in memory (shmem) belong to the job. The kernel can take the rest of the page cache back.
  */
 static void estimate_by_cgroup(const struct process_tree *tree, struct tree_memory *memory)
 {
@@ -593,7 +587,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	if (memory->meminfo_file.fd < 0)
 		(void)read_machine(memory, tree->root);
 	/* AnonHugePages leaves out huge pages that were split, and those of other sizes. */
-	tree->memory.huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_pages_kib) : 0;
+	tree->memory.huge_kib = may_have_huge_pages(tree) ? max_i64(0, memory->machine.anon_pages_kib) : 0;
 	memory->reader.objects = &memory->objects;
 	if (mode != PSS_MODE_OFF && memory->machine.shmem_kib > 0)
 		memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
@@ -622,7 +616,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	best_kib = ret_memory->best_bytes / 1024;
 	memory_between_follow(
 		tree, ret_memory->best_source == MEMORY_BOUND ? -1 : best_kib,
-		ret_memory->best_source > MEMORY_SAMPLED ? -1 : best_kib + or_zero(ret_memory->error_kib));
+		ret_memory->best_source > MEMORY_SAMPLED ? -1 : best_kib + max_i64(0, ret_memory->error_kib));
 }
 
 /* ---- the parts of the members -------------------------------------------------------------------------------------- */

@@ -102,8 +102,8 @@ static int find_members(const struct exit_records *records, struct known_process
  * `parent` may be the program of an ancestor: bash forks cc and cc forks a child before cc's name could be read. The child's
  * own name decides.
  */
-static void name_process(struct known_process *process, const struct taskstats *record,
-			 struct program_names *names)
+static void name_by_record(struct known_process *process, const struct taskstats *record,
+			   struct program_names *names)
 {
 	bool is_first = process_of(record) == record->tid;
 
@@ -165,7 +165,7 @@ int exit_records_settle(struct exit_records *records, struct known_processes *kn
 		if (!process)
 			continue;
 		exit_record_add(process, &records->at[i], records->tick_ns);
-		name_process(process, &records->at[i], names);
+		name_by_record(process, &records->at[i], names);
 	}
 	for (size_t i = 0; i < records->count; i++) {
 		const struct taskstats *record = &records->at[i];

@@ -213,7 +213,7 @@ static SELDOM void rename_program(struct heard_events *heard, struct known_proce
 		process->program = name;
 }
 
-static void note_fork(struct known_process *process)
+static void mark_as_fork(struct known_process *process)
 {
 	if (process)
 		process->is_fork = true;
@@ -247,7 +247,7 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 		if (!process)
 			heard_events_add(heard, event->pid, parent->program, parent_program,
 					 event->monotonic_ns);
-		note_fork(find_known(heard, event->pid));
+		mark_as_fork(find_known(heard, event->pid));
 		break;
 	case PROC_EVENT_EXECED:
 		process = find_known(heard, event->pid);

@@ -6,7 +6,7 @@
 
 enum { FIRST_SLOTS = 16, SLOTS_MOST = 1 << 16 };
 
-static size_t slot_of(const struct known_processes *known, pid_t pid)
+static size_t known_slot(const struct known_processes *known, pid_t pid)
 {
 	return (size_t)((uint32_t)pid * UINT32_C(2654435769)) & (known->slots - 1);
 }
@@ -15,7 +15,7 @@ struct known_process *known_processes_find(const struct known_processes *known, 
 {
 	if (!known->slots || pid <= 0)
 		return NULL;
-	for (size_t i = slot_of(known, pid); known->at[i].pid; i = (i + 1) & (known->slots - 1))
+	for (size_t i = known_slot(known, pid); known->at[i].pid; i = (i + 1) & (known->slots - 1))
 		if (known->at[i].pid == pid)
 			return &known->at[i];
 	return NULL;
@@ -23,7 +23,7 @@ struct known_process *known_processes_find(const struct known_processes *known, 
 
 static void place_process(struct known_processes *known, const struct known_process *process)
 {
-	size_t i = slot_of(known, process->pid);
+	size_t i = known_slot(known, process->pid);
 
 	while (known->at[i].pid)
 		i = (i + 1) & (known->slots - 1);

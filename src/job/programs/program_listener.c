@@ -52,13 +52,13 @@ struct program_listener {
 	size_t taken_capacity;
 };
 
-static int64_t clock_of(clockid_t clock)
+static int64_t own_thread_ns(void)
 {
 	struct timespec time;
 
-	if (clock_gettime(clock, &time) < 0)
-		return -1;
-	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) < 0
+		       ? -1
+		       : (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
 }
 
 static bool is_gone(pid_t pid)
@@ -232,7 +232,7 @@ static int listen_once(struct program_listener *listener)
 	error = drain_events(listener);
 	read_records(listener);
 	look_at_living(listener);
-	listener->thread_spent_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	listener->thread_spent_ns = own_thread_ns();
 	nap_msec = error < 0 ? STOP : nap_of(listener);
 	if (nap_msec == STOP) {
 		close_sockets(listener);
@@ -261,7 +261,7 @@ static void *listen_to_events(void *listener_)
 	return NULL;
 }
 
-static RUNS_ONCE int start_thread(struct program_listener *listener)
+static RUNS_ONCE int start_listener_thread(struct program_listener *listener)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
@@ -284,13 +284,13 @@ static RUNS_ONCE int start_thread(struct program_listener *listener)
 /* Until the thread starts, its rounds bound the cost. */
 static int64_t begin_spending(const struct program_listener *listener)
 {
-	return listener->is_read_by_caller ? -1 : clock_of(CLOCK_THREAD_CPUTIME_ID);
+	return listener->is_read_by_caller ? -1 : own_thread_ns();
 }
 
 static void end_spending(struct program_listener *listener, int64_t begun_ns)
 {
 	if (begun_ns >= 0)
-		listener->spent_ns += clock_of(CLOCK_THREAD_CPUTIME_ID) - begun_ns;
+		listener->spent_ns += own_thread_ns() - begun_ns;
 }
 
 /* The time of a process that has ended can be read only until its parent reaps it, so no event waits for a slow system call. */
@@ -315,7 +315,7 @@ static RUNS_ONCE int start_listening(struct program_listener *listener)
 	error = open_sockets(listener);
 	program_listener_catch_up(listener);
 	heard_events_leave_threads_out(&listener->heard);
-	return error < 0 ? error : start_thread(listener);
+	return error < 0 ? error : start_listener_thread(listener);
 }
 
 RUNS_ONCE int program_listener_start(struct program_listener *listener, bool is_read_by_caller)

@@ -93,7 +93,7 @@ static double ended_weight(const struct program *program)
 	return program->ended_ns + program->missed_ns;
 }
 
-static double sum_of(const struct programs *programs, weight_of weight)
+static double sum_weights(const struct programs *programs, weight_of weight)
 {
 	double sum = 0;
 
@@ -195,9 +195,10 @@ static void keep_missed(struct programs *programs, double part)
 static void share_rest(struct programs *programs, int64_t units, size_t running)
 {
 	int64_t race = (RACE_NS + (int64_t)running * RACE_OF_PROCESS_NS) / PROGRAM_CPU_UNIT_NS;
-	double missed = sum_of(programs, missed_weight), parents = sum_of(programs, parent_weight),
-	       grown = sum_of(programs, grown_weight), published = sum_of(programs, published_weight),
-	       ended = sum_of(programs, ended_weight);
+	double missed = sum_weights(programs, missed_weight), parents = sum_weights(programs, parent_weight),
+	       grown = sum_weights(programs, grown_weight),
+	       published = sum_weights(programs, published_weight),
+	       ended = sum_weights(programs, ended_weight);
 	int64_t most = units;
 
 	/* Without events there may be others, which nothing names: a missed process had the time that it was likely to use. */
@@ -231,7 +232,7 @@ static void share_cpu(struct programs *programs, const struct usages *published,
 	int64_t user_ns = published->of[USAGE_UTIME_NS];
 	int64_t total = rounded_units(user_ns) + rounded_units(published->of[USAGE_CPU_NS] - user_ns);
 	int64_t units = total - programs->published_units, known_units;
-	double unpublished = sum_of(programs, unpublished_weight);
+	double unpublished = sum_weights(programs, unpublished_weight);
 
 	if (units <= 0 || !programs->count)
 		return;
@@ -251,7 +252,7 @@ static double io_weight(const struct program *program)
 /* Returns whether any program has a weight. */
 static bool give_io(struct programs *programs, int usage, int64_t amount, bool estimated)
 {
-	double sum = sum_of(programs, io_weight);
+	double sum = sum_weights(programs, io_weight);
 	struct divider divider = divider_of(programs, io_weight, sum, amount);
 
 	for (size_t i = 0; i < programs->count && sum > 0; i++) {

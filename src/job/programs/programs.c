@@ -1,4 +1,4 @@
-/* The use of the job by program; see programs.h. */
+/* The use of the job by program. See programs.h. */
 #include "job/programs/programs.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static struct program_process *find_process(const struct programs *programs, pid
 		       : NULL;
 }
 
-static struct program_process *add_process(struct programs *programs, pid_t pid)
+static struct program_process *add_program_process(struct programs *programs, pid_t pid)
 {
 	size_t place = process_place(programs, pid);
 	struct program_process *processes = programs->processes;
@@ -128,7 +128,7 @@ void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
 	uint64_t name[2] = {0}, mixed = (uint64_t)stat->code_start * 31 + (uint64_t)stat->stack_start;
 
 	memcpy(member->program.comm, stat->comm, sizeof member->program.comm - 1);
-	/* Without its code and arguments it is still the program that it was; so is one whose main thread has ended. */
+	/* Without its code and arguments it is still the program that it was. So is one whose main thread has ended. */
 	if (member->program.identity && proc_pid_stat_is_exiting(stat))
 		return;
 	memcpy(name, member->program.comm, sizeof member->program.comm);
@@ -219,7 +219,7 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 	if (!process && member->is_zombie && programs->exact)
 		return;
 	if (!process)
-		process = add_process(programs, member->pid);
+		process = add_program_process(programs, member->pid);
 	if (!process)
 		return;
 	if (is_new) {
@@ -254,7 +254,7 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 /* A process that ended before its first pass has lost its arguments, but has its name. Its exit event would tell both. */
 static SELDOM struct program_process *begin_unseen(struct programs *programs, const struct member *member)
 {
-	struct program_process *process = add_process(programs, member->pid);
+	struct program_process *process = add_program_process(programs, member->pid);
 	char name[PROGRAM_NAME_BYTES];
 
 	if (!process)
@@ -313,7 +313,7 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 		if (event->clock_ns <= 0 || event->is_first)
 			return;
 		/* The fork of a process that no pass has seen yet. */
-		process = add_process(programs, event->pid);
+		process = add_program_process(programs, event->pid);
 		if (!process)
 			return;
 		process->start_ticks = -1;
@@ -335,7 +335,7 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 static SELDOM void note_ended_member(struct programs *programs, const struct member *member,
 				     const struct program_event *event, size_t program)
 {
-	struct program_process *process = member ? add_process(programs, member->pid) : NULL;
+	struct program_process *process = member ? add_program_process(programs, member->pid) : NULL;
 
 	if (!process)
 		return;
@@ -448,7 +448,7 @@ static void take_events(struct programs *programs, struct process_tree *tree, in
 				     programs->at[programs->processes[i].program].name);
 }
 
-static void drop_ended(struct programs *programs, int64_t now_ns)
+static void drop_ended_processes(struct programs *programs, int64_t now_ns)
 {
 	size_t patience = programs->listener && programs->exact && !programs->is_finished ? PASSES_KEPT : 0;
 
@@ -571,7 +571,7 @@ void programs_update(struct programs *programs, struct process_tree *tree)
 	take_events(programs, tree, now_ns);
 	for (size_t i = 0; i < tree->count; i++)
 		look_at_member(programs, tree, &tree->members[i], now_ns);
-	drop_ended(programs, now_ns);
+	drop_ended_processes(programs, now_ns);
 	programs->pass_ns = now_ns - programs->last_ns;
 	if (!tree->started_by_caller)
 		tell_credited(programs, tree);

@@ -10,7 +10,7 @@
  *   memory       the parts of the tree's total that process_memory_divide() gives to each member
  *
  * Example: the total of the tree has grown by 1000 ms since the last pass. Clocks show 600 ms more of cc1plus and 100 ms
- * more of make; the exit event of an as came in time and shows 40 ms. Of another as only the end is known. The remaining 260
+ * more of make. The exit event of an as came in time and shows 40 ms. Another as ended unread. The remaining 260
  * ms are its: as has 300 ms, 260 of them estimated.
  *
  * If no events can be had, processes that were never seen appear as "short-lived children of make".
@@ -63,7 +63,7 @@ void programs_before_reap(struct programs *programs);
 /* Waits for outstanding events, before the last pass. */
 void programs_finish(struct programs *programs);
 
-/* How many processes of the job have ended since the start; -1: unknown, because some may have come and gone unseen. */
+/* How many processes of the job have ended since the start, -1 if unknown, because some may have come and gone unseen. */
 int64_t programs_exits(const struct process_tree *tree);
 
 /* Returns the program of a process, or NULL if it is unknown. */
