@@ -45,6 +45,12 @@ static inline bool proc_pid_stat_is_exiting(const struct proc_pid_stat *stat)
 	return stat->state == 'Z' || stat->state == 'X' || (stat->flags >= 0 && (stat->flags & 4));
 }
 
+/* Whether it was forked and has not called exec since (PF_FORKNOEXEC). */
+static inline bool proc_pid_stat_is_fork(const struct proc_pid_stat *stat)
+{
+	return stat->flags >= 0 && stat->flags & 0x40;
+}
+
 /*
  * Whether a killed process is stuck in a driver: it sleeps where no signal reaches it, and has not begun to exit. A process that
  * exits sleeps like that as well, while another process holds a lock of a file that both have mapped.

@@ -80,8 +80,9 @@ enum {
 	MANY_FILES_KIB = 4096, /* that a member maps: more than a C library */
 	FEW_FILES = 40,        /* a part of the family's largest member */
 	SIBLINGS_READ =
-		16,       /* forks without forks of their own to read per family: the others resemble them */
-	SMALL_PAGES = 64, /* how far apart two readings of a growing process may be */
+		16, /* forks without forks of their own to read per family: the others resemble them */
+	PAGES_BEHIND = 128,        /* stat may tell another size than statm by this much */
+	SMALL_PAGES = 64,          /* how far apart two readings of a growing process may be */
 	WORTH_LEARNING_KIB = 1024, /* fewer faulted pages tell nothing: that is within the sampling error */
 };
 

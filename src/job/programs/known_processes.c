@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 16, SLOTS_MOST = 1 << 16 };
+#include "job/programs/program_tuning.h"
+
+enum { FIRST_SLOTS = 16 };
 
 static size_t known_slot(const struct known_processes *known, pid_t pid)
 {
@@ -35,7 +37,7 @@ static int grow_known(struct known_processes *known)
 	struct known_processes grown = {.count = known->count,
 					.slots = known->slots ? known->slots * 2 : FIRST_SLOTS};
 
-	if (grown.slots > SLOTS_MOST)
+	if (grown.slots > KNOWN_SLOTS_MOST)
 		return -ENOMEM;
 	grown.at = calloc(grown.slots, sizeof *grown.at);
 	if (!grown.at)

@@ -90,5 +90,6 @@ enum { ROUNDED_DOWN_BYTES = 512 };
 enum {
 	PROGRAMS_MOST = 1024, /* rows of a run's end: further ones share the last */
 	PROGRAM_NAMES_MOST = 1024,
-	PASSES_KEPT = 2, /* an ended process waits this long for its exit event */
+	KNOWN_SLOTS_MOST = 1 << 16, /* twice the processes that the listener follows: some MiB */
+	PASSES_KEPT = 2,            /* an ended process waits this long for its exit event */
 };

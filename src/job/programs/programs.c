@@ -124,7 +124,6 @@ static size_t read_program(struct programs *programs, struct process_tree *tree,
 /* Where its code and stack may not be seen, the name must do. */
 void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
 {
-	enum { PF_FORKNOEXEC = 0x40 };
 	uint64_t name[2] = {0}, mixed = (uint64_t)stat->code_start * 31 + (uint64_t)stat->stack_start;
 
 	memcpy(member->program.comm, stat->comm, sizeof member->program.comm - 1);
@@ -132,7 +131,7 @@ void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
 	if (member->program.identity && proc_pid_stat_is_exiting(stat))
 		return;
 	memcpy(name, member->program.comm, sizeof member->program.comm);
-	mixed = mixed * 31 + (stat->flags >= 0 && stat->flags & PF_FORKNOEXEC);
+	mixed = mixed * 31 + proc_pid_stat_is_fork(stat);
 	member->program.identity = ((mixed * 31 + name[0]) * 31 + name[1]) | 1;
 }
 
