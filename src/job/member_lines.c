@@ -13,9 +13,9 @@
 
 enum { WORDS_BYTES = 120 };
 
-static double usage_secs(const struct usages *usages)
+static int64_t cpu_of(const struct usages *usages)
 {
-	return ns_to_secs(usages->of[USAGE_CPU_NS]);
+	return usages->of[USAGE_CPU_NS];
 }
 
 static const char *cpu_words(const struct member *member)
@@ -79,9 +79,8 @@ static void say_member(const struct process_tree *tree, const struct process_mem
 	const struct program *program = tree->programs ? programs_of(tree->programs, member->pid) : NULL;
 	const struct account *account = &member->cpu.account;
 	const struct usages all = account_total(account);
-	double total = usage_secs(&all), own = usage_secs(&account->own),
-	       waited = usage_secs(&account->waited), settled = usage_secs(&account->settled),
-	       before = usage_secs(&account->before);
+	int64_t total_ns = cpu_of(&all), own_ns = cpu_of(&account->own), waited_ns = cpu_of(&account->waited),
+		settled_ns = cpu_of(&account->settled), before_ns = cpu_of(&account->before);
 	char why[WORDS_BYTES] = "";
 
 	if (family && memory_is_counted(tree, member))
@@ -90,8 +89,10 @@ static void say_member(const struct process_tree *tree, const struct process_mem
 			 "%.3f before (%s); "
 			 "memory %.1f MiB of %.1f resident, by %s (%s); family of %zu, smaps_rollup takes "
 			 "%.2f ms of %.2f at most",
-			 (int)member->pid, program ? program->name : member->program.comm, total, own, waited,
-			 total + before - own - waited - settled, settled, before, cpu_words(member),
+			 (int)member->pid, program ? program->name : member->program.comm,
+			 ns_to_secs(total_ns), ns_to_secs(own_ns), ns_to_secs(waited_ns),
+			 ns_to_secs(total_ns + before_ns - own_ns - waited_ns - settled_ns),
+			 ns_to_secs(settled_ns), ns_to_secs(before_ns), cpu_words(member),
 			 member->memory.share / 1024,
 			 (double)memory_pages_to_kib(tree, member->memory.resident_pages) / 1024,
 			 source_words(tree, family, member, now_ns), why, family ? family->count : 0,

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "job/programs/program_share.h"
+#include "job/programs/programs.h"
 
 static struct usages cpu(int64_t msec)
 {
