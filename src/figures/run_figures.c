@@ -27,22 +27,28 @@ const struct run_figure RUN_FIGURES[RUN_FIGURE_COUNT] = {
 #include "figures/run_figures.def"
 };
 
+static const struct run_figure *const FIGURES_END = RUN_FIGURES + RUN_FIGURE_COUNT;
+
 const struct run_figure *run_figure_at(int place)
 {
-	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
-		if (RUN_FIGURES[i].place == place)
-			return &RUN_FIGURES[i];
+	for (const struct run_figure *figure = RUN_FIGURES; figure < FIGURES_END; figure++)
+		if (figure->place == place)
+			return figure;
 	return NULL;
+}
+
+static bool has_key(const struct run_figure *figure, const struct scan *key)
+{
+	return (figure->key && scan_is(key, figure->key)) || (figure->alias && scan_is(key, figure->alias));
 }
 
 enum run_figure_id run_figure_of_key(struct scan key)
 {
-	size_t i = 0;
+	const struct run_figure *figure = RUN_FIGURES;
 
-	while (i < RUN_FIGURE_COUNT && !(RUN_FIGURES[i].key && scan_is(&key, RUN_FIGURES[i].key)) &&
-	       !(RUN_FIGURES[i].alias && scan_is(&key, RUN_FIGURES[i].alias)))
-		i++;
-	return (enum run_figure_id)i;
+	while (figure < FIGURES_END && !has_key(figure, &key))
+		figure++;
+	return (enum run_figure_id)(figure - RUN_FIGURES);
 }
 
 const char *run_figure_in_gate(const struct run_figure *figure)

@@ -13,6 +13,7 @@ struct loopback {
 	pid_t pid;
 	char url[64];
 	char *asked; /* all requests, after loopback_end() */
+	size_t asked_length;
 };
 
 /* Reads a request with its body. */
@@ -42,6 +43,7 @@ static inline void loopback_serve(struct loopback *ret_server, const char *const
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int log = open("asked", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	socklen_t length = sizeof address;
 
 	assert_int_equal(bind(listener, (struct sockaddr *)&address, length), 0);
@@ -51,7 +53,6 @@ static inline void loopback_serve(struct loopback *ret_server, const char *const
 	ret_server->asked = NULL;
 	ret_server->pid = fork();
 	if (ret_server->pid == 0) {
-		int log = open("asked", O_WRONLY | O_CREAT | O_TRUNC, 0600);
 		static char text[1 << 20];
 
 		for (; *answers; answers++) {
@@ -68,15 +69,19 @@ static inline void loopback_serve(struct loopback *ret_server, const char *const
 		_exit(0);
 	}
 	close(listener);
+	close(log);
 }
 
 static inline void loopback_end(struct loopback *server)
 {
-	size_t length;
-
 	kill(server->pid, SIGKILL);
 	waitpid(server->pid, NULL, 0);
-	server->asked = get_file("asked", &length);
+	server->asked = get_file("asked", &server->asked_length);
+}
+
+static inline bool loopback_was_asked(const struct loopback *server, const char *text)
+{
+	return memmem(server->asked, server->asked_length, text, strlen(text)) != NULL;
 }
 
 #define ANSWER(status, headers, body) "HTTP/1.1 " status "\r\nConnection: close\r\n" headers "\r\n" body

@@ -126,7 +126,7 @@ static void a_request_says_only_what_it_should(void **state)
 	assert_non_null(strstr(server.asked, "X-Own: 1\r\ncontent-type: text/x\r\n"));
 	assert_non_null(strstr(server.asked, "\r\n\r\nbody!\n~~~\nGET / HTTP/1.1\r\n"));
 	assert_non_null(strstr(server.asked, "PUT / HTTP/1.1\r\n"));
-	/* A body without a type is no form. */
+	/* A body without a type is not declared a form. */
 	assert_null(strstr(server.asked, "x-www-form"));
 	assert_null(strstr(server.asked, "Content-Type"));
 	free(server.asked);

@@ -150,11 +150,11 @@ static void append(const char *format, int from, int to)
 	fclose(file);
 }
 
-#define SAMPLE "{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d}\n"
-#define FIRST \
+#define NEXT_SAMPLE "{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d}\n"
+#define FIRST_SAMPLE \
 	"{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d,\"run_start\":{\"run_" \
 	"id\":\"x\"}}\n"
-#define LAST \
+#define LAST_SAMPLE \
 	"{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d,\"run_end\":{\"exit_" \
 	"code\":3}}\n"
 
@@ -196,8 +196,8 @@ static void a_run_begins_is_cut_and_sent(void **state)
 	append("", 0, 0);
 	stream = open_run(false);
 	assert_int_equal(stream_begin(&stream), 0);
-	append(FIRST, 0, 0);
-	append(SAMPLE, 1, 2);
+	append(FIRST_SAMPLE, 0, 0);
+	append(NEXT_SAMPLE, 1, 2);
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(begun, 1);
@@ -209,7 +209,7 @@ static void a_run_begins_is_cut_and_sent(void **state)
 	send_all(&stream, STEP_IDLE);
 	assert_string_equal(received, "0\n1\n2\n");
 	assert_false(exists(".000000.tally.gz") || exists(".000001.tally.gz"));
-	append(LAST, 3, 3);
+	append(LAST_SAMPLE, 3, 3);
 	assert_int_equal(stream_cut(&stream, true), 0);
 	assert_int_equal(ended, 0); /* the recording has its own end */
 	assert_int_equal(stream.spool.state.outcome.exit_code, 3);
@@ -231,8 +231,8 @@ static void another_process_continues(void **state)
 	struct stream stream, other;
 
 	(void)state;
-	append(FIRST, 0, 0);
-	append(SAMPLE, 1, 4);
+	append(FIRST_SAMPLE, 0, 0);
+	append(NEXT_SAMPLE, 1, 4);
 	stream = open_run(false);
 	assert_int_equal(stream_begin(&stream), 1);
 	other = open_run(false);
@@ -243,7 +243,7 @@ static void another_process_continues(void **state)
 	stream_close(&stream);
 	/* It was killed before it unlinked what it had counted. */
 	put_file("spool/h-20260401T120000.500000Z-7.tally.000000.tally.gz", "0\n1\n", 4);
-	append(SAMPLE, 5, 5);
+	append(NEXT_SAMPLE, 5, 5);
 	stream = open_run(false);
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(begun, 1);
@@ -263,10 +263,10 @@ static void an_appended_run_is_not_this_one(void **state)
 	struct stream stream;
 
 	(void)state;
-	append(FIRST, 0, 0);
-	append(SAMPLE, 1, 1);
-	append(FIRST, 0, 0);
-	append(SAMPLE, 1, 1);
+	append(FIRST_SAMPLE, 0, 0);
+	append(NEXT_SAMPLE, 1, 1);
+	append(FIRST_SAMPLE, 0, 0);
+	append(NEXT_SAMPLE, 1, 1);
 	stream = open_run(false);
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(stream_cut(&stream, false), 0);
@@ -285,8 +285,8 @@ static void a_full_spool_drops_the_oldest(void **state)
 	struct stream stream;
 
 	(void)state;
-	append(FIRST, 0, 0);
-	append(SAMPLE, 1, 7);
+	append(FIRST_SAMPLE, 0, 0);
+	append(NEXT_SAMPLE, 1, 7);
 	stream = open_run(false);
 	stream.spool.most_bytes = 8; /* two batches of 4 bytes */
 	assert_int_equal(stream_begin(&stream), 1);
@@ -306,8 +306,8 @@ static void a_recording_for_streaming_alone_goes(void **state)
 	struct stream stream;
 
 	(void)state;
-	append(FIRST, 0, 0);
-	append(LAST, 1, 1);
+	append(FIRST_SAMPLE, 0, 0);
+	append(LAST_SAMPLE, 1, 1);
 	stream = open_run(true);
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_false(stream_lost_name(&stream));
@@ -323,8 +323,8 @@ static void a_lost_recording_leaves_its_batches(void **state)
 	struct stream stream;
 
 	(void)state;
-	append(FIRST, 0, 0);
-	append(SAMPLE, 1, 2);
+	append(FIRST_SAMPLE, 0, 0);
+	append(NEXT_SAMPLE, 1, 2);
 	stream = open_run(false);
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(stream_cut(&stream, false), 0);
@@ -348,8 +348,8 @@ static void a_new_file_of_the_name_continues_the_run(void **state)
 	struct stream stream;
 
 	(void)state;
-	append(FIRST, 0, 0);
-	append(SAMPLE, 1, 1);
+	append(FIRST_SAMPLE, 0, 0);
+	append(NEXT_SAMPLE, 1, 1);
 	stream = open_run(false);
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(rename("r.jsonl", "r.old"), 0);
@@ -377,8 +377,8 @@ static struct stream run_to_send(void)
 {
 	struct stream stream;
 
-	append(FIRST, 0, 0);
-	append(LAST, 1, 1);
+	append(FIRST_SAMPLE, 0, 0);
+	append(LAST_SAMPLE, 1, 1);
 	stream = open_run(false);
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(stream_cut(&stream, true), 0);
