@@ -162,6 +162,26 @@ int rt_output_check(const char *path, const char *const *inputs, size_t input_co
 /* Writes a file, which appears under its name when it is complete; "-" and NULL are standard output. */
 int rt_output_write(const char *path, const void *bytes, size_t length, struct rt_problem *ret_problem);
 
+/* ---- cleanup -------------------------------------------------------------------------------------- */
+
+static inline void cleanup_table(rt_table **table)
+{
+	rt_table_free(*table);
+}
+#define CLEANUP_TABLE __attribute__((cleanup(cleanup_table)))
+
+static inline void cleanup_stats(rt_stats **stats)
+{
+	rt_stats_free(*stats);
+}
+#define CLEANUP_STATS __attribute__((cleanup(cleanup_stats)))
+
+static inline void cleanup_samples(rt_record **record)
+{
+	rt_record_close(*record);
+}
+#define CLEANUP_SAMPLES __attribute__((cleanup(cleanup_samples)))
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,12 +23,6 @@ static void show_done(struct show *show)
 	text_list_done(&show->rename_to);
 }
 
-static void cleanup_shown_table(rt_table **table)
-{
-	rt_table_free(*table);
-}
-#define CLEANUP_TABLE __attribute__((cleanup(cleanup_shown_table)))
-
 /* "1:10:2", ":-5", "3:" */
 static bool parse_slice(const char *text, struct rt_slice *ret_slice)
 {

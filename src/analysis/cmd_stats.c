@@ -28,11 +28,6 @@ static void request_done(struct stats_request *request)
 	free(request->specs);
 }
 
-static void cleanup_stats(rt_stats **stats)
-{
-	rt_stats_free(*stats);
-}
-
 /* "max" is the name and the aggregate; in "peak=max", peak is the name and max the aggregate. */
 static bool split_aggregate(struct stats_request *request, const char *text, struct rt_stat_spec *spec)
 {
@@ -204,7 +199,7 @@ int run_stats(const struct subcommand *command, char **argv)
 	CLEANUP_OPTIONS(stats) options = {.format = "text"};
 	const struct text_list *files = &options.line.files, *steps = &options.line.steps;
 	__attribute__((cleanup(request_done))) struct stats_request request = {0};
-	__attribute__((cleanup(cleanup_stats))) rt_stats *stats = NULL;
+	CLEANUP_STATS rt_stats *stats = NULL;
 	struct group group = {.decimals = RT_STAT_NOT_ROUNDED};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;

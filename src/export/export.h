@@ -21,12 +21,6 @@ struct export_job {
 EXPORT_FORMATS(FORMAT)
 #undef FORMAT
 
-static inline void cleanup_record(struct record **record)
-{
-	record_close(*record);
-}
-#define CLEANUP_RECORD __attribute__((cleanup(cleanup_record)))
-
 /* Say that the first file has no sample yet (-ENODATA), or that standard input cannot be read twice (-ESPIPE, or 0). */
 int export_lacks_samples(const struct export_job *job);
 int export_check_rereadable(const struct export_job *job);

@@ -99,7 +99,7 @@ static bool take_text(struct packed *packed, struct frame *frame, const char **r
 }
 
 /* Adds an empty row below its parent; the sample is there already. NULL: no such kind or parent. */
-static struct row *add_row(struct frame *frame, const struct packed_row *head)
+static struct row *add_packed_row(struct frame *frame, const struct packed_row *head)
 {
 	enum row_kind parent_kind;
 	struct row *parent;
@@ -117,11 +117,11 @@ static struct row *add_row(struct frame *frame, const struct packed_row *head)
 	return frame_add(frame, (enum row_kind)head->kind, parent);
 }
 
-static bool take_row(struct packed *packed, struct frame *frame)
+static bool take_packed_row(struct packed *packed, struct frame *frame)
 {
 	const struct row_description *description;
 	struct packed_row head;
-	struct row *row = take_bytes(packed, &head, sizeof head) ? add_row(frame, &head) : NULL;
+	struct row *row = take_bytes(packed, &head, sizeof head) ? add_packed_row(frame, &head) : NULL;
 
 	if (!row)
 		return false;
@@ -149,6 +149,6 @@ int frame_unpack(struct frame *ret_frame, const void *bytes, size_t length)
 	frame_begin(ret_frame, head.monotonic_ns, head.realtime_ns);
 	memcpy(ret_frame->missing, head.missing, sizeof head.missing);
 	while (good && !ret_frame->error && packed.at < packed.end)
-		good = take_row(&packed, ret_frame);
+		good = take_packed_row(&packed, ret_frame);
 	return ret_frame->error ? ret_frame->error : good ? 0 : -EBADMSG;
 }

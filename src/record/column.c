@@ -12,7 +12,7 @@
 
 enum { NAME_BYTES = 160 };
 
-static bool find_heading(const char *name, struct metric_place *column)
+static bool find_csv_heading(const char *name, struct metric_place *column)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
 
@@ -99,7 +99,7 @@ int record_column_find(const char *name, struct metric_place *ret_column, struct
 
 	if (!metric_place_split(name, plain, sizeof plain, &column))
 		return problem_set(problem, -ENOENT, "'%.100s' is not the name of a metric", name);
-	if (!metric_place_find(plain, &column) && !find_heading(plain, &column)) {
+	if (!metric_place_find(plain, &column) && !find_csv_heading(plain, &column)) {
 		matches = find_short(plain, &column);
 		if (!matches)
 			return unknown_name(name, plain, problem);
@@ -115,7 +115,7 @@ int record_column_find(const char *name, struct metric_place *ret_column, struct
 	return result;
 }
 
-static struct rt_value cell_of(const struct row *row, const struct metric *metric, size_t offset)
+static struct rt_value row_cell(const struct row *row, const struct metric *metric, size_t offset)
 {
 	int reason = row ? field_absent(row, metric->type, offset) : ABSENT_NOT_COLLECTED;
 
@@ -136,8 +136,8 @@ struct rt_value record_column_cell(const struct metric_place *place, const struc
 	double value;
 
 	if (place->choice < PLACE_SUM)
-		return cell_of(metric_place_row(place, frame), metric_place_metric(place),
-			       metric_offset(place->index));
+		return row_cell(metric_place_row(place, frame), metric_place_metric(place),
+				metric_offset(place->index));
 	value = metric_place_real(place, frame);
 	return isnan(value) ? (struct rt_value){.reason = ABSENT_NOT_COLLECTED}
 			    : (struct rt_value){.type = RT_TYPE_REAL, .real = value};

@@ -42,7 +42,7 @@ static int read_ahead(struct record_file *file, struct frame *ahead, bool *has)
 }
 
 /* Copies the values of a CSV frame except its times: numbers in single rows. */
-static void add_values(struct frame *frame, const struct frame *from)
+static void add_pair_values(struct frame *frame, const struct frame *from)
 {
 	if (count_absent(frame->sample->tracked_pid))
 		frame->sample->tracked_pid = from->sample->tracked_pid;
@@ -88,7 +88,7 @@ int csv_pair_next(struct csv_pair *pair, struct frame *frame)
 				   : -INFINITY;
 	if (fabs(lead) < pair->within_secs && isfinite(lead)) {
 		take_ahead(frame, &pair->machine_ahead, &pair->has_machine);
-		add_values(frame, &pair->process_ahead);
+		add_pair_values(frame, &pair->process_ahead);
 		pair->has_process = false;
 	} else if (lead > 0) {
 		take_ahead(frame, &pair->machine_ahead, &pair->has_machine);

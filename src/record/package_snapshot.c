@@ -101,7 +101,7 @@ static bool find_parts(struct snapshot *snapshot, struct scan json, bool outermo
 	return snapshot->process.list.at || snapshot->system.list.at;
 }
 
-static int read_all(struct source *source, struct buffer *text)
+static int read_snapshot(struct source *source, struct buffer *text)
 {
 	struct scan bytes;
 	ssize_t got;
@@ -127,7 +127,7 @@ int snapshot_open(struct source *source, struct snapshot **ret_snapshot, struct 
 	if (!snapshot)
 		return problem_set(problem, -ENOMEM, "out of memory");
 	snapshot->text = BUFFER(SNAPSHOT_BYTES);
-	result = read_all(source, &snapshot->text);
+	result = read_snapshot(source, &snapshot->text);
 	if (result < 0) {
 		snapshot_close(snapshot);
 		return problem_set(problem, result, "%s: %s", source->path, strerror(-result));
@@ -152,7 +152,7 @@ void snapshot_close(struct snapshot *snapshot)
 }
 
 /* Reads one row into the frame: 1, 0 at the end, or -EBADMSG. */
-static int take_row(struct rows *rows, struct frame *frame)
+static int take_snapshot_row(struct rows *rows, struct frame *frame)
 {
 	struct scan *list = &rows->list, key, value;
 	bool first = true;
@@ -171,8 +171,8 @@ static int take_row(struct rows *rows, struct frame *frame)
 
 int snapshot_next(struct snapshot *snapshot, struct frame *frame)
 {
-	int process = take_row(&snapshot->process, frame);
-	int system = process < 0 ? process : take_row(&snapshot->system, frame);
+	int process = take_snapshot_row(&snapshot->process, frame);
+	int system = process < 0 ? process : take_snapshot_row(&snapshot->system, frame);
 
 	if (process < 0 || system < 0)
 		return -EBADMSG;
@@ -182,7 +182,7 @@ int snapshot_next(struct snapshot *snapshot, struct frame *frame)
 	return process + system > 0 && !real_absent(frame->sample->timestamp);
 }
 
-static double number_of(struct scan object, const char *name)
+static double snapshot_number(struct scan object, const char *name)
 {
 	struct scan key, value;
 	bool first = true;
@@ -193,7 +193,7 @@ static double number_of(struct scan object, const char *name)
 	return no_real(ABSENT_NOT_COLLECTED);
 }
 
-static const char *text_of(struct scan object, const char *name, struct frame *frame)
+static const char *snapshot_text(struct scan object, const char *name, struct frame *frame)
 {
 	struct scan key, value, raw;
 	bool first = true;
@@ -233,15 +233,15 @@ static void add_gpu_names(struct scan server, struct frame *frame, struct row *s
 void snapshot_identity(const struct snapshot *snapshot, struct frame *frame)
 {
 	struct run_start_row *start = SINGLE_ROW(frame, run_start);
-	double cores = number_of(snapshot->server, "vcpus");
+	double cores = snapshot_number(snapshot->server, "vcpus");
 
-	start->interval_secs = number_of(snapshot->metadata, "interval");
-	start->os = text_of(snapshot->server, "os", frame);
+	start->interval_secs = snapshot_number(snapshot->metadata, "interval");
+	start->os = snapshot_text(snapshot->server, "os", frame);
 	if (!real_absent(cores) && cores > 0 && cores < 1e9)
 		start->cpu_count = (int64_t)cores;
-	start->memory_total_mib = number_of(snapshot->server, "memory_mib");
+	start->memory_total_mib = snapshot_number(snapshot->server, "memory_mib");
 	/* Version 0.4 says MB and means MiB. */
 	if (real_absent(start->memory_total_mib))
-		start->memory_total_mib = number_of(snapshot->server, "memory_mb");
+		start->memory_total_mib = snapshot_number(snapshot->server, "memory_mb");
 	add_gpu_names(snapshot->server, frame, &start->row);
 }

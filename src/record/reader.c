@@ -89,7 +89,7 @@ static int copy_paths(struct record *record, const char *const *paths, size_t co
 	return 0;
 }
 
-static int open_file(struct record *record, const char *path, struct rt_problem *problem)
+static int open_record_file(struct record *record, const char *path, struct rt_problem *problem)
 {
 	int result = record_file_open(&record->file, path, record->follows, problem);
 
@@ -138,7 +138,7 @@ int record_open(const char *const *paths, size_t count, const struct record_opti
 	record->file.source.fd = record->partner.source.fd = -1;
 	result = copy_paths(record, paths, count);
 	if (result == 0)
-		result = open_file(record, paths[0], problem);
+		result = open_record_file(record, paths[0], problem);
 	if (result == 0 && count == 2)
 		result = try_pair(record, problem);
 	if (result < 0) {
@@ -194,7 +194,7 @@ static int next_file(struct record *record)
 	record->path_index++;
 	if (result < 0 || record->path_index >= record->path_count)
 		return result;
-	result = open_file(record, record->paths[record->path_index], &record->problem);
+	result = open_record_file(record, record->paths[record->path_index], &record->problem);
 	return result < 0 ? result : 1;
 }
 
@@ -221,7 +221,7 @@ static double interval_by_cpu(const struct frame *frame)
 					       : (double)NAN;
 }
 
-static void begin_run(struct record *record)
+static void begin_read_run(struct record *record)
 {
 	record->run++;
 	record->last_timestamp = NAN;
@@ -335,7 +335,7 @@ static void complete_sample(struct record *record)
 	if (record->file.format == RECORD_JSON && record->wanted_json.brief && record->run && !again)
 		carry_identities(record);
 	if (!record->run || frame->first[ROW_run_start] || again) {
-		begin_run(record);
+		begin_read_run(record);
 		record->last_sample = -1;
 	}
 	if (record->file.format == RECORD_JSON && has_new_identity(record))
@@ -431,7 +431,7 @@ const char *record_layout(const struct record *record)
 	return record->layout;
 }
 
-static int compare_reals(const void *a, const void *b)
+static int compare_intervals(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
 
@@ -452,7 +452,7 @@ double record_interval_secs(const struct record *record)
 	if (count == 1 && record->first_by_cpu_secs > record->intervals[0])
 		return record->first_by_cpu_secs;
 	memcpy(sorted, record->intervals, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), compare_reals);
+	qsort(sorted, count, sizeof(*sorted), compare_intervals);
 	return sorted[count / 2];
 }
 

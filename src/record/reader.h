@@ -99,3 +99,9 @@ double record_interval_secs(const struct record *record);
  * job. The run's duration is this plus the time from the first to the last sample.
  */
 double record_lead_in_secs(const struct record *record);
+
+static inline void cleanup_record(struct record **record)
+{
+	record_close(*record);
+}
+#define CLEANUP_RECORD __attribute__((cleanup(cleanup_record)))

@@ -127,8 +127,8 @@ static void count_bad(struct record_file *file, const struct source_line *line)
 }
 
 /* Returns 1 for a sample, 0 for an empty line, -EBADMSG for a line that is not a sample. */
-static int read_line(struct record_file *file, struct json_decoder *json, const struct source_line *line,
-		     struct frame *frame)
+static int read_first_line(struct record_file *file, struct json_decoder *json,
+			   const struct source_line *line, struct frame *frame)
 {
 	struct scan text;
 
@@ -159,7 +159,7 @@ int record_file_next(struct record_file *file, struct json_decoder *json, struct
 		return frame->error ? frame->error : result;
 	}
 	while ((result = source_next_line(&file->source, &line)) > 0) {
-		result = read_line(file, json, &line, frame);
+		result = read_first_line(file, json, &line, frame);
 		if (frame->error)
 			return frame->error;
 		if (result > 0) {

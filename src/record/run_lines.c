@@ -95,7 +95,7 @@ static bool read_values(struct run_lines *lines, struct scan line)
 }
 
 /* Takes one line. False: it is not a run's. */
-static bool take_line(struct run_lines *lines, const struct source_line *line)
+static bool take_run_line(struct run_lines *lines, const struct source_line *line)
 {
 	double schema;
 
@@ -131,7 +131,7 @@ int run_lines_next(struct run_lines *lines)
 		rest = scan_trim(line.text);
 		if (!scan_left(&rest) && !line.too_long)
 			continue;
-		if (take_line(lines, &line)) {
+		if (take_run_line(lines, &line)) {
 			lines->read++;
 			return 1;
 		}
@@ -151,7 +151,7 @@ int run_lines_read_text(struct run_lines *ret_lines, const char *text, size_t le
 
 	memset(ret_lines, 0, sizeof(*ret_lines));
 	ret_lines->source.fd = -1;
-	return take_line(ret_lines, &line) ? 0 : -EBADMSG;
+	return take_run_line(ret_lines, &line) ? 0 : -EBADMSG;
 }
 
 void run_lines_close(struct run_lines *lines)

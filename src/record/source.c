@@ -15,7 +15,7 @@ struct source_gzip {
 	unsigned char input[SOURCE_CHUNK_BYTES + 2]; /* + 2: the magic number, read before */
 };
 
-static ssize_t read_some(int fd, void *bytes, size_t size)
+static ssize_t read_source_bytes(int fd, void *bytes, size_t size)
 {
 	ssize_t got;
 
@@ -61,7 +61,7 @@ static ssize_t refill_input(struct source *source)
 
 	if (!gunzip_needs_input(&gzip->reader))
 		return 1;
-	got = read_some(source->fd, gzip->input, SOURCE_CHUNK_BYTES);
+	got = read_source_bytes(source->fd, gzip->input, SOURCE_CHUNK_BYTES);
 	if (got > 0)
 		gunzip_give(&gzip->reader, gzip->input, (size_t)got);
 	return got;
@@ -109,7 +109,7 @@ static int fill_window(struct source *source)
 	if (source->gzip)
 		got = inflate_some(source, window->data + window->length, SOURCE_CHUNK_BYTES);
 	else
-		got = read_some(source->fd, window->data + window->length, SOURCE_CHUNK_BYTES);
+		got = read_source_bytes(source->fd, window->data + window->length, SOURCE_CHUNK_BYTES);
 	if (got == -EAGAIN && source->follows)
 		got = 0;
 	if (got < 0)
@@ -119,7 +119,7 @@ static int fill_window(struct source *source)
 	return got > 0;
 }
 
-static int open_file(const char *path, bool follows)
+static int open_source_file(const char *path, bool follows)
 {
 	struct stat status;
 	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (follows ? O_NONBLOCK : 0);
@@ -134,7 +134,8 @@ static int open_file(const char *path, bool follows)
 	return fd;
 }
 
-static int open_source(struct source *ret_source, const char *path, bool follows, struct rt_problem *problem)
+static int open_by_content(struct source *ret_source, const char *path, bool follows,
+			   struct rt_problem *problem)
 {
 	/* Room for the longest line, the next chunk, and bytes read ahead. */
 	struct source source = {.window = BUFFER(SOURCE_LINE_BYTES + 4 * SOURCE_CHUNK_BYTES),
@@ -142,7 +143,7 @@ static int open_source(struct source *ret_source, const char *path, bool follows
 	struct scan start = {0};
 	int result;
 
-	source.fd = open_file(path, follows);
+	source.fd = open_source_file(path, follows);
 	if (source.fd < 0)
 		return problem_set(problem, source.fd, "%s: %s", path, strerror(-source.fd));
 	source.path = strdup(path);
@@ -166,12 +167,12 @@ static int open_source(struct source *ret_source, const char *path, bool follows
 
 int source_open(struct source *ret_source, const char *path, struct rt_problem *problem)
 {
-	return open_source(ret_source, path, false, problem);
+	return open_by_content(ret_source, path, false, problem);
 }
 
 int source_follow(struct source *ret_source, const char *path, struct rt_problem *problem)
 {
-	return open_source(ret_source, path, true, problem);
+	return open_by_content(ret_source, path, true, problem);
 }
 
 void source_close(struct source *source)

@@ -201,16 +201,11 @@ static int add_run_samples(struct tallies *tallies, rt_record *record, const str
 	return result;
 }
 
-static void cleanup_region_record(rt_record **record)
-{
-	rt_record_close(*record);
-}
-
 static int read_region_samples(rt_regions *regions, const char *const *paths, size_t path_count,
 			       const char *const *columns, size_t count, const struct run_clock *clock,
 			       struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_region_record))) rt_record *record = NULL;
+	CLEANUP_SAMPLES rt_record *record = NULL;
 	__attribute__((cleanup(tallies_done))) struct tallies tallies = {0};
 	CLEANUP_FREE const char **names = calloc(count + 2, sizeof(*names));
 	int result = names ? begin_measures(regions, count) : -ENOMEM;

@@ -106,7 +106,7 @@ static bool find_real_shell(char ret_path[static PATH_MAX])
 /* ---- which shells are recorded --------------------------------------------------------------------- */
 
 /* Whether the recorder that the mark names, "PID:START", is an ancestor of this process. */
-static bool is_below(struct root *root, const char *mark)
+static bool is_below_folder(struct root *root, const char *mark)
 {
 	struct scan text = scan_bytes(mark, strlen(mark)), word;
 	struct proc_pid_stat stat = {.parent_pid = getppid()};
@@ -162,7 +162,7 @@ static const char *command_of(char *const *argv, bool *ret_has_script)
 /* ---- where its recording goes ---------------------------------------------------------------------- */
 
 /* Whether another user has put a folder, or a link to one, into a folder that all users may write to. */
-static bool is_planted(const struct stat *above, const char *path)
+static bool is_folder_planted(const struct stat *above, const char *path)
 {
 	struct stat status;
 
@@ -175,7 +175,7 @@ RUNS_ONCE static int make_folder(const char *path, bool named, struct stat *abov
 {
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		return -errno;
-	if (!named && is_planted(above, path))
+	if (!named && is_folder_planted(above, path))
 		return -EUCLEAN;
 	return stat(path, above) < 0 ? -errno : 0;
 }
@@ -218,7 +218,7 @@ static bool is_default(const char *template)
 }
 
 /* The folder of a template without "%%", or "."; false if another "%" is left in it. */
-static bool folder_of(const char *template, struct buffer *out)
+static bool folder_of_program(const char *template, struct buffer *out)
 {
 	const char *slash = strrchr(template, '/');
 
@@ -244,7 +244,7 @@ static bool choose_output(const char *template, const struct step *step, struct 
 		warn_user("TRACKER_SHELL_OUTPUT", "is too long");
 		return false;
 	}
-	if (!folder_of(out->data, &folder) || buffer_error(&folder)) {
+	if (!folder_of_program(out->data, &folder) || buffer_error(&folder)) {
 		warn_user("TRACKER_SHELL_OUTPUT", "only %n and %h can be in the name of a folder");
 		return false;
 	}
@@ -318,7 +318,7 @@ static void record_command(const char *command, char *real, char **argv)
 		warn_user("/proc", "cannot be read");
 		return;
 	}
-	if ((!mark || !is_below(&root, mark)) && mark_step(&root)) {
+	if ((!mark || !is_below_folder(&root, mark)) && mark_step(&root)) {
 		step_find(command, &step);
 		if (find_sister_program(&RECORDER, recorder) < 0)
 			warn_user("resource-tracker", "the program was not found");

@@ -193,7 +193,7 @@ static void add_step(struct buffer *out, const struct step *step)
 	cut_name(out, start);
 }
 
-static void add_host(struct buffer *out)
+static void add_step_host(struct buffer *out)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 
@@ -233,7 +233,7 @@ void step_expand(const char *template, const struct step *step, struct buffer *o
 		if (*at == 'n')
 			add_step(out, step);
 		else if (*at == 'h')
-			add_host(out);
+			add_step_host(out);
 		else
 			buffer_printf(out, "%%%c", *at);
 	}

@@ -220,7 +220,7 @@ static void add_variable(struct task *task, const char *name, const char *value)
 		task->environment[task->variable_count++] = text;
 }
 
-static void add_number(struct task *task, const char *name, uint32_t number)
+static void add_option_number(struct task *task, const char *name, uint32_t number)
 {
 	char text[16];
 
@@ -274,17 +274,17 @@ static void fill_environment(struct task *task)
 	if (the_plugin.runs && !task_variable(task, "TRACKER_RUNS"))
 		add_variable(task, "TRACKER_RUNS", the_plugin.runs);
 	add_variable(task, "RESOURCE_TRACKER_LEAST_INTERVAL", the_plugin.interval);
-	add_number(task, "SLURM_JOB_ID", task->job);
-	add_number(task, "SLURM_PROCID", task->rank);
-	add_number(task, "SLURM_LOCALID", task->local);
-	add_number(task, "SLURM_NODEID", task->node);
+	add_option_number(task, "SLURM_JOB_ID", task->job);
+	add_option_number(task, "SLURM_PROCID", task->rank);
+	add_option_number(task, "SLURM_LOCALID", task->local);
+	add_option_number(task, "SLURM_NODEID", task->node);
 	if (task->cpus)
-		add_number(task, "SLURM_CPUS_ON_NODE", task->cpus);
+		add_option_number(task, "SLURM_CPUS_ON_NODE", task->cpus);
 	if (!is_special(task->step)) {
-		add_number(task, "SLURM_STEP_ID", task->step);
-		add_number(task, "SLURM_NTASKS", task->total);
+		add_option_number(task, "SLURM_STEP_ID", task->step);
+		add_option_number(task, "SLURM_NTASKS", task->total);
 	}
-	add_number(task, "RESOURCE_TRACKER_STATUS_FD", STATUS_FD);
+	add_option_number(task, "RESOURCE_TRACKER_STATUS_FD", STATUS_FD);
 	task->environment[task->variable_count] = NULL;
 	task->folder = task_variable(task, "SLURM_SUBMIT_DIR");
 	if (!is_special(task->step) && task_variable(task, "PWD"))

@@ -108,14 +108,14 @@ static struct rt_value count_cell(int64_t count)
 	return (struct rt_value){.type = RT_TYPE_COUNT, .count = count};
 }
 
-static struct rt_value mean_of(const struct values *values)
+static struct rt_value mean_value(const struct values *values)
 {
 	if (!values->real && !values->overflowed && values->whole_sum % values->count == 0)
 		return count_cell(values->whole_sum / values->count);
 	return real_cell((values->sum + values->lost) / (double)values->count);
 }
 
-static struct rt_value sum_of(const struct values *values)
+static struct rt_value sum_value(const struct values *values)
 {
 	if (!values->real && !values->overflowed)
 		return count_cell(values->whole_sum);
@@ -139,13 +139,13 @@ struct rt_value values_get(struct values *values, struct aggregate aggregate)
 		return (struct rt_value){.reason = ABSENT_NOT_COLLECTED};
 	switch (aggregate.kind) {
 	case AGGREGATE_MEAN:
-		return mean_of(values);
+		return mean_value(values);
 	case AGGREGATE_MAX:
 		return values->most;
 	case AGGREGATE_MIN:
 		return values->least;
 	case AGGREGATE_SUM:
-		return sum_of(values);
+		return sum_value(values);
 	case AGGREGATE_STD:
 		return real_cell(sqrt(values->squares / (double)values->count));
 	case AGGREGATE_FIRST:

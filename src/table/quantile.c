@@ -16,7 +16,7 @@ struct quantile_classes {
 	uint64_t below_zero[CLASSES], above_zero[CLASSES];
 };
 
-static size_t class_of(double magnitude)
+static size_t quantile_class(double magnitude)
 {
 	double number = log(magnitude / SMALLEST) / log(GROWTH);
 
@@ -38,7 +38,7 @@ static void count_value(struct quantile_classes *classes, double value)
 	if (fabs(value) < SMALLEST)
 		classes->zeros++;
 	else
-		(value < 0 ? classes->below_zero : classes->above_zero)[class_of(fabs(value))]++;
+		(value < 0 ? classes->below_zero : classes->above_zero)[quantile_class(fabs(value))]++;
 }
 
 static int change_to_classes(struct quantile *quantile)
@@ -110,7 +110,7 @@ static double from_classes(const struct quantile_classes *classes, double fracti
 	return classes->most;
 }
 
-static int compare_reals(const void *a, const void *b)
+static int compare_quantiles(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
 
@@ -127,7 +127,7 @@ double quantile_at(struct quantile *quantile, double fraction)
 	if (!quantile->count)
 		return NAN;
 	if (!quantile->sorted)
-		qsort(quantile->values, quantile->count, sizeof(*quantile->values), compare_reals);
+		qsort(quantile->values, quantile->count, sizeof(*quantile->values), compare_quantiles);
 	quantile->sorted = true;
 	position = fraction * (double)(quantile->count - 1);
 	index = (size_t)position;

@@ -32,7 +32,7 @@ static void cleanup_statement(sqlite3_stmt **statement)
 	(void)sqlite3_finalize(*statement);
 }
 
-static struct rt_value cell_of(sqlite3_stmt *statement, int column)
+static struct rt_value sqlite_cell(sqlite3_stmt *statement, int column)
 {
 	switch (sqlite3_column_type(statement, column)) {
 	case SQLITE_INTEGER:
@@ -60,7 +60,7 @@ static int fill_table(rt_table *table, sqlite3_stmt *statement)
 		ssize_t row = rt_table_add_row(table);
 
 		for (int i = 0; i < columns && row >= 0; i++)
-			if (rt_table_set(table, (size_t)i, (size_t)row, cell_of(statement, i)) < 0)
+			if (rt_table_set(table, (size_t)i, (size_t)row, sqlite_cell(statement, i)) < 0)
 				return -ENOMEM;
 		if (row < 0)
 			return -ENOMEM;

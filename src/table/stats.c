@@ -51,7 +51,7 @@ void rt_stats_free(rt_stats *stats)
 }
 
 /* Returns the position for a new entry: behind the others of its column. */
-static size_t place_of(const rt_stats *stats, const char *column)
+static size_t entry_place(const rt_stats *stats, const char *column)
 {
 	size_t place = stats->count;
 
@@ -83,7 +83,7 @@ int stats_set(rt_stats *stats, const char *column, const char *name, struct rt_v
 		free(entry.name);
 		return -ENOMEM;
 	}
-	place = place_of(stats, column);
+	place = entry_place(stats, column);
 	memmove(&entries[place + 1], &entries[place], (stats->count - place) * sizeof(*entries));
 	entries[place] = entry;
 	stats->count++;
@@ -159,7 +159,7 @@ static int add_spec(struct gatherings *gatherings, const struct rt_stat_spec *sp
 	return 0;
 }
 
-static void begin_run(struct gatherings *gatherings, const struct frame *frame)
+static void begin_stats_run(struct gatherings *gatherings, const struct frame *frame)
 {
 	gatherings->first_elapsed_secs = frame->sample->elapsed_secs;
 	for (size_t i = 0; i < gatherings->count; i++) {
@@ -178,7 +178,7 @@ static int gather_values(struct gatherings *gatherings, struct record *record)
 
 	while ((result = record_next(record, &frame)) > 0) {
 		if (record_run(record) != run)
-			begin_run(gatherings, frame);
+			begin_stats_run(gatherings, frame);
 		run = record_run(record);
 		gatherings->last_elapsed_secs = frame->sample->elapsed_secs;
 		for (size_t i = 0; i < gatherings->count; i++) {
@@ -237,22 +237,11 @@ static int add_results(rt_stats *stats, const struct gatherings *gatherings, con
 	return result;
 }
 
-static void cleanup_stats_record(struct record **record)
-{
-	record_close(*record);
-}
-
-static void cleanup_stats(rt_stats **stats)
-{
-	rt_stats_free(*stats);
-}
-#define CLEANUP_STATS __attribute__((cleanup(cleanup_stats)))
-
 int rt_stats_read_record(const char *const *paths, size_t path_count, const struct rt_stat_spec *specs,
 			 size_t spec_count, rt_stats **ret_stats, struct rt_problem *ret_problem)
 {
 	__attribute__((cleanup(gatherings_done))) struct gatherings gatherings = {0};
-	__attribute__((cleanup(cleanup_stats_record))) struct record *record = NULL;
+	CLEANUP_RECORD struct record *record = NULL;
 	CLEANUP_STATS rt_stats *stats = stats_new();
 	struct record_options options = {0};
 	int result = 0;

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "record/problem.h"
 #include "resource_tracker_internal.h"
 #include "table/aggregate.h"
@@ -24,3 +26,9 @@ struct rt_stats {
 rt_stats *stats_new(void);
 /* Adds an entry, or replaces the one with the same names. Returns 0 or -ENOMEM. */
 int stats_set(rt_stats *stats, const char *column, const char *name, struct rt_value value);
+
+/* Whether an entry is about the same column as the one before it. */
+static inline bool stats_same_column(const struct rt_stats *stats, size_t i)
+{
+	return i && strcmp(stats->entries[i].column, stats->entries[i - 1].column) == 0;
+}

@@ -16,17 +16,6 @@
 
 enum { TEXT_CEILING = 64 << 20 };
 
-static void cleanup_stats(rt_stats **stats)
-{
-	rt_stats_free(*stats);
-}
-#define CLEANUP_STATS __attribute__((cleanup(cleanup_stats)))
-
-static bool same_column(const rt_stats *stats, size_t i)
-{
-	return i && strcmp(stats->entries[i].column, stats->entries[i - 1].column) == 0;
-}
-
 int rt_stats_to_json(const rt_stats *stats, char **ret_text)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
@@ -35,7 +24,7 @@ int rt_stats_to_json(const rt_stats *stats, char **ret_text)
 	for (size_t i = 0; i < stats->count; i++) {
 		const struct stats_entry *entry = &stats->entries[i];
 
-		if (same_column(stats, i)) {
+		if (stats_same_column(stats, i)) {
 			buffer_add_char(&out, ',');
 		} else {
 			buffer_add_text(&out, i ? "},\n " : "");
@@ -66,7 +55,7 @@ static size_t list_names(const rt_stats *stats, const char **names)
 	return count;
 }
 
-static void add_cell(struct buffer *out, struct rt_value value, size_t width)
+static void add_stats_cell(struct buffer *out, struct rt_value value, size_t width)
 {
 	CLEANUP_BUFFER struct buffer cell = BUFFER(1 << 10);
 
@@ -102,17 +91,17 @@ int rt_stats_to_text(const rt_stats *stats, char **ret_text)
 	for (size_t i = 0; i < stats->count; i++) {
 		const char *column = stats->entries[i].column;
 
-		if (same_column(stats, i))
+		if (stats_same_column(stats, i))
 			continue;
 		buffer_printf(&out, "%-*s", (int)widest, column);
 		for (size_t j = 0; j < name_count; j++)
-			add_cell(&out, rt_stats_get(stats, column, names[j]), width);
+			add_stats_cell(&out, rt_stats_get(stats, column, names[j]), width);
 		buffer_add_char(&out, '\n');
 	}
 	return buffer_take_text(&out, ret_text);
 }
 
-static int read_all(const char *path, struct buffer *text, struct rt_problem *problem)
+static int read_stats_json(const char *path, struct buffer *text, struct rt_problem *problem)
 {
 	struct source source;
 	int result = source_open(&source, path, problem);
@@ -200,7 +189,7 @@ int rt_stats_read_json(const char *path, rt_stats **ret_stats, struct rt_problem
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(4 << 20);
 	CLEANUP_STATS rt_stats *stats = stats_new();
-	int result = stats ? read_all(path, &text, ret_problem) : -ENOMEM;
+	int result = stats ? read_stats_json(path, &text, ret_problem) : -ENOMEM;
 
 	/* A text this long must be a recording. */
 	if (result == -ENOBUFS)

@@ -132,7 +132,7 @@ ssize_t rt_table_add_row(rt_table *table)
 	return (ssize_t)table->row_count++;
 }
 
-static const char *keep_text(rt_table *table, const char *text)
+static const char *keep_table_text(rt_table *table, const char *text)
 {
 	size_t size = strlen(text) + 1;
 	struct text_chunk *chunk = table->texts;
@@ -163,7 +163,7 @@ int rt_table_set(rt_table *table, size_t column, size_t row, struct rt_value cel
 	if (cell.type == RT_TYPE_REAL)
 		packed.real = cell.real;
 	if (cell.type == RT_TYPE_TEXT) {
-		packed.text = keep_text(table, cell.text);
+		packed.text = keep_table_text(table, cell.text);
 		if (!packed.text)
 			return -ENOMEM;
 	}
@@ -302,7 +302,7 @@ int rt_table_select(const rt_table *table, const char *const *names, size_t coun
 	return 0;
 }
 
-static int copy_row(rt_table *to, const rt_table *from, size_t row)
+static int copy_table_row(rt_table *to, const rt_table *from, size_t row)
 {
 	ssize_t added = rt_table_add_row(to);
 	int result = added < 0 ? (int)added : 0;
@@ -339,7 +339,7 @@ int rt_table_slice(const rt_table *table, struct rt_slice slice, rt_table **ret_
 	if (!part)
 		return -ENOMEM;
 	while (result == 0 && (backwards ? at > stop : at < stop)) {
-		result = copy_row(part, table, (size_t)at);
+		result = copy_table_row(part, table, (size_t)at);
 		/* The next step would pass the end; checking before it avoids an overflow. */
 		if (backwards ? slice.step < stop - at : slice.step > stop - at)
 			break;

@@ -28,9 +28,3 @@ struct rt_value cell_of_number(struct scan text);
 
 /* Turns a buffer into the malloc'd text that a public call returns, and empties the buffer. */
 int buffer_take_text(struct buffer *buffer, char **ret_text);
-
-static inline void cleanup_table(rt_table **table)
-{
-	rt_table_free(*table);
-}
-#define CLEANUP_TABLE __attribute__((cleanup(cleanup_table)))

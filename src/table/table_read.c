@@ -70,7 +70,7 @@ static int next_record(struct source *source, struct buffer *row)
 	return buffer_error(row) ? buffer_error(row) : result < 0 ? result : result > 0 || row->length;
 }
 
-static int add_names(rt_table *table, struct scan line, struct rt_problem *problem, const char *path)
+static int add_csv_names(rt_table *table, struct scan line, struct rt_problem *problem, const char *path)
 {
 	CLEANUP_CELLS struct cells cells = CELLS(line);
 	CLEANUP_BUFFER struct buffer name = BUFFER(1 << 20);
@@ -138,7 +138,7 @@ int rt_table_read_csv(const char *path, rt_table **ret_table, struct rt_problem 
 			if (scan_left(&line))
 				result = add_cells(table, line, ret_problem, &source);
 		} else {
-			result = add_names(table, line, ret_problem, path);
+			result = add_csv_names(table, line, ret_problem, path);
 		}
 	}
 	if (result < 0) {
@@ -151,7 +151,7 @@ int rt_table_read_csv(const char *path, rt_table **ret_table, struct rt_problem 
 	return 0;
 }
 
-static int add_columns(rt_table *table, const char *const *columns, size_t count)
+static int add_record_columns(rt_table *table, const char *const *columns, size_t count)
 {
 	ssize_t result = 0;
 
@@ -161,8 +161,8 @@ static int add_columns(rt_table *table, const char *const *columns, size_t count
 }
 
 /* Adds all samples of the file's last run: a new run drops the samples of the run before. */
-static int add_samples(rt_table **table, rt_record *record, const char *const *columns, size_t count,
-		       struct rt_problem *problem)
+static int add_record_samples(rt_table **table, rt_record *record, const char *const *columns, size_t count,
+			      struct rt_problem *problem)
 {
 	struct rt_record_info info = {.size = sizeof(info)};
 	size_t run = 1;
@@ -176,7 +176,7 @@ static int add_samples(rt_table **table, rt_record *record, const char *const *c
 			run = info.run;
 			rt_table_free(*table);
 			*table = rt_table_new();
-			result = *table ? add_columns(*table, columns, count) : -ENOMEM;
+			result = *table ? add_record_columns(*table, columns, count) : -ENOMEM;
 			if (result < 0)
 				return result;
 		}
@@ -192,16 +192,11 @@ static int add_samples(rt_table **table, rt_record *record, const char *const *c
 	return result;
 }
 
-static void cleanup_table_record(rt_record **record)
-{
-	rt_record_close(*record);
-}
-
 int rt_table_read_record(const char *const *paths, size_t path_count, const char *const *columns,
 			 size_t column_count, rt_table **ret_table, struct rt_problem *ret_problem)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
-	__attribute__((cleanup(cleanup_table_record))) rt_record *record = NULL;
+	CLEANUP_SAMPLES rt_record *record = NULL;
 	CLEANUP_TABLE rt_table *table = rt_table_new();
 	CLEANUP_FREE const char **headings = NULL;
 	int result;
@@ -214,12 +209,12 @@ int rt_table_read_record(const char *const *paths, size_t path_count, const char
 	}
 	if (!table || !columns)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	result = add_columns(table, columns, column_count);
+	result = add_record_columns(table, columns, column_count);
 	if (result < 0)
 		return problem_set(ret_problem, result, "a column was named twice");
 	result = rt_record_open(paths, path_count, columns, column_count, &record, ret_problem);
 	if (result == 0)
-		result = add_samples(&table, record, columns, column_count, ret_problem);
+		result = add_record_samples(&table, record, columns, column_count, ret_problem);
 	if (result < 0)
 		return result;
 	*ret_table = table;

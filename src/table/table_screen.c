@@ -23,7 +23,7 @@ static double real_of(struct rt_value cell)
 					   : (double)NAN;
 }
 
-static void add_cell(struct buffer *out, struct rt_value cell, const char *unit)
+static void add_screen_cell(struct buffer *out, struct rt_value cell, const char *unit)
 {
 	double value = real_of(cell);
 
@@ -60,7 +60,7 @@ static void add_time_of_day(struct buffer *out, double secs)
 /* ---- tables ------------------------------------------------------------------------------------------ */
 
 /* A column without a single value above 0 tells a person nothing. */
-static bool is_empty(const rt_table *table, size_t column)
+static bool is_column_empty(const rt_table *table, size_t column)
 {
 	for (size_t row = 0; row < rt_table_row_count(table); row++) {
 		struct rt_value cell = rt_table_get(table, column, row);
@@ -112,7 +112,7 @@ static void add_sizes(struct buffer *out, const rt_table *table, size_t shown, s
 	buffer_add_text(out, "\n");
 }
 
-static void fill_grid(struct grid *grid, const rt_table *table, const bool *left_out, size_t rows)
+static void fill_table_grid(struct grid *grid, const rt_table *table, const bool *left_out, size_t rows)
 {
 	size_t columns = rt_table_column_count(table);
 
@@ -132,8 +132,8 @@ static void fill_grid(struct grid *grid, const rt_table *table, const bool *left
 			if (is_time(table, i))
 				add_time_of_day(grid_cell(grid), real_of(cell));
 			else
-				add_cell(grid_cell(grid), cell,
-					 unit_of_column(rt_table_column_name(table, i)));
+				add_screen_cell(grid_cell(grid), cell,
+						unit_of_column(rt_table_column_name(table, i)));
 		}
 }
 
@@ -153,7 +153,7 @@ int rt_table_for_screen(const rt_table *table, size_t rows, bool leave_out_empty
 		return -EINVAL;
 	screen = table_screen_of(fd, colour);
 	for (size_t i = 0; i < columns; i++) {
-		left_out[i] = leave_out_empty && is_empty(table, i);
+		left_out[i] = leave_out_empty && is_column_empty(table, i);
 		empty += left_out[i];
 	}
 	add_sizes(&sizes, table, shown, empty);
@@ -162,7 +162,7 @@ int rt_table_for_screen(const rt_table *table, size_t rows, bool leave_out_empty
 	screen_add(&out, sizes.data ? sizes.data : "", &screen, 0);
 	/* The time stands in each part of a wide table. */
 	grid.keys = columns > 1 && all && is_time(table, 0);
-	fill_grid(&grid, table, left_out, shown);
+	fill_table_grid(&grid, table, left_out, shown);
 	if (grid.column_count && out.length)
 		buffer_add_char(&out, '\n');
 	if (grid.column_count)
@@ -171,11 +171,6 @@ int rt_table_for_screen(const rt_table *table, size_t rows, bool leave_out_empty
 }
 
 /* ---- statistics -------------------------------------------------------------------------------------- */
-
-static bool same_column(const rt_stats *stats, size_t i)
-{
-	return i && strcmp(stats->entries[i].column, stats->entries[i - 1].column) == 0;
-}
 
 /* Whether one of a column's figures is above 0; `i` is its first entry. */
 static bool tells_something(const rt_stats *stats, size_t i)
@@ -186,7 +181,7 @@ static bool tells_something(const rt_stats *stats, size_t i)
 		double value = real_of(stats->entries[i].value);
 
 		any = any || (!isnan(value) && value != 0);
-	} while (++i < stats->count && same_column(stats, i));
+	} while (++i < stats->count && stats_same_column(stats, i));
 	return any;
 }
 
@@ -207,7 +202,7 @@ static void add_figure_cell(struct buffer *out, const struct stats_entry *entry)
 		add_utc(out, real_of(entry->value), "%Y-%m-%d %H:%M:%S");
 		return;
 	}
-	add_cell(out, entry->value, is_count ? "" : unit);
+	add_screen_cell(out, entry->value, is_count ? "" : unit);
 }
 
 /* One row: an empty cell where the column does not have the figure. */
@@ -220,7 +215,7 @@ static void add_column_row(struct grid *grid, const rt_stats *stats, size_t firs
 		if (!is_first_of_name(stats, i))
 			continue;
 		cell = grid_cell(grid);
-		for (size_t j = first; j < stats->count && (j == first || same_column(stats, j)); j++)
+		for (size_t j = first; j < stats->count && (j == first || stats_same_column(stats, j)); j++)
 			if (strcmp(stats->entries[j].name, stats->entries[i].name) == 0)
 				add_figure_cell(cell, &stats->entries[j]);
 	}
@@ -242,7 +237,7 @@ int rt_stats_for_screen(const rt_stats *stats, bool leave_out_empty, int fd, con
 		if (is_first_of_name(stats, i))
 			grid_add_column(&grid, stats->entries[i].name, true);
 	for (size_t i = 0; i < stats->count; i++) {
-		if (same_column(stats, i))
+		if (stats_same_column(stats, i))
 			continue;
 		if (leave_out_empty && !tells_something(stats, i))
 			empty++;

@@ -109,8 +109,8 @@ static size_t *column_widths(const rt_table *table, size_t rows, struct buffer *
 	return widths;
 }
 
-static void add_row(struct buffer *out, const rt_table *table, size_t row, const size_t *widths,
-		    struct buffer *cell)
+static void add_text_row(struct buffer *out, const rt_table *table, size_t row, const size_t *widths,
+			 struct buffer *cell)
 {
 	for (size_t i = 0; i < rt_table_column_count(table); i++) {
 		size_t width;
@@ -127,7 +127,7 @@ static void add_row(struct buffer *out, const rt_table *table, size_t row, const
 }
 
 /* Returns the length of the line of names. */
-static size_t add_heading(struct buffer *out, const rt_table *table, const size_t *widths)
+static size_t add_text_heading(struct buffer *out, const rt_table *table, const size_t *widths)
 {
 	size_t columns = rt_table_column_count(table), length = 0;
 
@@ -163,10 +163,10 @@ int rt_table_to_text(const rt_table *table, size_t rows, char **ret_text)
 	widths = column_widths(table, shown, &cell);
 	if (!widths)
 		return -ENOMEM;
-	length = add_heading(&out, table, widths);
+	length = add_text_heading(&out, table, widths);
 	for (size_t row = 0; row < shown; row++) {
 		buffer_add_char(&out, '\n');
-		add_row(&out, table, row, widths, &cell);
+		add_text_row(&out, table, row, widths, &cell);
 	}
 	if (shown < all) {
 		buffer_add_text(&out, "\n...");

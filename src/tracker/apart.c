@@ -123,8 +123,8 @@ int64_t apart_history_count(struct rt_tracker *tracker, int64_t *ret_first, size
 }
 
 /* As many rows as one answer has. */
-static int64_t read_some(struct rt_tracker *tracker, const struct buffer *names, int64_t first, size_t count,
-			 double *ret_values)
+static int64_t read_rows_there(struct rt_tracker *tracker, const struct buffer *names, int64_t first,
+			       size_t count, double *ret_values)
 {
 	const struct buffer *answer = &tracker->apart->answer;
 	struct remote_message message = {
@@ -154,7 +154,8 @@ ssize_t apart_history_read(struct rt_tracker *tracker, const char *layout, const
 	if (buffer_error(&names))
 		return -ENOENT;
 	do {
-		got = read_some(tracker, &names, first + (int64_t)done, count - done, ret_values + done);
+		got = read_rows_there(tracker, &names, first + (int64_t)done, count - done,
+				      ret_values + done);
 		if (got > 0)
 			done += (size_t)got;
 	} while (got > 0 && done < count);

@@ -232,7 +232,7 @@ static void *grow_list(void *list_field, size_t count, size_t element_size)
 }
 
 /* Returns the descriptor that a name stands for, or -1 if it is the name of a file. */
-static int named_descriptor(const char *name)
+static int output_descriptor(const char *name)
 {
 	struct scan text = scan_bytes(name, strlen(name));
 	uint64_t fd;
@@ -264,7 +264,7 @@ static int add_output(struct rt_config *config, const struct setting *setting, c
 	if (!path)
 		return no_memory(config);
 	config->outputs[config->output_count++] =
-		(struct config_output){.path = path, .fd = named_descriptor(value)};
+		(struct config_output){.path = path, .fd = output_descriptor(value)};
 	return 0;
 }
 
@@ -407,7 +407,7 @@ const char *rt_config_name(size_t index)
 	return index < ARRAY_SIZE(SETTINGS) ? SETTINGS[index].name : NULL;
 }
 
-static bool same_name(const char *name, const char *given)
+static bool same_setting(const char *name, const char *given)
 {
 	for (; *name && *given; name++, given++) {
 		if (*name != (*given == '_' ? '-' : *given))
@@ -425,7 +425,7 @@ int rt_config_set(rt_config *config, const char *name, const char *value)
 	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
 		int error;
 
-		if (!same_name(SETTINGS[i].name, name))
+		if (!same_setting(SETTINGS[i].name, name))
 			continue;
 		error = SETTINGS[i].set(config, &SETTINGS[i], value);
 		if (!error) {

@@ -34,7 +34,7 @@ static int start_discovery(unsigned int what, pid_t *ret_pid)
 }
 
 /* Reads until the program closes its end. */
-static int read_answer(int fd, int64_t until_ns, struct buffer *answer)
+static int read_discovery(int fd, int64_t until_ns, struct buffer *answer)
 {
 	for (;;) {
 		int64_t left_ns = until_ns - SYSTEM_CLOCKS.monotonic_ns(NULL);
@@ -73,7 +73,7 @@ int rt_discover(unsigned int what, double timeout_secs, char **ret_json)
 	fd = start_discovery(what, &pid);
 	if (fd < 0)
 		return fd;
-	r = read_answer(fd, until_ns, &answer);
+	r = read_discovery(fd, until_ns, &answer);
 	/* The program still holds its end of the connection, so the pid is still its own. */
 	if (r == -ETIMEDOUT)
 		kill(pid, SIGKILL);

@@ -13,7 +13,7 @@
 extern char **environ;
 
 /* Returns the value in "NAME=VALUE" if the name is this one. */
-static const char *value_of(const char *variable, const char *name, size_t length)
+static const char *variable_value(const char *variable, const char *name, size_t length)
 {
 	return strncmp(variable, name, length) == 0 && variable[length] == '=' ? variable + length + 1 : NULL;
 }
@@ -23,7 +23,7 @@ static void forget_variable(struct rt_config *config, const char *name)
 	size_t length = strlen(name), kept = 0;
 
 	for (size_t i = 0; i < config->variable_count; i++) {
-		if (value_of(config->variables[i], name, length))
+		if (variable_value(config->variables[i], name, length))
 			free(config->variables[i]);
 		else
 			config->variables[kept++] = config->variables[i];
@@ -60,7 +60,7 @@ const char *config_variable(const struct rt_config *config, const char *name)
 	const char *value = secure_getenv(name);
 
 	for (size_t i = 0; i < config->variable_count; i++) {
-		const char *own = value_of(config->variables[i], name, strlen(name));
+		const char *own = variable_value(config->variables[i], name, strlen(name));
 
 		value = own ? own : value;
 	}

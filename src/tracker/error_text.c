@@ -4,6 +4,9 @@
 
 #include "resource_tracker_value.h"
 
+/* As in public_value.c. */
+const char *rt_error_text(const char *call, int error) __attribute__((weak));
+
 /* The first row that has the call, or has no calls, and the error. */
 static const struct {
 	const char *calls; /* with a blank behind each; NULL: any */
@@ -105,7 +108,7 @@ static bool has_call(const char *calls, const char *call)
 	return false;
 }
 
-__attribute__((weak)) const char *rt_error_text(const char *call, int error)
+const char *rt_error_text(const char *call, int error)
 {
 	if (error >= 0)
 		return "no error";

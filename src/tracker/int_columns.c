@@ -191,7 +191,7 @@ static struct int_page *pack_open_rows(const struct int_columns *columns)
 	return page;
 }
 
-static bool make_room(struct int_columns *columns)
+static bool make_column_room(struct int_columns *columns)
 {
 	size_t room = columns->page_room ? columns->page_room * 2 : 16;
 	struct int_page **grown;
@@ -212,7 +212,7 @@ static void close_page(struct int_columns *columns)
 {
 	struct int_page *page = pack_open_rows(columns);
 
-	while (!(page && make_room(columns)) && columns->page_count) {
+	while (!(page && make_column_room(columns)) && columns->page_count) {
 		drop_front(columns);
 		if (!page)
 			page = pack_open_rows(columns);

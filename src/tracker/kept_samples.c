@@ -65,7 +65,7 @@ static bool in_a_csv_layout(enum row_kind kind, size_t offset)
 	return false;
 }
 
-static bool is_kept(const struct selection *selection, enum row_kind kind, size_t index)
+static bool keeps_metric(const struct selection *selection, enum row_kind kind, size_t index)
 {
 	const struct metric *metric = &ROW_DESCRIPTIONS[kind].metrics[index];
 
@@ -85,7 +85,7 @@ static size_t add_single(struct kept_column *columns, const struct selection *se
 
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++) {
-			if (!is_kept(selection, kind, i))
+			if (!keeps_metric(selection, kind, i))
 				continue;
 			if (columns)
 				columns[count] = (struct kept_column){
@@ -99,7 +99,7 @@ static size_t add_single(struct kept_column *columns, const struct selection *se
 	return count;
 }
 
-static int add_named(struct kept_samples *kept, const char *name, const struct metric_place *place)
+static int keep_named(struct kept_samples *kept, const char *name, const struct metric_place *place)
 {
 	const struct metric *metric = metric_place_metric(place);
 	struct kept_column column = {
@@ -132,7 +132,7 @@ int kept_samples_open(struct kept_samples *kept, int64_t keep, const struct sele
 	kept->keep = keep;
 	kept->column_count = add_single(kept->columns, selection);
 	for (size_t i = 0; i < names->count && !error; i++)
-		error = add_named(kept, names->names[i], &names->places[i]);
+		error = keep_named(kept, names->names[i], &names->places[i]);
 	return error ? error : int_columns_init(&kept->rows, kept->column_count, keep);
 }
 
@@ -338,7 +338,7 @@ static int find_metric(const struct kept_samples *kept, const char *name, struct
 	return -ENOENT;
 }
 
-static int find_heading(const struct kept_samples *kept, const char *layout_name, const char *heading,
+static int kept_heading(const struct kept_samples *kept, const char *layout_name, const char *heading,
 			struct reading *ret_reading)
 {
 	const struct csv_layout *layout = csv_layout_find(layout_name);
@@ -414,7 +414,7 @@ ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const ch
 	if (!kept->columns)
 		result = -ENODATA;
 	else
-		result = layout ? find_heading(kept, layout, column, &reading)
+		result = layout ? kept_heading(kept, layout, column, &reading)
 				: find_metric(kept, column, &reading);
 	if (!result)
 		result = first < oldest_row(kept) ? -ERANGE

@@ -122,12 +122,12 @@ int rt_process_io(pid_t pid, int64_t *ret_read_bytes, int64_t *ret_written_bytes
 	return 0;
 }
 
-static void add_known(int64_t *sum, int64_t value)
+static void add_known_count(int64_t *sum, int64_t value)
 {
 	*sum = (*sum < 0 ? 0 : *sum) + value;
 }
 
-static void add_process(struct rt_process *sum, pid_t pid)
+static void add_to_process(struct rt_process *sum, pid_t pid)
 {
 	double user_secs, system_secs;
 	int64_t bytes, written;
@@ -137,12 +137,12 @@ static void add_process(struct rt_process *sum, pid_t pid)
 		sum->system_secs = (isnan(sum->system_secs) ? 0 : sum->system_secs) + system_secs;
 	}
 	if (rt_process_rss(pid, &bytes) == 0)
-		add_known(&sum->rss_bytes, bytes);
+		add_known_count(&sum->rss_bytes, bytes);
 	if (rt_process_pss(pid, &bytes) == 0)
-		add_known(&sum->pss_bytes, bytes);
+		add_known_count(&sum->pss_bytes, bytes);
 	if (rt_process_io(pid, &bytes, &written) == 0) {
-		add_known(&sum->read_bytes, bytes);
-		add_known(&sum->written_bytes, written);
+		add_known_count(&sum->read_bytes, bytes);
+		add_known_count(&sum->written_bytes, written);
 	}
 }
 
@@ -165,9 +165,9 @@ int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process)
 	if (count < 0)
 		return (int)count;
 	process.child_count = count;
-	add_process(&process, pid);
+	add_to_process(&process, pid);
 	for (ssize_t i = 0; children && i < count; i++)
-		add_process(&process, descendants[i]);
+		add_to_process(&process, descendants[i]);
 	free(descendants);
 	return copy_sized(ret_process, &process, sizeof process,
 			  SIZE_UP_TO(struct rt_process, written_bytes));

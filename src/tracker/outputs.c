@@ -92,8 +92,8 @@ static void tell_why_not_expanded(const char *path, int error, char *message, si
 			 strerror(error == -ENOBUFS ? ENAMETOOLONG : -error));
 }
 
-static int open_target(struct rt_tracker *tracker, const struct config_output *output,
-		       struct tracker_output *opened, char *message, size_t size)
+static int open_output_target(struct rt_tracker *tracker, const struct config_output *output,
+			      struct tracker_output *opened, char *message, size_t size)
 {
 	const struct rt_config *config = tracker->config;
 	CLEANUP_BUFFER struct buffer csv_head = BUFFER(CSV_HEAD_CEILING);
@@ -152,7 +152,7 @@ static const struct buffer *record_of_line(struct rt_tracker *tracker, const str
 	return buffer_error(record) ? NULL : record;
 }
 
-static void write_head(struct rt_tracker *tracker, struct tracker_output *output)
+static void write_output_head(struct rt_tracker *tracker, struct tracker_output *output)
 {
 	const struct buffer *head;
 
@@ -202,7 +202,7 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 			.static_once = settings->static_once,
 			.layout = config_csv_layout_name(settings),
 		};
-		error = open_target(tracker, given, output, message, sizeof message);
+		error = open_output_target(tracker, given, output, message, sizeof message);
 		if (error < 0) {
 			free(output->path);
 			*output = (struct tracker_output){.path = NULL};
@@ -215,7 +215,7 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 		tracker->output_count++;
 		leave_out_process(tracker, output);
 		tell_of_repair(tracker, output);
-		write_head(tracker, output);
+		write_output_head(tracker, output);
 	}
 	return 0;
 }
@@ -276,7 +276,7 @@ static void renew_target(struct rt_tracker *tracker, struct tracker_output *outp
 	if (target_renew(output->target, &options, message, sizeof message)) {
 		buffer_clear(&output->state.kept);
 		output->state.started = false;
-		write_head(tracker, output);
+		write_output_head(tracker, output);
 	}
 	if (*message)
 		tracker_warn(tracker, message);

@@ -8,12 +8,15 @@
 
 #include "metric/absent.h"
 
-__attribute__((weak)) const char *rt_reason(int reason)
+const char *rt_reason(int reason) __attribute__((weak));
+void rt_free(void *memory) __attribute__((weak));
+
+const char *rt_reason(int reason)
 {
 	return absent_reason_text(reason);
 }
 
-__attribute__((weak)) void rt_free(void *memory)
+void rt_free(void *memory)
 {
 	free(memory);
 }

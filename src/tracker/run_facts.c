@@ -130,7 +130,7 @@ RUNS_ONCE static uint64_t bits_of_environment(void)
 }
 
 /* Grid Engine's variables have names that other programs use as well. It always sets SGE_TASK_ID beside them. */
-static const char *scheduler_value(const char *name)
+static const char *scheduler_variable(const char *name)
 {
 	return strncmp(name, "JOB_", strlen("JOB_")) == 0 && !getenv("SGE_TASK_ID") ? NULL : getenv(name);
 }
@@ -141,7 +141,7 @@ RUNS_ONCE static size_t gather_scheduler(struct name_value *ret_values, const ch
 	size_t count = 0, number = 0;
 
 	for (const char *name = SCHEDULER_NAMES; *name; name += strlen(name) + 1, number++) {
-		const char *value = present & bit_of_name(name) ? scheduler_value(name) : NULL;
+		const char *value = present & bit_of_name(name) ? scheduler_variable(name) : NULL;
 
 		if (!value || !*value)
 			continue;

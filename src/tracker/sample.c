@@ -103,7 +103,7 @@ static void attend_collectors(struct rt_tracker *tracker)
 		own_cost_end(&tracker->own_cost, &tracker->root);
 }
 
-static int take_sample(struct rt_tracker *tracker, bool baseline)
+static int fill_next_sample(struct rt_tracker *tracker, bool baseline)
 {
 	struct run_progress *progress = &tracker->context.progress;
 	struct frame *frame = free_frame(tracker);
@@ -147,7 +147,7 @@ int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
 
 	if (begins)
 		own_cost_begin(&tracker->own_cost, &tracker->root);
-	error = take_sample(tracker, baseline);
+	error = fill_next_sample(tracker, baseline);
 	if (begins)
 		own_cost_end(&tracker->own_cost, &tracker->root);
 	return error;

@@ -223,7 +223,7 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 
 /* ---- what it says ------------------------------------------------------------------------------------ */
 
-static void take_line(struct rt_tracker *tracker, char *line)
+static void take_message_line(struct rt_tracker *tracker, char *line)
 {
 	static const char PREFIX[] = "resource-tracker: ", ANSWER[] = "answer ",
 			  COMMAND[] = "resource-tracker upload", NEVER[] = "resource-tracker: streaming";
@@ -253,7 +253,7 @@ static void take_lines(struct rt_tracker *tracker)
 
 	while (line && (end = memchr(line, '\n', said->length - (size_t)(line - said->data)))) {
 		*end = '\0';
-		take_line(tracker, line);
+		take_message_line(tracker, line);
 		line = end + 1;
 	}
 	if (line && line > said->data) {

@@ -19,7 +19,7 @@ static uint64_t hash_text(const char *text)
 }
 
 /* Returns the slot of a text, or the free slot where it belongs. */
-static char **slot_of(char **slots, size_t size, const char *text)
+static char **text_slot(char **slots, size_t size, const char *text)
 {
 	size_t at = hash_text(text) & (size - 1);
 
@@ -37,7 +37,7 @@ static int grow_texts(struct texts *texts)
 		return -ENOMEM;
 	for (size_t i = 0; i < texts->size; i++)
 		if (texts->slots[i])
-			*slot_of(slots, size, texts->slots[i]) = texts->slots[i];
+			*text_slot(slots, size, texts->slots[i]) = texts->slots[i];
 	free(texts->slots);
 	texts->slots = slots;
 	texts->size = size;
@@ -51,7 +51,7 @@ const char *texts_keep(struct texts *texts, const char *text)
 	/* A quarter of the slots stays free, which keeps searches short. */
 	if (texts->count >= texts->size - texts->size / 4 && grow_texts(texts) < 0)
 		return NULL;
-	slot = slot_of(texts->slots, texts->size, text);
+	slot = text_slot(texts->slots, texts->size, text);
 	if (!*slot) {
 		*slot = strdup(text);
 		texts->count += *slot != NULL;

@@ -65,7 +65,7 @@ static void *sample_in_background(void *tracker_)
 	return NULL;
 }
 
-static int start_thread(struct rt_tracker *tracker)
+static int start_sampling_thread(struct rt_tracker *tracker)
 {
 	sigset_t all, before;
 	int error;
@@ -90,7 +90,7 @@ int rt_start(struct rt_tracker *tracker)
 	else if (tracker->apart)
 		error = (int)apart_ask(tracker, REMOTE_START, 0, 0);
 	else
-		error = start_thread(tracker);
+		error = start_sampling_thread(tracker);
 	if (!error)
 		tracker->state = RT_STATE_RUNNING;
 	if (!error && !tracker->apart) {

@@ -161,7 +161,7 @@ static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 	return 0;
 }
 
-static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
+static int open_here(rt_config *config, rt_tracker **ret_tracker)
 {
 	struct rt_tracker *tracker = calloc(1, sizeof *tracker);
 	CLEANUP_FREE char **environment = NULL;
@@ -246,7 +246,7 @@ RUNS_ONCE int rt_open(rt_config *config, rt_tracker **ret_tracker)
 		config = defaults;
 	}
 	if (!error)
-		error = open_tracker(config, ret_tracker);
+		error = open_here(config, ret_tracker);
 	rt_config_free(defaults);
 	return error;
 }

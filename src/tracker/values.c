@@ -152,7 +152,7 @@ bool instance_is_missing(enum row_kind kind, size_t instance)
 }
 
 /* Later samples, also from another thread, overwrite the frame's text. */
-static int keep_text(struct rt_tracker *tracker, struct rt_value *value)
+static int keep_value_text(struct rt_tracker *tracker, struct rt_value *value)
 {
 	if (value->type != RT_TYPE_TEXT)
 		return 0;
@@ -160,8 +160,8 @@ static int keep_text(struct rt_tracker *tracker, struct rt_value *value)
 	return value->text ? 0 : -ENOMEM;
 }
 
-static int value_of(struct rt_tracker *tracker, enum row_kind kind, size_t index, size_t instance,
-		    struct rt_value *ret_value)
+static int newest_value(struct rt_tracker *tracker, enum row_kind kind, size_t index, size_t instance,
+			struct rt_value *ret_value)
 {
 	const struct frame *frame = tracker_newest(tracker);
 	const struct row *row = frame ? instance_of(frame, kind, instance) : NULL;
@@ -171,7 +171,7 @@ static int value_of(struct rt_tracker *tracker, enum row_kind kind, size_t index
 	if (!row && instance_is_missing(kind, instance))
 		return -ENOENT;
 	*ret_value = value_in_row(row, kind, index);
-	return keep_text(tracker, ret_value);
+	return keep_value_text(tracker, ret_value);
 }
 
 int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value)
@@ -186,7 +186,7 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 	if (!tracker_lock(tracker))
 		return -ECHILD;
 	error = tracker->apart ? apart_value(tracker, metric, instance, NULL, &value)
-			       : value_of(tracker, kind, index, instance, &value);
+			       : newest_value(tracker, kind, index, instance, &value);
 	tracker_unlock(tracker);
 	if (!error)
 		*ret_value = value;
@@ -234,7 +234,7 @@ static int named_value(struct rt_tracker *tracker, const struct metric_place *pl
 	const struct frame *frame = tracker_newest(tracker);
 	int error = frame ? value_at_place(frame, place, ret_value) : -ENODATA;
 
-	return error ? error : keep_text(tracker, ret_value);
+	return error ? error : keep_value_text(tracker, ret_value);
 }
 
 int rt_get_named(struct rt_tracker *tracker, const char *name, struct rt_value *ret_value)

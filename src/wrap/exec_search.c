@@ -25,7 +25,7 @@ static size_t count_strings(char *const *strings)
 	return count;
 }
 
-static bool same_name(const char *a, const char *b)
+static bool is_same_name(const char *a, const char *b)
 {
 	size_t length = strcspn(a, "=");
 
@@ -44,7 +44,7 @@ static char **merge_environment(const char *const *additions)
 	for (size_t i = 0; i < added; i++) {
 		size_t at = 0;
 
-		while (at < count && !same_name(additions[i], merged[at]))
+		while (at < count && !is_same_name(additions[i], merged[at]))
 			at++;
 		merged[at] = (char *)additions[i];
 		count += at == count;

@@ -43,7 +43,7 @@ static void status_path(pid_t pid, char *ret_path)
 	stpcpy(ret_path, "/status");
 }
 
-static size_t read_text(int fd, char *text, size_t size)
+static size_t read_memory_text(int fd, char *text, size_t size)
 {
 	size_t length = 0;
 
@@ -71,7 +71,7 @@ int peek_process(pid_t pid, struct peek *ret_peek)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	text = scan_bytes(bytes, read_text(fd, bytes, sizeof bytes));
+	text = scan_bytes(bytes, read_memory_text(fd, bytes, sizeof bytes));
 	close(fd);
 	while (scan_line(&text, &line)) {
 		if (!scan_until(&line, ':', &key))
