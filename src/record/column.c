@@ -1,4 +1,4 @@
-/* Finds a value of a recording by name; see column.h. */
+/* Finds a value of a recording by name. See column.h. */
 #include "record/column.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "record/problem.h"
 
 /*
- * Returns -ENOENT if no metric has the name; the problem then suggests the nearest one. Returns -EINVAL if
+ * Returns -ENOENT if no metric has the name. The problem then suggests the nearest one. Returns -EINVAL if
  * the name needs an instance in brackets, or must not have one.
  */
 int record_column_find(const char *name, struct metric_place *ret_column, struct rt_problem *problem);

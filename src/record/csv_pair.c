@@ -1,4 +1,4 @@
-/* Reads two CSV files side by side; see csv_pair.h. */
+/* Reads two CSV files side by side. See csv_pair.h. */
 #include "record/csv_pair.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Text in other forms; see odd_text.h. */
+/* Text in other forms. See odd_text.h. */
 #include "record/odd_text.h"
 
 #include <errno.h>

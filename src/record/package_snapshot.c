@@ -1,4 +1,4 @@
-/* Reads a snapshot of the Python package; see snapshot.h. */
+/* Reads a snapshot of the Python package. See package_snapshot.h. */
 #include "record/package_snapshot.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ enum { SNAPSHOT_BYTES = 1 << 30 };
 
 /* The rows of one of the two trackers. */
 struct rows {
-	struct scan list; /* from the next row on; empty: no rows left */
+	struct scan list; /* from the next row on. Empty: no rows left */
 	struct csv_decoder columns;
 	bool any;
 };
@@ -19,7 +19,7 @@ struct rows {
 struct snapshot {
 	struct buffer text;
 	struct rows process, system;
-	struct scan metadata, server; /* JSON objects; empty: absent */
+	struct scan metadata, server; /* JSON objects. Empty: absent */
 };
 
 static const char *const KEYS[] = {"metadata",       "server_info", "cloud_info", "process_metrics",

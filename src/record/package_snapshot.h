@@ -5,7 +5,7 @@
  *	 "process_metrics": [{"timestamp": ..., "memory_mib": ...}, ...], "system_metrics": [{...}, ...]}
  *
  * The snapshot may also be the "tracker" of the object that a Metaflow step stores. Rows are paired by
- * position, as in the package; a row without a partner is left out. If only one tracker has rows, they are
+ * position, as in the package. A row without a partner is left out. If only one tracker has rows, they are
  * the samples. The text is kept in memory.
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* Formats an error as one line, and takes over a caller's options; see problem.h. */
+/* Formats an error as one line, and takes over a caller's options. See problem.h. */
 #include "record/problem.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@ int problem_set(struct rt_problem *problem, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Copies the options of a caller, NULL: all zero, into a struct of `size` bytes; see base/sized.h. `least` is its size in version
+ * Copies the options of a caller, NULL: all zero, into a struct of `size` bytes. See base/sized.h. `least` is its size in version
  * 0.1, and `name` its name in the header. Returns 0, -EINVAL or -E2BIG. TAKE_OPTIONS() takes the struct's name and its last
  * member in version 0.1.
  */

@@ -1,4 +1,4 @@
-/* Reads a recording back; see reader.h. */
+/* Reads a recording back. See reader.h. */
 #include "record/reader.h"
 
 #include <errno.h>
@@ -361,7 +361,7 @@ static void swap_frames(struct record *record)
 
 int record_next(struct record *record, const struct frame **ret_frame)
 {
-	/* Keep the last sample for one more call; its memory then serves the sample after that. */
+	/* Keep the last sample for one more call. Its memory then serves the sample after that. */
 	swap_frames(record);
 	while (record->path_index < record->path_count) {
 		int result = record->pair.machine

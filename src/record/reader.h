@@ -2,7 +2,7 @@
  * Reads a recording back: its samples one by one, as frames, in constant memory.
  *
  * Input: JSON Lines, every CSV layout of every version (format/csv_columns.def) and the Python package's
- * snapshots; plain or gzip; several files in sequence (parts of one recording); files that are still being
+ * snapshots, plain or gzip. There may be several files in sequence (parts of one recording), and files that are still being
  * written. A CSV of the machine and one of the process are read side by side.
  *
  *	struct record_options options = {0};
@@ -40,7 +40,7 @@ struct record;
 
 /*
  * Returns -EBADMSG if a file is not a recording, -ENODATA if it is empty, -ENOENT and other errnos of
- * open(2). All files must exist; those after the first are opened in turn.
+ * open(2). All files must exist. Those after the first are opened in turn.
  */
 int record_open(const char *const *paths, size_t count, const struct record_options *options,
 		struct record **ret_record, struct rt_problem *problem);
@@ -48,10 +48,10 @@ void record_close(struct record *record);
 
 /*
  * Returns 1 for a sample, which is valid until the next call, 0 at the end, or a negative errno: see
- * record_problem(). A record that follows its file returns 0 if there is no further sample yet; the last sample stays valid.
+ * record_problem(). A record that follows its file returns 0 if there is no further sample yet. The last sample stays valid.
  */
 int record_next(struct record *record, const struct frame **ret_frame);
-/* Returns the text of the last sample in a JSON recording, without line end; empty in other formats. */
+/* Returns the text of the last sample in a JSON recording, without line end, or empty in other formats. */
 struct scan record_line(const struct record *record);
 const struct rt_problem *record_problem(const struct record *record);
 
@@ -68,7 +68,7 @@ size_t record_run(const struct record *record);
  */
 const struct frame *record_identity(const struct record *record);
 
-/* Returns the value of a scheduler's variable, such as SLURM_JOB_ID, in the rows of record_identity(); NULL if unset. */
+/* Returns the value of a scheduler's variable, such as SLURM_JOB_ID, in the rows of record_identity(), or NULL if unset. */
 const char *record_scheduler_value(const struct frame *identity, const char *name);
 
 struct record_damage {

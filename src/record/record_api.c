@@ -1,4 +1,4 @@
-/* Reads recordings by the names of their values; see resource_tracker_analysis.h. */
+/* Reads recordings by the names of their values. See resource_tracker_analysis.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Reads one file of a recording; see record_file.h. */
+/* Reads one file of a recording. See record_file.h. */
 #include "record/record_file.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Reads lines of runs; see run_lines.h. */
+/* Reads lines of runs. See run_lines.h. */
 #include "record/run_lines.h"
 
 #include <errno.h>

@@ -79,7 +79,7 @@ bool is_file_of_runs(const char *path);
 int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem);
 void run_lines_close(struct run_lines *lines);
 
-/* As run_lines_open(), in memory of its own, which is about 20 KiB; run_lines_free() closes and frees it. */
+/* As run_lines_open(), in memory of its own, which is about 20 KiB. run_lines_free() closes and frees it. */
 int run_lines_new(struct run_lines **ret_lines, const char *path, struct rt_problem *ret_problem);
 void run_lines_free(struct run_lines *lines); /* NULL is allowed. */
 /*
@@ -96,19 +96,19 @@ static inline void run_lines_cleanup(struct run_lines **lines)
 
 /* Adds the lines of one file to the sum of several. */
 void lines_left_out_add(struct lines_left_out *sum, const struct lines_left_out *more);
-/* "1 damaged line, and 2 lines of schema 9 (this program knows ...)"; nothing if no line was left out. */
+/* "1 damaged line, and 2 lines of schema 9 (this program knows ...)". Nothing if no line was left out. */
 void lines_left_out_text(struct buffer *out, const struct lines_left_out *lines);
 
 /* Reads the next whole line of a known schema: 1, 0 at the end, or a negative errno. */
 int run_lines_next(struct run_lines *lines);
 
-/* Reads one line that the caller has; its text must outlive the values. -EBADMSG: it is not a run's. */
+/* Reads one line that the caller has. Its text must outlive the values. -EBADMSG: it is not a run's. */
 int run_lines_read_text(struct run_lines *ret_lines, const char *text, size_t length);
 
 /* NaN: absent, or no number */
 double run_real(const struct run_lines *lines, unsigned key);
-/* The text with its escapes; empty if it is absent. */
+/* The text with its escapes, or empty if it is absent. */
 struct scan run_text(const struct run_lines *lines, unsigned key);
 bool run_text_is(const struct run_lines *lines, unsigned key, const char *text);
-/* A text in a map, such as a tag; false if it is absent. */
+/* A text in a map, such as a tag, or false if it is absent. */
 bool run_member(const struct run_lines *lines, unsigned key, const char *name, struct scan *ret_text);

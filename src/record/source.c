@@ -1,4 +1,4 @@
-/* Reads the bytes and lines of a file, plain or gzip; see source.h. */
+/* Reads the bytes and lines of a file, plain or gzip. See source.h. */
 #include "record/source.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * Reads the bytes and lines of one file, plain or gzip. It streams, so memory does not grow with the file.
  *
- * A gzip file may have several members (appended, or one per upload) and may be cut off anywhere; the bytes
+ * A gzip file may have several members (appended, or one per upload) and may be cut off anywhere. The bytes
  * decompressed before the cut are delivered. Bytes that a writer adds while we read are seen if they come
  * before we reach the end.
  */
@@ -30,7 +30,7 @@ struct source {
 	struct buffer window;     /* bytes read but not yet delivered, from `at` on */
 	size_t at;
 	bool ended;   /* the window gets no more bytes */
-	bool cut_off; /* a gzip member ended in the middle, or is damaged; or no text came any more */
+	bool cut_off; /* a gzip member ended in the middle, or is damaged, or no text came any more */
 	bool follows; /* the end of the file is not the end: more may come, and a line without its end waits for it */
 	size_t blank_bytes;  /* zeros, spaces and line ends since the last text */
 	int64_t line_number; /* of the last delivered line, from 1 */
@@ -46,7 +46,7 @@ struct source_line {
 int source_open(struct source *ret_source, const char *path, struct rt_problem *problem);
 /*
  * The same for a file or pipe to which a recorder still writes. A call that meets the end, or a pipe that is empty, delivers
- * what there is; the next call looks again.
+ * what there is. The next call looks again.
  */
 int source_follow(struct source *ret_source, const char *path, struct rt_problem *problem);
 void source_close(struct source *source);

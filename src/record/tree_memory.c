@@ -1,4 +1,4 @@
-/* Judges the memory figures of a sample; see tree_memory.h. */
+/* Judges the memory figures of a sample. See tree_memory.h. */
 #include "record/tree_memory.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@ enum memory_measure {
 	MEASURE_MACHINE,
 };
 
-/* Takes a process_memory_source or memory_peak_source; an absent one is MEASURE_UNKNOWN. */
+/* Takes a process_memory_source or memory_peak_source. An absent one is MEASURE_UNKNOWN. */
 enum memory_measure memory_measure(const char *source);
 const char *memory_measure_in_words(enum memory_measure measure);
 /* Returns a clause that describes a peak of this source. */

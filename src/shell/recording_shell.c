@@ -36,7 +36,7 @@ enum { EXIT_CANNOT_RUN = 126, ANCESTORS_MOST = 4096, OWN_WORDS = 13 };
 
 static const char DEFAULT_OUTPUT[] = ".resource-tracker/%n.%t.%p.jsonl";
 
-/* In a build tree this program is in src/shell; installed, in libexec/resource-tracker/shell. */
+/* In a build tree this program is in src/shell. Installed, in libexec/resource-tracker/shell. */
 static const char *const NEAR_RECORDER[] = {"../../", "../../../bin/", NULL};
 static const struct sister_program RECORDER = {"resource-tracker", NULL, NEAR_RECORDER, BIN_DIR};
 
@@ -137,7 +137,7 @@ static bool mark_step(struct root *root)
 	return setenv("TRACKER_SHELL_STEP", mark, 1) == 0;
 }
 
-/* The text behind -c, or NULL; ret_has_script tells whether the shell has a command or a script at all. */
+/* The text behind -c, or NULL. ret_has_script tells whether the shell has a command or a script at all. */
 static const char *command_of(char *const *argv, bool *ret_has_script)
 {
 	bool has_c = false;
@@ -217,7 +217,7 @@ static bool is_default(const char *template)
 	return length >= most && strcmp(template + length - most, DEFAULT_OUTPUT) == 0;
 }
 
-/* The folder of a template without "%%", or "."; false if another "%" is left in it. */
+/* The folder of a template without "%%", or ".", or false if another "%" is left in it. */
 static bool folder_of_program(const char *template, struct buffer *out)
 {
 	const char *slash = strrchr(template, '/');

@@ -1,4 +1,4 @@
-/* Names of steps; see step.h. */
+/* Names of steps. See step.h. */
 #include "shell/step.h"
 
 #include <fcntl.h>
@@ -124,7 +124,7 @@ static bool find_github(struct step *ret_step)
 	return true;
 }
 
-/* The user's own names come first; the recorder reads the same variables. */
+/* The user's own names come first. The recorder reads the same variables. */
 static void take_variable(const char *name, char *ret_text)
 {
 	const char *value = getenv(name);
@@ -157,7 +157,7 @@ void step_export(const struct step *step)
 	export_number("TRACKER_ATTEMPT", step->attempt);
 }
 
-/* Adds a name with the characters that are safe in a file name; all others become "_". */
+/* Adds a name with the characters that are safe in a file name. All others become "_". */
 static void add_safe(struct buffer *out, const char *name)
 {
 	static const char SAFE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=+-_";
@@ -179,7 +179,7 @@ static void cut_name(struct buffer *out, size_t start)
 	buffer_printf(out, "-%08x", hash);
 }
 
-/* "one.s=x"; of Nextflow, whose task contains the name of the job, "WORK__sample_50_". */
+/* "one.s=x", of Nextflow, whose task contains the name of the job, "WORK__sample_50_". */
 static void add_step(struct buffer *out, const struct step *step)
 {
 	size_t start = out->length;
@@ -201,7 +201,7 @@ static void add_step_host(struct buffer *out)
 	add_safe(out, host);
 }
 
-/* The end of the name without ".jsonl" or ".csv.gz"; NULL for a stream, and for a name that has its own %u. */
+/* The end of the name without ".jsonl" or ".csv.gz", or NULL for a stream, and for a name that has its own %u. */
 static const char *place_of_number(const char *template)
 {
 	const char *slash = strrchr(template, '/'), *name = slash ? slash + 1 : template;

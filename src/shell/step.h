@@ -19,14 +19,14 @@ struct step {
 	char job[STEP_NAME_BYTES];  /* "": unknown, as for task */
 	char task[STEP_NAME_BYTES]; /* the part of the job that runs again each time */
 	const char *orchestrator;   /* NULL: unknown */
-	/* The engine's request; "": unknown. */
+	/* The engine's request, "" if unknown. */
 	char cores[STEP_NUMBER_BYTES], memory_mib[STEP_NUMBER_BYTES], attempt[STEP_NUMBER_BYTES];
 };
 
 /* Reads the name in the text of a command. Returns false, and leaves ret_step alone, if the text names no step. */
 bool step_of_command(const char *text, struct step *ret_step);
 
-/* Reads the name in the text of Nextflow's .command.run; false as above. */
+/* Reads the name in the text of Nextflow's .command.run. False as above. */
 bool step_of_nextflow(const char *text, size_t length, struct step *ret_step);
 
 /* Fills ret_step from all places above. command is the text behind -c, or NULL. */
@@ -39,7 +39,7 @@ void step_find(const char *command, struct step *ret_step);
 void step_export(const struct step *step);
 
 /*
- * Writes the template of an output with %n (the step) and %h (the host) filled in; all else is left to the recorder. The name of
+ * Writes the template of an output with %n (the step) and %h (the host) filled in. All else is left to the recorder. The name of
  * a file gets a %u before its extension: two containers with a process 7 may share a folder, and a name may be used again.
  */
 void step_expand(const char *template, const struct step *step, struct buffer *out);

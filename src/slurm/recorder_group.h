@@ -6,6 +6,6 @@
  * group, and the limits of the job hold there. Recorders run in SCOPE/resource-tracker instead, beside all jobs. The group stays.
  *
  * Returns a descriptor of that group's cgroup.procs, where "0" moves the writer; -ENOENT if this process is in no step's group,
- * as on version 1, where slurmstepd is in none that Slurm kills; or another negative errno.
+ * as on version 1, where slurmstepd is in none that Slurm kills, or another negative errno.
  */
 int open_recorder_group(void);

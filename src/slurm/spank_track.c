@@ -74,7 +74,7 @@ static struct {
 	bool enabled;
 	const char *recorder;
 	const char *output;
-	const char *runs; /* TRACKER_RUNS of jobs that have none; NULL: none */
+	const char *runs; /* TRACKER_RUNS of jobs that have none, NULL for none */
 	const char *
 		interval; /* the shortest that a job may choose: the recorder runs outside the job's limit of CPU time */
 	int patience_ms; /* a recorder has this time to start */
@@ -140,7 +140,7 @@ struct task {
 	gid_t *groups;
 	int group_count;
 	uint32_t job, step, rank, local, node, total;
-	uint16_t cpus; /* of the step on this node; 0: unknown */
+	uint16_t cpus; /* of the step on this node, 0 if unknown */
 	char **job_environment;
 	char output[PATH_MAX], pid_text[16];
 	char *environment[VARIABLES_MOST];
@@ -178,7 +178,7 @@ static bool is_special(uint32_t step)
 	return step >= INTERACTIVE_STEP;
 }
 
-/* Fills in %j (job) and %s (step, or batch); the recorder fills in the rest. */
+/* Fills in %j (job) and %s (step, or batch). The recorder fills in the rest. */
 static bool fill_output(struct task *task)
 {
 	char step[16] = "batch";
@@ -248,7 +248,7 @@ static bool chooses_code(const char *variable)
 	return chooses;
 }
 
-/* The scheduler's variables and the user's settings of the recorder; those of the task are not in the job's environment yet. */
+/* The scheduler's variables and the user's settings of the recorder. Those of the task are not in the job's environment yet. */
 static void fill_environment(struct task *task)
 {
 	static const char *const OF_TASK[] = {
@@ -384,7 +384,7 @@ static int64_t now_ms(void)
 }
 
 /*
- * Waits for the byte of the recorder. False: it has ended, ret_reason is its line; or the folder of the job hangs, say. That is
+ * Waits for the byte of the recorder. False: it has ended. ret_reason is its line, or the folder of the job hangs, say. That is
  * waited for once, and hardly for the other tasks of the step.
  */
 static bool is_ready(int fd, char ret_reason[static REASON_BYTES])

@@ -1,4 +1,4 @@
-/* Aggregates one column of values; see aggregate.h. */
+/* Aggregates one column of values. See aggregate.h. */
 #include "table/aggregate.h"
 
 #include <errno.h>

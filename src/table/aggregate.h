@@ -32,7 +32,7 @@ struct aggregate {
 	double fraction; /* of a percentile */
 };
 
-/* Returns -EINVAL for an unknown aggregate; the problem lists the known ones. */
+/* Returns -EINVAL for an unknown aggregate. The problem lists the known ones. */
 int aggregate_find(const char *name, struct aggregate *ret_aggregate, struct rt_problem *problem);
 
 struct values {

@@ -1,4 +1,4 @@
-/* Computes quantiles in bounded memory; see quantile.h. */
+/* Computes quantiles in bounded memory. See quantile.h. */
 #include "table/quantile.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Writes real numbers in their shortest form; see table.h. */
+/* Writes real numbers in their shortest form. See table.h. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Reads a table of an SQLite file into memory; see sqlite_read.h. */
+/* Reads a table of an SQLite file into memory. See sqlite_read.h. */
 #include "table/sqlite_read.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Computes statistics of recordings and tables; see stats.h. */
+/* Computes statistics of recordings and tables. See stats.h. */
 #include "table/stats.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * The statistics of recordings and tables as a two-level map {column: {name: value}}; see
+ * The statistics of recordings and tables as a two-level map {column: {name: value}}. See
  * resource_tracker_analysis.h.
  */
 #pragma once
@@ -10,7 +10,7 @@
 #include "resource_tracker_internal.h"
 #include "table/aggregate.h"
 
-/* A list of entries; those of one column are neighbours. */
+/* A list of entries. Those of one column are neighbours. */
 struct stats_entry {
 	char *column;
 	char *name;

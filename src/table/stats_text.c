@@ -1,5 +1,5 @@
 /*
- * Writes statistics as text and JSON, reads them back, and combines those of several runs; see
+ * Writes statistics as text and JSON, reads them back, and combines those of several runs. See
  * resource_tracker_analysis.h.
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* A table of named columns; see resource_tracker_analysis.h. */
+/* A table of named columns. See resource_tracker_analysis.h. */
 #include "table/table.h"
 
 #include <errno.h>
@@ -340,7 +340,7 @@ int rt_table_slice(const rt_table *table, struct rt_slice slice, rt_table **ret_
 		return -ENOMEM;
 	while (result == 0 && (backwards ? at > stop : at < stop)) {
 		result = copy_table_row(part, table, (size_t)at);
-		/* The next step would pass the end; checking before it avoids an overflow. */
+		/* The next step would pass the end. Checking before it avoids an overflow. */
 		if (backwards ? slice.step < stop - at : slice.step > stop - at)
 			break;
 		at += slice.step;

@@ -20,7 +20,7 @@ void json_shortest_member(struct json_writer *json, const char *key, double valu
 /* Adds a cell as Python's str() prints it: None, 12, 2.5, text. */
 void cell_add_text(struct buffer *out, struct rt_value cell);
 
-/* Adds a cell as JSON; a number that is not finite becomes null. */
+/* Adds a cell as JSON. A number that is not finite becomes null. */
 void cell_add_json(struct buffer *out, struct rt_value cell);
 
 /* Returns an integer if the text is one and fits, else a real number, else an empty cell. */

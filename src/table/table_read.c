@@ -1,4 +1,4 @@
-/* Reads tables from CSV and from recordings; see resource_tracker_analysis.h. */
+/* Reads tables from CSV and from recordings. See resource_tracker_analysis.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Writes tables and statistics for people, fitted to a terminal; see resource_tracker_analysis.h. */
+/* Writes tables and statistics for people, fitted to a terminal. See resource_tracker_analysis.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static bool has_texts(const rt_table *table, size_t column)
 	return false;
 }
 
-/* Tells what the table does not show; nothing where all of it can be seen. */
+/* Tells what the table does not show. Nothing where all of it can be seen. */
 static void add_sizes(struct buffer *out, const rt_table *table, size_t shown, size_t left_out)
 {
 	size_t rows = rt_table_row_count(table), columns = rt_table_column_count(table), times = 0;

@@ -1,4 +1,4 @@
-/* Writes tables as text: for people, CSV, JSON; see resource_tracker_analysis.h. */
+/* Writes tables as text: for people, CSV, JSON. See resource_tracker_analysis.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Formats amounts for people; see units.h. */
+/* Formats amounts for people. See units.h. */
 #include "table/units.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ void add_size_of_mib(struct buffer *out, double mib)
 	add_size(out, mib * 1024 * 1024, RT_SIZE_AUTO);
 }
 
-/* "2 h 5 min": two units; the second is left out if it is 0. */
+/* "2 h 5 min": two units. The second is left out if it is 0. */
 static void add_two_units(struct buffer *out, int64_t larger, const char *larger_unit, int64_t smaller,
 			  const char *smaller_unit)
 {

@@ -19,11 +19,11 @@ void add_duration(struct buffer *out, double secs);
 /* At most three significant digits, without an exponent: "0.031", "2.39", "17.5", "1200" */
 void add_figure(struct buffer *out, double value);
 
-/* One block character for each value from 0 to `most`: " ▁▂▃▄▅▆▇█"; a blank for an absent one (NaN). */
+/* One block character for each value from 0 to `most`: " ▁▂▃▄▅▆▇█". A blank for an absent one (NaN). */
 void add_sparkline(struct buffer *out, const double *values, size_t count, double most);
 
-/* An amount in a unit of the catalogue: "1.5 GiB" of MiB, "3.2 ms" of s, "1.96 cores", "12.5 %"; a bare number without a unit. */
+/* An amount in a unit of the catalogue: "1.5 GiB" of MiB, "3.2 ms" of s, "1.96 cores", "12.5 %". A bare number without a unit. */
 void add_amount(struct buffer *out, double value, const char *unit);
 
-/* The catalogue's unit of a column of a recording; "" if it has none, or is unknown. */
+/* The catalogue's unit of a column of a recording, or "" if it has none, or is unknown. */
 const char *unit_of_column(const char *name);

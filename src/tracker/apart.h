@@ -1,4 +1,4 @@
-/* The calls of a tracker whose samples another process takes; see rt_config_set_apart(). The tracker's lock is held. */
+/* The calls of a tracker whose samples another process takes. See rt_config_set_apart(). The tracker's lock is held. */
 #pragma once
 
 #include "remote/remote_message.h"

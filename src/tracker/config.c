@@ -1,4 +1,4 @@
-/* The settings of a tracker: from names and texts to checked fields; see config.h and options/settings.def. */
+/* The settings of a tracker: from names and texts to checked fields. See config.h and options/settings.def. */
 #include "tracker/config.h"
 
 #include <errno.h>
@@ -220,7 +220,7 @@ static int set_gpus(struct rt_config *config, const struct setting *setting, con
 
 /* ---- lists ----------------------------------------------------------------------------------------- */
 
-/* Makes room for one more element; NULL without memory, and then nothing has changed. */
+/* Makes room for one more element. NULL without memory: then nothing has changed. */
 static void *grow_list(void *list_field, size_t count, size_t element_size)
 {
 	void **list = list_field;
@@ -589,7 +589,7 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 
 	if (!copy)
 		return -ENOMEM;
-	/* Copies the numbers; texts and lists start empty, so that an incomplete copy can be freed. */
+	/* Copies the numbers. Texts and lists start empty, so that an incomplete copy can be freed. */
 	*copy = *config;
 	copy->outputs = NULL;
 	copy->tags = NULL;

@@ -1,8 +1,8 @@
 /*
  * The settings of a tracker, as plain typed fields behind rt_config_set().
  *
- * Every value is checked when it is set, so the fields can be trusted. Texts and lists belong to the config;
- * a text that was not set, or was set to nothing, is NULL.
+ * Every value is checked when it is set, so the fields can be trusted. Texts and lists belong to the config.
+ * A text that was not set, or was set to nothing, is NULL.
  *
  * Options that concern the command alone (where samples go by default, waiting for descendants, warnings,
  * help) are not settings: see src/options/settings.def, which makes the fields as well.
@@ -54,16 +54,16 @@ struct rt_config {
 	size_t variable_count;
 
 	/* the job itself, from rt_config_set_command() */
-	char **argv; /* NULL-terminated; NULL: unknown */
+	char **argv; /* NULL-terminated, NULL if unknown */
 	size_t argc;
 	bool own_process; /* which only records */
 	bool apart;       /* another process will do the recording */
 
-	/* number among processes that were started together, from the launcher's environment; -1: none */
+	/* number among processes that were started together, from the launcher's environment, -1 for none */
 	int64_t rank;
 
 	struct buffer
-		given; /* all given settings, for another process: name, value, each with a NUL; not copied */
+		given; /* all given settings, for another process: name, value, each with a NUL, not copied */
 	struct buffer message; /* rt_config_message() */
 };
 
@@ -74,7 +74,7 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy);
 const char *config_variable(const struct rt_config *config, const char *name);
 
 /*
- * The environment with those variables, for exec. Free the returned block; its texts belong to the config and
+ * The environment with those variables, for exec. Free the returned block. Its texts belong to the config and
  * the process.
  */
 char **config_environment(const struct rt_config *config);
@@ -82,7 +82,7 @@ char **config_environment(const struct rt_config *config);
 /* As csv_layout.h names it. */
 const char *config_csv_layout_name(const struct rt_config *config);
 
-/* The vendor's word; NULL: any. */
+/* The vendor's word. NULL: any. */
 const char *config_gpu_vendor_name(const struct rt_config *config);
 
 /* Replaces the message with one line and returns `error`. Control characters become '?'. */

@@ -1,6 +1,6 @@
 /*
- * Variables that a tracker reads from the environment, and those that it passes to the programs it starts;
- * see config.h.
+ * Variables that a tracker reads from the environment, and those that it passes to the programs it starts.
+ * See config.h.
  */
 #include <errno.h>
 #include <stdlib.h>

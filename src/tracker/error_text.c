@@ -9,7 +9,7 @@ const char *rt_error_text(const char *call, int error) __attribute__((weak));
 
 /* The first row that has the call, or has no calls, and the error. */
 static const struct {
-	const char *calls; /* with a blank behind each; NULL: any */
+	const char *calls; /* with a blank behind each. NULL: any */
 	int error;
 	const char *text;
 } ERROR_TEXTS[] = {

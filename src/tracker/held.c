@@ -1,4 +1,4 @@
-/* A tracker holds its lock for a call, and its sources until it lets them go; see tracker.h. */
+/* A tracker holds its lock for a call, and its sources until it lets them go. See tracker.h. */
 #include <pthread.h>
 #include <unistd.h>
 

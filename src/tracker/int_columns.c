@@ -1,4 +1,4 @@
-/* Rows of integers, kept by column in little memory; see int_columns.h. */
+/* Rows of integers, kept by column in little memory. See int_columns.h. */
 #include "tracker/int_columns.h"
 
 #include <endian.h>
@@ -152,7 +152,7 @@ static void pack_column(const struct packed_column *column, const int64_t *value
 	}
 }
 
-/* The open rows as a page; NULL without memory. */
+/* The open rows as a page, or NULL without memory. */
 static struct int_page *pack_open_rows(const struct int_columns *columns)
 {
 	size_t head = sizeof(struct int_page) + columns->column_count * sizeof(struct packed_column);
@@ -207,7 +207,7 @@ static bool make_column_room(struct int_columns *columns)
 	return true;
 }
 
-/* Without memory the oldest page makes room for the newest; without any page, the open rows are lost. */
+/* Without memory the oldest page makes room for the newest. Without any page, the open rows are lost. */
 static void close_page(struct int_columns *columns)
 {
 	struct int_page *page = pack_open_rows(columns);

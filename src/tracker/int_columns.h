@@ -1,8 +1,8 @@
 /*
  * Rows of integers, kept by column in little memory: the samples of a day in a few MiB.
  *
- * Rows are added at the end and dropped at the front, so that a row keeps its number. The newest ones lie open;
- * each full page of them is packed, a column at a time, as offsets from the least value or as offsets between
+ * Rows are added at the end and dropped at the front, so that a row keeps its number. The newest ones lie open.
+ * Each full page of them is packed, a column at a time, as offsets from the least value or as offsets between
  * neighbours from the least of those, whichever takes fewer bits: a column that does not change, or that grows
  * evenly, takes none. A page can be read without touching another.
  */
@@ -31,7 +31,7 @@ struct int_columns {
 	size_t bytes; /* of memory in all */
 };
 
-/* 0 or -ENOMEM; int_columns_done() may follow in either case. */
+/* 0 or -ENOMEM. int_columns_done() may follow in either case. */
 int int_columns_init(struct int_columns *columns, size_t column_count, int64_t keep);
 void int_columns_done(struct int_columns *columns);
 
@@ -39,7 +39,7 @@ void int_columns_done(struct int_columns *columns);
 void int_columns_add(struct int_columns *columns, const int64_t *values);
 
 /*
- * Up to `count` values of a column from row `first` on, as many as lie in one page. Returns how many; 0 when there
+ * Up to `count` values of a column from row `first` on, as many as lie in one page. Returns how many, or 0 when there
  * is no such row.
  */
 size_t int_columns_read(const struct int_columns *columns, size_t column, int64_t first, size_t count,

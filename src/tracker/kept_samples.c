@@ -1,4 +1,4 @@
-/* The samples of a tracker by column; see kept_samples.h and the header of the library. */
+/* The samples of a tracker by column. See kept_samples.h and the header of the library. */
 #include "tracker/kept_samples.h"
 
 #include <errno.h>
@@ -288,7 +288,7 @@ RUNS_ONCE int tracker_open_history(struct rt_tracker *tracker, struct rt_config 
 	unmatched = selection_unmatched(globs, count);
 	if (unmatched)
 		return config_fail(config, -EINVAL, "history: no metric matches '%s'", unmatched);
-	/* An empty list would match every metric; an empty glob matches none. */
+	/* An empty list would match every metric. An empty glob matches none. */
 	globs[0] = count ? globs[0] : none;
 	selection_init(&selection, false, false, globs, count ? count : 1);
 	if (kept_samples_open(&tracker->kept, tracker->config->history_samples, asked ? &selection : NULL,
@@ -303,10 +303,10 @@ RUNS_ONCE int tracker_open_history(struct rt_tracker *tracker, struct rt_config 
 struct reading {
 	ssize_t column;
 	double scale, factor; /* value = integer / scale x factor */
-	int decimals;         /* rounded to this many; -1: needs no rounding */
+	int decimals;         /* rounded to this many. -1: needs no rounding */
 };
 
-/* Decimals to which a metric is rounded on reading; -1 if its steps are those decimals, or KiB. */
+/* Decimals to which a metric is rounded on reading, or -1 if its steps are those decimals, or KiB. */
 static int decimals_of(const struct kept_column *column)
 {
 	return column->scale == SECTORS_PER_GB || column->scale == STEPS_OF_TIME

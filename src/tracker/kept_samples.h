@@ -18,8 +18,8 @@ struct kept_column {
 	enum row_kind kind;
 	size_t offset;              /* in the typed row */
 	double scale;               /* integer = value x scale */
-	struct metric_place *place; /* which one, where a sample may have several; NULL: only one */
-	char *name;                 /* with its brackets, as the caller wrote it; NULL: without brackets */
+	struct metric_place *place; /* which one, where a sample may have several. NULL: only one */
+	char *name;                 /* with its brackets, as the caller wrote it. NULL: without brackets */
 };
 
 struct kept_samples {
@@ -38,7 +38,7 @@ struct kept_names {
 };
 
 /*
- * `selection` says which metrics to keep; NULL: those of the CSV layouts. The time stamps and the number of
+ * `selection` says which metrics to keep. NULL: those of the CSV layouts. The time stamps and the number of
  * each sample are always kept. Returns 0 or -ENOMEM.
  */
 int kept_samples_open(struct kept_samples *kept, int64_t keep, const struct selection *selection,

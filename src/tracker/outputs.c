@@ -138,7 +138,7 @@ static void tell_of_repair(struct rt_tracker *tracker, const struct tracker_outp
 	tracker_warn(tracker, message);
 }
 
-/* Returns the record as it is written: tracker->line, or the same compressed; NULL: memory is exhausted. */
+/* Returns the record as it is written: tracker->line, or the same compressed. NULL: memory is exhausted. */
 static const struct buffer *record_of_line(struct rt_tracker *tracker, const struct tracker_output *output)
 {
 	const struct buffer *record = &tracker->line;

@@ -214,7 +214,7 @@ int64_t rt_next_sample_ns(struct rt_tracker *tracker)
 	return due_ns;
 }
 
-/* Moves the grid past `now`. Ticks without a sample are counted; they are not made up for. */
+/* Moves the grid past `now`. Ticks without a sample are counted. They are not made up for. */
 static void advance_deadline(struct rt_tracker *tracker, int64_t now_ns)
 {
 	int64_t interval_ns = tracker->config->interval_ns;

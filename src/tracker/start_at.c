@@ -1,4 +1,4 @@
-/* Parses a point in time as people write it; see start_at.h. */
+/* Parses a point in time as people write it. See start_at.h. */
 #include "tracker/start_at.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static bool calendar_day(struct scan *text, struct tm *tm)
 	return tm->tm_mon >= 0 && tm->tm_mday >= 1;
 }
 
-/* "Z", "+01:00", "-0530"; nothing: local time. */
+/* "Z", "+01:00", "-0530". Nothing: local time. */
 static bool scan_zone(struct scan *text, bool *ret_local, int *ret_offset_secs)
 {
 	int hours, minutes = 0;

@@ -1,4 +1,4 @@
-/* The recorder's part of streaming; see streaming.h. */
+/* The recorder's part of streaming. See streaming.h. */
 #include "tracker/streaming.h"
 
 #include <errno.h>
@@ -30,10 +30,10 @@ enum { LONGEST_MESSAGE = 2 << 20 /* an answer of the server */, NUMBER_SIZE = 32
 
 static const char TOKEN[] = "SENTINEL_API_TOKEN";
 
-/* Where a destination that must be named is named; texts of the others are empty. */
+/* Where a destination that must be named is named. Texts of the others are empty. */
 static const struct destination_words {
 	const char *suffix; /* of names in the spool */
-	const char *option; /* of the follower; NULL: none */
+	const char *option; /* of the follower, NULL for none */
 	const char *typed;  /* the option of `upload` */
 } DESTINATIONS[] = {[STREAM_AUTO] = {"", NULL, ""},
 #define ROW(id, word, ...) [id] = {"." word, "--stream=" word, "--stream " word " "},

@@ -1,4 +1,4 @@
-/* Texts that live as long as their tracker; see texts.h. */
+/* Texts that live as long as their tracker. See texts.h. */
 #include "tracker/texts.h"
 
 #include <errno.h>

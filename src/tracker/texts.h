@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct texts {
-	char **slots; /* a power of two, linear probing; NULL: free */
+	char **slots; /* a power of two, linear probing. NULL: free */
 	size_t size, count;
 };
 

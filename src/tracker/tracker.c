@@ -228,7 +228,7 @@ static int open_here(rt_config *config, rt_tracker **ret_tracker)
 		return config_fail(config, error, "out of memory");
 	}
 	tracker_start_grid(tracker);
-	/* A wrapper starts its job first; it calls tracker_prepare() later. */
+	/* A wrapper starts its job first. It calls tracker_prepare() later. */
 	if (!tracker->config->argc)
 		tracker_prepare(tracker);
 	own_cost_end(&tracker->own_cost, &tracker->root);
@@ -485,7 +485,7 @@ int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
 
 /*
  * In a forked child, memory is a copy that may have been made in the middle of a sample: do not use it. The
- * parent's files must not be flushed or unlocked from here; only close the descriptors.
+ * parent's files must not be flushed or unlocked from here, only close the descriptors.
  */
 static void close_in_child(struct rt_tracker *tracker)
 {

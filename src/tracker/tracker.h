@@ -42,7 +42,7 @@ struct rt_tracker {
 	_Atomic int callers;    /* threads that wait for the lock, or for a sample */
 	pid_t owner;            /* the process that opened it; a forked child only frees memory */
 
-	struct remote_client *apart; /* the process that samples instead of this one; NULL: none */
+	struct remote_client *apart; /* the process that samples instead of this one, NULL for none */
 
 	struct rt_config *config;
 	struct root root;
@@ -58,9 +58,9 @@ struct rt_tracker {
 	struct run_facts facts;
 	char run_id[UUID_TEXT_BYTES];
 	char host_name[256];
-	char *folder;                      /* the current one; NULL: unknown, or no command */
+	char *folder;                      /* the current one, NULL if unknown, or no command */
 	char attached[PROGRAM_NAME_BYTES]; /* executable of the process that is attached to */
-	char program[PROGRAM_NAME_BYTES];  /* the run's name; "": unknown */
+	char program[PROGRAM_NAME_BYTES];  /* the run's name, "" if unknown */
 	char *command_json;
 	struct name_value *tags;
 	struct name_value scheduler[SCHEDULER_NAMES_MOST];
@@ -160,10 +160,10 @@ int tracker_add_spool(struct rt_tracker *tracker, const char *path);
 /* Closes that output and removes its file. */
 void tracker_remove_spool(struct rt_tracker *tracker);
 void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame);
-/* The last flush. `patience_ns` is the time for slow readers; lost samples become a warning. */
+/* The last flush. `patience_ns` is the time for slow readers. Lost samples become a warning. */
 void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns);
 void tracker_close_outputs(struct rt_tracker *tracker);
-/* Closes the files alone; their names stay known. */
+/* Closes the files alone. Their names stay known. */
 void tracker_close_targets(struct rt_tracker *tracker);
 /* Whether the user named outputs and all of them have lost their reader. */
 bool tracker_outputs_gone(const struct rt_tracker *tracker);

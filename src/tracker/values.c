@@ -292,7 +292,7 @@ static int give_text(struct buffer *buffer, char **ret_text)
 	return 0;
 }
 
-/* A text that another process makes; the lock is held and is released. */
+/* A text that another process makes. The lock is held and is released. */
 static int text_there(struct rt_tracker *tracker, enum remote_question question, char **ret_text)
 {
 	int error = apart_text(tracker, question, 0, ret_text);

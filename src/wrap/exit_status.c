@@ -1,4 +1,4 @@
-/* Ending as the job ended; see wrap.h. */
+/* Ending as the job ended. See wrap.h. */
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,7 +20,7 @@ static void die_of(int signo)
 	struct sigaction die = {.sa_handler = SIG_DFL};
 
 	/*
-	 * A core limit of 0 does not stop a core that the kernel pipes to a handler; being undumpable does.
+	 * A core limit of 0 does not stop a core that the kernel pipes to a handler. Being undumpable does.
 	 */
 	setrlimit(RLIMIT_CORE, &NO_CORE);
 	prctl(PR_SET_DUMPABLE, 0);

@@ -79,7 +79,7 @@ static void restore_timer(int which, struct itimerval timer, int64_t elapsed_ns)
 
 	if (!left_ns)
 		return;
-	/* Only ITIMER_REAL would have run on since it was captured; the other two count CPU time. */
+	/* Only ITIMER_REAL would have run on since it was captured. The other two count CPU time. */
 	if (which == ITIMER_REAL)
 		left_ns = left_ns > elapsed_ns + NSEC_PER_USEC ? left_ns - elapsed_ns : NSEC_PER_USEC;
 	timer.it_value.tv_sec = left_ns / NSEC_PER_SEC;

@@ -3,7 +3,7 @@
  *
  * The sender counts: `timeout` and batch schedulers signal first the tracker, then its process group. So a
  * signal is judged only after its sender had time for the second call. A sender that sleeps or has exited is
- * done; a sender that keeps running gets a few milliseconds.
+ * done. A sender that keeps running gets a few milliseconds.
  *
  * The witness counts: each signal that it got covers one signal that the tracker got. The difference between
  * the two is its credit.
@@ -63,7 +63,7 @@ bool sender_is_done(const struct wrap *wrap, struct undecided *signal, int64_t n
 	if (look->peek.threads > 1)
 		return waited_ns >= UNSEEN_SENDER_LIMIT_NS;
 	/*
-	 * Count completed sleeps only. A sleep that still lasts shows that the sender is done; a completed
+	 * Count completed sleeps only. A sleep that still lasts shows that the sender is done. A completed
 	 * one also separates this signal from the next that it sends.
 	 */
 	sleeps = look->peek.switches - (look->peek.state != 'R');

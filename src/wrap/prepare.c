@@ -1,4 +1,4 @@
-/* Prepares this process for wrapping; see wrap.h. */
+/* Prepares this process for wrapping. See wrap.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -44,7 +44,7 @@ struct sighting {
 struct shared_page {
 	_Atomic uint32_t asked;    /* questions that the tracker put to the witness */
 	_Atomic uint32_t answered; /* last question before which it had taken all pending signals */
-	_Atomic pid_t stopped_job; /* job to watch while we are stopped; 0: none */
+	_Atomic pid_t stopped_job; /* job to watch while we are stopped, 0 for none */
 	_Atomic int exec_error;    /* written by the job if its exec failed */
 	struct sighting sightings[LAST_SIGNAL + 1];
 };
@@ -59,7 +59,7 @@ struct undecided {
 	int64_t seen_ns;
 	int64_t quiet_ns;      /* time before it came at which no signal was undecided or pending */
 	int64_t drained_ns;    /* time before it came at which no signal was pending */
-	int64_t sender_sleeps; /* its sender's completed sleeps at the first look; -1: not looked at */
+	int64_t sender_sleeps; /* its sender's completed sleeps at the first look. -1: not looked at */
 	uint32_t question;
 	int64_t asked_ns;  /* 0: its sender may still send it to the process group */
 	bool sender_slept; /* since the first look */
@@ -88,7 +88,7 @@ struct wrap {
 	int64_t drained_ns;
 
 	pid_t job;            /* 0: none, or reaped */
-	int64_t continued_ns; /* when SIGCONT came; 0: nothing to do */
+	int64_t continued_ns; /* when SIGCONT came. 0: nothing to do */
 	uint32_t continued_question;
 	int64_t continue_settled_ns;
 	bool job_ended;

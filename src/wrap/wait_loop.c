@@ -1,4 +1,4 @@
-/* Waits for the job: one loop that sleeps until a signal or the next deadline; see wrap.h. */
+/* Waits for the job: one loop that sleeps until a signal or the next deadline. See wrap.h. */
 #include <errno.h>
 #include <string.h>
 

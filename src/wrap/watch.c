@@ -112,7 +112,7 @@ static int wait_for_signal(struct watch *watch, int64_t until_ns)
 		if (SIGNAL_BIT(signo) & watch->honoured)
 			return signo;
 		/*
-		 * If SIGINT was ignored at the start (a background job of a script), Ctrl-C does not count;
+		 * If SIGINT was ignored at the start (a background job of a script), Ctrl-C does not count.
 		 * kill -INT does.
 		 */
 		if (signo == SIGINT && info.si_code <= 0)

@@ -7,7 +7,7 @@
  * signal that the witness got, the job got. A signal that the witness did not get was for the tracker alone, and the
  * tracker forwards it.
  *
- * Example: `timeout 5 resource-tracker ./job`. timeout (100) leads the process group; the tracker (101), the witness
+ * Example: `timeout 5 resource-tracker ./job`. timeout (100) leads the process group. The tracker (101), the witness
  * (102) and the job (103) are in it. `sent` is the witness's count of SIGTERM, `used` the number of those that the
  * tracker has matched with a signal of its own (credits_used). The times are microseconds, as an example:
  *

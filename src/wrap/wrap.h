@@ -13,7 +13,7 @@
  * A command that attaches or watches the host calls wrap_prepare() and wrap_watch().
  *
  * Times are CLOCK_MONOTONIC in nanoseconds. Functions return 0 or a negative errno unless they say otherwise.
- * Call all of them from the thread that called wrap_prepare(); hooks run in that thread, too. No signal
+ * Call all of them from the thread that called wrap_prepare(). Hooks run in that thread, too. No signal
  * handler is installed. Threads and helper processes that are started after wrap_prepare() inherit a mask in
  * which all forwarded signals are blocked.
  */
@@ -70,7 +70,7 @@ struct wrap_job {
 	char *const *argv; /* as for execvp(): uses PATH, and runs a file without #! with sh */
 	const char *const
 		*environment; /* "NAME=value" additions or replacements, NULL-terminated; may be NULL */
-	int cgroup_fd;        /* cgroup v2 directory to start in, where the kernel can; 0: none */
+	int cgroup_fd;        /* cgroup v2 directory to start in, where the kernel can, 0 for none */
 	int (*in_child)(void *context); /* before exec, async-signal-safe; negative errno: no exec */
 	void *context;
 };
@@ -100,7 +100,7 @@ struct wrap_signal {
 	int signo;
 	pid_t sender; /* 0: the kernel, or a process of another PID namespace */
 	int64_t seen_ns;
-	bool forwarded; /* by the tracker; false: it reached the job with its process group */
+	bool forwarded; /* by the tracker. false: it reached the job with its process group */
 };
 
 /* Called by the loops. Members may be NULL, except that next_deadline_ns and tick go together. */
@@ -137,7 +137,7 @@ struct wrap_end {
 };
 
 /*
- * Waits until the job ends; forwards signals, mirrors the job's stops, and reaps every orphan that comes to
+ * Waits until the job ends. Forwards signals, mirrors the job's stops, and reaps every orphan that comes to
  * this process. When it returns, every child that was dead by then has been reaped. With `wait_descendants`
  * it continues until no descendant is left or until SIGHUP, SIGINT, SIGQUIT or SIGTERM arrives.
  */
