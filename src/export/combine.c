@@ -64,17 +64,6 @@ static bool is_number(const struct metric *metric)
 	return (metric->type == TYPE_REAL || metric->type == TYPE_COUNT) && metric->nature != RAW;
 }
 
-static bool is_change(const struct metric *metric)
-{
-	return metric->nature == DELTA || metric->nature == SUM_OF_DELTAS;
-}
-
-static bool is_rate(const struct metric *metric)
-{
-	return metric->nature == RATE_WINDOWED || metric->nature == RATE_EXACT ||
-	       metric->nature == SUM_OF_RATES;
-}
-
 static double value_of(const struct row *row, const struct metric *metric, size_t index)
 {
 	if (field_absent(row, metric->type, metric_offset(index)))
@@ -179,7 +168,7 @@ static void take_frame(struct part *part)
 			cell->last = value;
 			if (isnan(value))
 				continue;
-			cell->sum += is_rate(metric) ? value * secs : value;
+			cell->sum += metric_is_rate(metric) ? value * secs : value;
 			cell->secs += secs > 0 ? secs : 0;
 		}
 	}
@@ -196,9 +185,9 @@ static void begin_tick(struct part *part)
 
 static double share_of_cell(const struct cell *cell, const struct metric *metric)
 {
-	if (is_change(metric))
+	if (metric_is_change(metric))
 		return isnan(cell->last) && cell->secs <= 0 ? (double)NAN : cell->sum;
-	return is_rate(metric) && cell->secs > 0 ? cell->sum / cell->secs : cell->last;
+	return metric_is_rate(metric) && cell->secs > 0 ? cell->sum / cell->secs : cell->last;
 }
 
 static double value_in(const struct combination *combination, size_t part, size_t kind, size_t index)

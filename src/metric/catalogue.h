@@ -76,6 +76,17 @@ struct metric {
 	unsigned counted_offset; /* of a sum of changes: the field that is 1 in rows that are part of it */
 };
 
+static inline bool metric_is_change(const struct metric *metric)
+{
+	return metric->nature == DELTA || metric->nature == SUM_OF_DELTAS;
+}
+
+static inline bool metric_is_rate(const struct metric *metric)
+{
+	return metric->nature == RATE_WINDOWED || metric->nature == RATE_EXACT ||
+	       metric->nature == SUM_OF_RATES;
+}
+
 struct row_description {
 	const char *name; /* of the kind */
 	const char *key;

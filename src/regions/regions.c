@@ -115,12 +115,9 @@ static enum measure_holds held_by(const char *column)
 	if (record_column_find(column, &place, NULL) < 0)
 		return HOLDS_MOMENT;
 	metric = metric_place_metric(&place);
-	if (metric->nature == DELTA || metric->nature == SUM_OF_DELTAS)
+	if (metric_is_change(metric))
 		return HOLDS_AMOUNT;
-	return metric->nature == RATE_EXACT || metric->nature == RATE_WINDOWED ||
-			       strcmp(metric->unit, "GPUs") == 0
-		       ? HOLDS_LEVEL
-		       : HOLDS_MOMENT;
+	return metric_is_rate(metric) || strcmp(metric->unit, "GPUs") == 0 ? HOLDS_LEVEL : HOLDS_MOMENT;
 }
 
 static int begin_measures(rt_regions *regions, size_t most)

@@ -27,9 +27,9 @@ static enum series_join join_of(const struct metric *metric)
 {
 	static const char *const SHARES[] = {"%", "W", "GPUs"};
 
-	if (metric->nature == DELTA || metric->nature == SUM_OF_DELTAS)
+	if (metric_is_change(metric))
 		return JOIN_SUM;
-	if (metric->nature == RATE_WINDOWED || metric->nature == RATE_EXACT)
+	if (metric_is_rate(metric))
 		return JOIN_MEAN;
 	for (size_t i = 0; i < ARRAY_SIZE(SHARES); i++)
 		if (strcmp(metric->unit, SHARES[i]) == 0)
