@@ -390,7 +390,7 @@ RT_API int rt_next_warning(rt_tracker *tracker, char *ret_text, size_t size);
  *
  * Memory: 2 KiB for each column at first, then at most 8 bytes for each sample and column. It is usually less
  * than one byte, because samples are packed in pages of 256: a column that does not change takes nearly
- * nothing. The 86,400 samples of a day took 1.6 to 2.0 MiB, 19 to 25 bytes each, on a machine with two cores
+ * nothing. The 86,400 samples of a day took 1.6 to 3.1 MiB, 19 to 37 bytes each, on a machine with two cores
  * and one disk (`bench/run build history`). If memory runs out, the oldest samples are dropped, never the
  * newest.
  */
