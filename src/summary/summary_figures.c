@@ -33,26 +33,26 @@ static struct run_end_row no_end(void)
 	return end;
 }
 
-static struct told work_out(const struct run_facts *summary, const struct run_end_row *none)
+static struct told work_out(const struct run_facts *facts, const struct run_end_row *none)
 {
-	const struct frame *identity = record_identity(summary->record);
+	const struct frame *identity = record_identity(facts->record);
 	const struct run_end_row *end = FIRST(identity, run_end);
-	struct idle_gpus idle = summary_gpus_idle(summary->gpus, summary->tracked);
+	struct idle_gpus idle = summary_gpus_idle(facts->gpus, facts->tracked);
 
 	buffer_done(&idle.names);
 	return (struct told){
 		.start = FIRST(identity, run_start),
 		.end = end ? end : none,
 		.has_end = end != NULL,
-		.of = summary->tracked ? "job" : "machine",
-		.cores = summary->tracked ? &summary->cores : &summary->host_cores,
-		.memory = summary->tracked ? &summary->memory : &summary->host_memory,
-		.time = summary_cpu_time(summary),
-		.core_limit = summary_core_limit(summary),
-		.memory_limit = summary_memory_limit(summary),
-		.peak = summary_memory_peak(summary),
-		.network = summary_network(summary),
-		.oom = summary_oom(summary),
+		.of = facts->tracked ? "job" : "machine",
+		.cores = facts->tracked ? &facts->cores : &facts->host_cores,
+		.memory = facts->tracked ? &facts->memory : &facts->host_memory,
+		.time = summary_cpu_time(facts),
+		.core_limit = summary_core_limit(facts),
+		.memory_limit = summary_memory_limit(facts),
+		.peak = summary_memory_peak(facts),
+		.network = summary_network(facts),
+		.oom = summary_oom(facts),
 		.idle_gpus = idle.count,
 	};
 }
@@ -89,11 +89,11 @@ static struct figure_value value_of_FLAG(bool value)
 	return value_of_REAL(value);
 }
 
-static void find_values(const struct run_facts *summary,
+static void find_values(const struct run_facts *facts,
 			struct figure_value ret_values[static RUN_FIGURE_COUNT])
 {
 	const struct run_end_row none = no_end();
-	const struct told told = work_out(summary, &none);
+	const struct told told = work_out(facts, &none);
 
 #define FIGURE(group, name, kind, decimals, value, ...) \
 	ret_values[FIGURE_##group##_##name] = value_of_##kind(value);
@@ -112,20 +112,20 @@ static struct rt_value cell_of_figure(const struct run_figure *figure, const str
 	return (struct rt_value){.type = RT_TYPE_COUNT, .count = count_of_real(value->number + 0.5)};
 }
 
-void summary_values(const struct run_facts *summary, struct rt_value ret_values[static RUN_FIGURE_COUNT])
+void summary_values(const struct run_facts *facts, struct rt_value ret_values[static RUN_FIGURE_COUNT])
 {
 	struct figure_value values[RUN_FIGURE_COUNT];
 
-	find_values(summary, values);
+	find_values(facts, values);
 	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
 		ret_values[i] = cell_of_figure(&RUN_FIGURES[i], &values[i]);
 }
 
-void summary_numbers(const struct run_facts *summary, double ret_numbers[static RUN_FIGURE_COUNT])
+void summary_numbers(const struct run_facts *facts, double ret_numbers[static RUN_FIGURE_COUNT])
 {
 	struct figure_value values[RUN_FIGURE_COUNT];
 
-	find_values(summary, values);
+	find_values(facts, values);
 	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
 		ret_numbers[i] = values[i].number;
 }
