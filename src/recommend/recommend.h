@@ -23,6 +23,7 @@
 #include "verdict/run_summary.h"
 #include "record/problem.h"
 #include "record/run_lines.h"
+#include "table/units.h"
 
 enum { NOTES_MOST = 32, NOTE_BYTES = 240 };
 
@@ -136,13 +137,6 @@ struct rt_advice {
 void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* An amount inside a sentence. */
-struct amount {
-	char text[40];
-};
-struct amount amount_of(double value, void (*add)(struct buffer *out, double value));
-/* Formats MiB for people. */
-struct amount amount_of_mib(double mib);
 /* "last run", "last 12 runs" */
 struct amount backtest_runs(const struct backtest *backtest);
 

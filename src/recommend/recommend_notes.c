@@ -32,28 +32,6 @@ void advice_note(struct rt_advice *advice, const char *rule, const char *format,
 	advice->note_count++;
 }
 
-struct amount amount_of(double value, void (*add)(struct buffer *out, double value))
-{
-	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(struct amount));
-	struct amount amount = {""};
-
-	add(&text, value);
-	if (!buffer_error(&text))
-		memcpy(amount.text, text.data, text.length + 1);
-	return amount;
-}
-
-struct amount amount_of_mib(double mib)
-{
-	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(struct amount));
-	struct amount amount = {""};
-
-	add_size(&text, mib * 1048576, RT_SIZE_AUTO);
-	if (!buffer_error(&text))
-		memcpy(amount.text, text.data, text.length + 1);
-	return amount;
-}
-
 /* Ranks of the same job do not count as others. If some have no recording, the others' part is unknown. */
 static bool knows_others(const struct rt_advice *advice)
 {

@@ -156,3 +156,14 @@ const char *unit_of_column(const char *name)
 
 	return record_column_find(name, &place, &problem) == 0 ? metric_place_metric(&place)->unit : "";
 }
+
+struct amount amount_of(double value, void (*add)(struct buffer *out, double value))
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(struct amount));
+	struct amount amount = {""};
+
+	add(&text, value);
+	if (!buffer_error(&text))
+		memcpy(amount.text, text.data, text.length + 1);
+	return amount;
+}

@@ -19,6 +19,16 @@ void add_duration(struct buffer *out, double secs);
 /* At most three significant digits, without an exponent: "0.031", "2.39", "17.5", "1200" */
 void add_figure(struct buffer *out, double value);
 
+/* An amount inside a sentence: amount_of(secs, add_duration).text */
+struct amount {
+	char text[40];
+};
+struct amount amount_of(double value, void (*add)(struct buffer *out, double value));
+static inline struct amount amount_of_mib(double mib)
+{
+	return amount_of(mib, add_size_of_mib);
+}
+
 /* One block character for each value from 0 to `most`: " ▁▂▃▄▅▆▇█". A blank for an absent one (NaN). */
 void add_sparkline(struct buffer *out, const double *values, size_t count, double most);
 

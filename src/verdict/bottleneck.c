@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "table/units.h"
 #include "base/cleanup.h"
+#include "base/plain_print.h"
 
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
 		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, FULL_HALF = 0.5,
@@ -16,6 +18,8 @@ static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02, ALL_OF_IT = 0.99;
 
 /* A client that worked itself, but was kept from the CPU, wanted more than the second. */
 static const double CLIENT_CORES = 0.3, CLIENT_CORES_WANTED = 0.5, CLIENT_SHARE = 0.5;
+
+static const double MIB = 1048576;
 
 struct search {
 	const struct run_facts *facts;
@@ -39,15 +43,17 @@ const struct launcher *idle_launcher(const struct run_facts *facts)
 	return facts->programs.launcher;
 }
 
-/* The sentence consists of pieces, because amounts are written to buffers. */
-static void add_bottleneck(struct search *search, const char *rule, const char *title, double weight,
-			   const struct buffer *text)
+__attribute__((format(printf, 5, 6))) static void add_bottleneck(struct search *search, const char *rule,
+								 const char *title, double weight,
+								 const char *format, ...)
 {
 	struct bottleneck *one = &search->verdict.bottlenecks[search->verdict.count++];
-	struct scan scan = scan_bytes(text->data, buffer_error(text) ? 0 : text->length);
+	va_list arguments;
 
 	*one = (struct bottleneck){.rule = rule, .title = title, .weight = weight};
-	scan_copy(&scan, one->text, sizeof(one->text));
+	va_start(arguments, format);
+	plain_vprint(one->text, sizeof(one->text), format, arguments);
+	va_end(arguments);
 }
 
 /* Whether a cause took a part of the run, and long enough to matter. */
@@ -61,32 +67,20 @@ static bool is_cpu_bound(const struct search *search)
 	return search->facts->recorded_secs >= NOISE_SECS && search->cores >= BUSY_SHARE * search->limit;
 }
 
-static void add_cores(struct buffer *out, const struct search *search)
-{
-	add_figure(out, search->cores);
-	buffer_add_text(out, " of ");
-	buffer_printf(out, "%.4g", search->limit);
-	buffer_add_text(out, " cores");
-}
-
 static void search_memory(struct search *search)
 {
 	const struct run_end_row *end = FIRST(record_identity(search->facts->record), run_end);
 	double pct = 100 * summary_memory_peak(search->facts).mib / summary_memory_limit(search->facts).value;
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0) {
-		buffer_add_text(&text, "It was killed for lack of memory.");
-		add_bottleneck(search, "oom", "Memory", 9, &text);
-	} else if (end && !count_absent(end->oom_kills) && end->oom_kills > 0) {
-		buffer_add_text(&text, "A process was killed for lack of memory, though not the job itself.");
-		add_bottleneck(search, "oom", "Memory", 9, &text);
-	} else if (pct >= FULL_PCT) {
-		buffer_add_text(&text, "Its peak reached ");
-		add_figure(&text, pct);
-		buffer_add_text(&text, " % of the memory that it may use.");
-		add_bottleneck(search, "memory_near_limit", "Memory", 1 + pct / 100, &text);
-	}
+	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0)
+		add_bottleneck(search, "oom", "Memory", 9, "It was killed for lack of memory.");
+	else if (end && !count_absent(end->oom_kills) && end->oom_kills > 0)
+		add_bottleneck(search, "oom", "Memory", 9,
+			       "A process was killed for lack of memory, though not the job itself.");
+	else if (pct >= FULL_PCT)
+		add_bottleneck(search, "memory_near_limit", "Memory", 1 + pct / 100,
+			       "Its peak reached %s %% of the memory that it may use.",
+			       amount_of(pct, add_figure).text);
 }
 
 /* The CPU limit is the cause: busy CPUs and waiting for a CPU only follow from it. */
@@ -95,34 +89,31 @@ static bool search_throttled(struct search *search)
 	double throttled = total_of(&search->facts->throttled_secs),
 	       share = throttled / search->facts->recorded_secs;
 	struct binding limit = summary_core_limit(search->facts);
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+	char cores[40] = "";
 
 	if (!is_telling(search, throttled, WAIT_SHARE))
 		return false;
-	buffer_add_text(&text, "The CPU limit");
 	if (limit.source && strcmp(limit.source, "cgroup limit") == 0)
-		buffer_printf(&text, " of %.4g cores", limit.value);
-	buffer_add_text(&text, " held it back for ");
-	add_duration(&text, throttled);
-	buffer_add_text(&text, ", summed over its CPUs.");
-	add_bottleneck(search, "throttled", "CPU limit", 3 + share, &text);
+		plain_print(cores, sizeof(cores), " of %.4g cores", limit.value);
+	add_bottleneck(search, "throttled", "CPU limit", 3 + share,
+		       "The CPU limit%s held it back for %s, summed over its CPUs.", cores,
+		       amount_of(throttled, add_duration).text);
 	return true;
 }
 
 static void search_one_core(struct search *search)
 {
 	double share = search->facts->cpu_course.one_core_secs / search->facts->recorded_secs;
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!search->facts->tracked || !(search->limit > 1) ||
 	    !is_telling(search, search->facts->cpu_course.one_core_secs, ONE_CORE_SHARE))
 		return;
-	buffer_add_text(&text, "About one core was in use during ");
-	add_figure(&text, 100 * fmin(share, 1));
-	buffer_add_text(&text, " % of the time (on average ");
-	add_cores(&text, search);
-	buffer_add_text(&text, "): one thread works, or several threads take turns.");
-	add_bottleneck(search, "one_core", "One core", share, &text);
+	add_bottleneck(search, "one_core", "One core", share,
+		       "About one core was in use during %s %% of the time (on average %s of %.4g cores): "
+		       "one thread "
+		       "works, or several threads take turns.",
+		       amount_of(100 * fmin(share, 1), add_figure).text,
+		       amount_of(search->cores, add_figure).text, search->limit);
 }
 
 /* On average the run did not need all its cores, but fewer would have cost time. */
@@ -130,31 +121,25 @@ static void search_bursts(struct search *search)
 {
 	const struct run_facts *facts = search->facts;
 	double share = shape_share_above(&facts->core_shape, BUSY_SHARE * search->limit);
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+	char cores[80] = "It used all CPU time that it may use";
 
 	if (!is_telling(search, share * facts->recorded_secs, BURST_SHARE))
 		return;
 	if (search->limit > 1)
-		buffer_printf(&text, "All of its %.4g cores were busy for ", search->limit);
-	else
-		buffer_add_text(&text, "It used all CPU time that it may use for ");
-	add_duration(&text, share * facts->recorded_secs);
-	buffer_add_text(&text, " of ");
-	add_duration(&text, facts->recorded_secs);
-	buffer_add_char(&text, '.');
-	add_bottleneck(search, "cpu_at_times", "CPU, at times", share, &text);
+		plain_print(cores, sizeof(cores), "All of its %.4g cores were busy", search->limit);
+	add_bottleneck(search, "cpu_at_times", "CPU, at times", share, "%s for %s of %s.", cores,
+		       amount_of(share * facts->recorded_secs, add_duration).text,
+		       amount_of(facts->recorded_secs, add_duration).text);
 }
 
 static void search_cpu(struct search *search)
 {
-	CLEANUP_BUFFER struct buffer busy = BUFFER(BOTTLENECK_BYTES);
-
 	if (search_throttled(search))
 		return;
 	if (is_cpu_bound(search)) {
-		add_cores(&busy, search);
-		buffer_add_text(&busy, " were busy on average.");
-		add_bottleneck(search, "cpu_bound", "CPU", 1 + search->cores / search->limit, &busy);
+		add_bottleneck(search, "cpu_bound", "CPU", 1 + search->cores / search->limit,
+			       "%s of %.4g cores were busy on average.",
+			       amount_of(search->cores, add_figure).text, search->limit);
 		return;
 	}
 	search_one_core(search);
@@ -174,15 +159,13 @@ static void search_gpu(struct search *search)
 	double busy = figure_mean(facts->tracked ? &facts->gpu_usage : &facts->host_gpu_usage);
 	double count = gpus_in_use(facts), share = busy / count;
 	bool bound = share >= BUSY_SHARE;
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!(count > 0) || !(share >= GPU_SHARE))
 		return;
-	add_figure(&text, busy);
-	buffer_printf(&text, " of %.0f GPU%s busy on average%s.", count, count == 1 ? " was" : "s were",
-		      bound ? "" : ", and waited for other work the rest of the time");
 	add_bottleneck(search, bound ? "gpu_bound" : "gpu_mostly", bound ? "GPU" : "GPU, most of the time",
-		       bound ? 1 : share, &text);
+		       bound ? 1 : share, "%s of %.0f GPU%s busy on average%s.",
+		       amount_of(busy, add_figure).text, count, count == 1 ? " was" : "s were",
+		       bound ? "" : ", and waited for other work the rest of the time");
 }
 
 struct pressure {
@@ -194,26 +177,21 @@ struct pressure {
 static void search_one_pressure(struct search *search, const struct pressure *pressure)
 {
 	const struct run_facts *facts = search->facts;
-	const char *title = pressure->title;
 	double share = pressure->secs / facts->recorded_secs;
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+	/* A copy that computes for most of its time is not held up by the disk alone. */
+	bool at_times = pressure->title_at_times && share < search->cores;
+	char computes[80] = "";
 
 	if (!is_telling(search, pressure->secs, pressure->least))
 		return;
-	buffer_printf(&text, "%s waited for %s during ",
-		      facts->tracked ? "At least one of its processes" : "At least one process",
-		      pressure->what);
-	add_figure(&text, 100 * share);
-	buffer_printf(&text, " %% of the time%s", pressure->while_what);
-	/* A copy that computes for most of its time is not held up by the disk alone. */
-	if (pressure->title_at_times && share < search->cores) {
-		buffer_add_text(&text, ", and they used ");
-		add_figure(&text, search->cores);
-		buffer_add_text(&text, " cores on average");
-		title = pressure->title_at_times;
-	}
-	buffer_add_char(&text, '.');
-	add_bottleneck(search, pressure->rule, title, share, &text);
+	if (at_times)
+		plain_print(computes, sizeof(computes), ", and they used %s cores on average",
+			    amount_of(search->cores, add_figure).text);
+	add_bottleneck(search, pressure->rule, at_times ? pressure->title_at_times : pressure->title, share,
+		       "%s waited for %s during %s %% of the time%s%s.",
+		       facts->tracked ? "At least one of its processes" : "At least one process",
+		       pressure->what, amount_of(100 * share, add_figure).text, pressure->while_what,
+		       computes);
 }
 
 /* The run reads the same pages from storage again and again: the disk is busy because memory is short. */
@@ -222,67 +200,58 @@ static bool search_reread(struct search *search)
 	const struct run_facts *facts = search->facts;
 	double again = summary_reread_bytes(facts);
 	struct binding limit = summary_memory_limit(facts);
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!(again > 0))
 		return false;
-	add_size(&text, again, RT_SIZE_AUTO);
-	buffer_add_text(&text, " of the ");
-	add_size(&text, facts->read_bytes.sum, RT_SIZE_AUTO);
-	buffer_add_text(
-		&text, " read from storage had been in memory before: the page cache had no room for it in ");
-	add_size(&text, limit.value * 1048576, RT_SIZE_AUTO);
-	buffer_printf(&text, " (%s).", limit.source);
-	add_bottleneck(search, "cache_too_small", "Memory", 2, &text);
+	add_bottleneck(
+		search, "cache_too_small", "Memory", 2,
+		"%s of the %s read from storage had been in memory before: the page cache had no room for "
+		"it in %s (%s).",
+		amount_of_mib(again / MIB).text, amount_of_mib(facts->read_bytes.sum / MIB).text,
+		amount_of_mib(limit.value).text, limit.source);
 	return true;
 }
 
-/* Adds "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 19.6 s of CPU time": the job itself shows it. */
-static void add_threads_wait(struct search *search, struct buffer *out, double wait_secs, double run_secs)
+/* "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 19.6 s of CPU time": the job itself shows it. */
+static void add_threads_wait(struct search *search, const struct pressure *pressure, double wait_secs,
+			     double run_secs)
 {
 	struct cpu_time time = summary_cpu_time(search->facts);
+	char all[80] = "";
 
-	buffer_add_text(out, "Its threads waited for a CPU for ");
-	add_duration(out, wait_secs);
-	buffer_add_text(out, " and ran for ");
-	add_duration(out, run_secs);
-	if (run_secs < ALL_OF_IT * cpu_time_total(&time)) {
-		buffer_add_text(out, " of the ");
-		add_duration(out, cpu_time_total(&time));
-		buffer_add_text(out, " of CPU time");
-	}
+	if (run_secs < ALL_OF_IT * cpu_time_total(&time))
+		plain_print(all, sizeof(all), " of the %s of CPU time",
+			    amount_of(cpu_time_total(&time), add_duration).text);
+	add_bottleneck(search, pressure->rule, pressure->title, pressure->secs / search->facts->recorded_secs,
+		       "Its threads waited for a CPU for %s and ran for %s%s%s.",
+		       amount_of(wait_secs, add_duration).text, amount_of(run_secs, add_duration).text, all,
+		       pressure->while_what);
 }
 
 static void search_cpu_wait(struct search *search, const struct pressure *pressure)
 {
 	const struct cpu_course *course = &search->facts->cpu_course;
-	double share = pressure->secs / search->facts->recorded_secs;
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!search->facts->tracked || !course->has_threads || !(course->threads_wait_secs > 0)) {
+	if (!search->facts->tracked || !course->has_threads || !(course->threads_wait_secs > 0))
 		search_one_pressure(search, pressure);
-		return;
-	}
-	if (!is_telling(search, pressure->secs, pressure->least))
-		return;
-	add_threads_wait(search, &text, course->threads_wait_secs, course->threads_run_secs);
-	buffer_printf(&text, "%s.", pressure->while_what);
-	add_bottleneck(search, pressure->rule, pressure->title, share, &text);
+	else if (is_telling(search, pressure->secs, pressure->least))
+		add_threads_wait(search, pressure, course->threads_wait_secs, course->threads_run_secs);
 }
 
 /* Its threads waited although CPUs were free: they may only run on some of them. */
 static void search_confined(struct search *search)
 {
 	const struct cpu_course *course = &search->facts->cpu_course;
-	double share = course->confined_secs / search->facts->recorded_secs;
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+	const struct pressure CONFINED = {
+		.rule = "cpu_confined",
+		.title = "Confined to some CPUs",
+		.while_what =
+			", while other CPUs were free: they may be confined to too few (taskset, affinity)",
+		.secs = course->confined_secs,
+	};
 
-	if (!search->facts->tracked || !is_telling(search, course->confined_secs, CPU_WAIT_SHARE))
-		return;
-	add_threads_wait(search, &text, course->confined_wait_secs, course->confined_run_secs);
-	buffer_add_text(&text,
-			", while other CPUs were free: they may be confined to too few (taskset, affinity).");
-	add_bottleneck(search, "cpu_confined", "Confined to some CPUs", share, &text);
+	if (search->facts->tracked && is_telling(search, course->confined_secs, CPU_WAIT_SHARE))
+		add_threads_wait(search, &CONFINED, course->confined_wait_secs, course->confined_run_secs);
 }
 
 /*
@@ -359,15 +328,14 @@ static void add_what_it_was_not(struct buffer *out, const struct search *search)
 static bool search_launcher(struct search *search)
 {
 	const struct launcher *launcher = idle_launcher(search->facts);
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!launcher)
 		return false;
-	buffer_printf(&text,
-		      "%s lets other processes do the work, and this recording does not include them. To "
-		      "record them: %s.",
-		      launcher->name, launcher->instead);
-	add_bottleneck(search, "elsewhere", "It ran elsewhere", 0, &text);
+	add_bottleneck(
+		search, "elsewhere", "It ran elsewhere", 0,
+		"%s lets other processes do the work, and this recording does not include them. To record "
+		"them: %s.",
+		launcher->name, launcher->instead);
 	return true;
 }
 
@@ -380,38 +348,32 @@ static bool may_have_waited_for_cpu(const struct run_facts *facts)
 
 static void add_idle(struct search *search)
 {
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
-
-	if (may_have_waited_for_cpu(search->facts))
-		buffer_add_text(&text,
-				"It used little CPU time: it was sleeping or waiting, perhaps for a CPU, "
-				"because other programs kept them busy.");
-	else
-		buffer_add_text(
-			&text,
-			search->facts->tracked
-				? "It used little CPU time: it was sleeping or waiting for something else."
-				: "The CPUs were idle most of the time.");
-	add_bottleneck(search, "idle", "Idle", 0, &text);
+	add_bottleneck(
+		search, "idle", "Idle", 0, "%s",
+		may_have_waited_for_cpu(search->facts)
+			? "It used little CPU time: it was sleeping or waiting, perhaps for a CPU, because "
+			  "other programs kept them busy."
+		: search->facts->tracked
+			? "It used little CPU time: it was sleeping or waiting for something else."
+			: "The CPUs were idle most of the time.");
 }
 
 static void search_nothing(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+	double secs = search->facts->recorded_secs;
 
-	if (search->facts->recorded_secs > 0 && search->facts->recorded_secs < TOO_SHORT_SECS) {
-		buffer_add_text(&text, "It ran for ");
-		add_duration(&text, search->facts->recorded_secs);
-		buffer_add_text(&text, ", which is too short to tell.");
-		add_bottleneck(search, "unknown", "Unknown", 0, &text);
+	if (secs > 0 && secs < TOO_SHORT_SECS) {
+		add_bottleneck(search, "unknown", "Unknown", 0, "It ran for %s, which is too short to tell.",
+			       amount_of(secs, add_duration).text);
 	} else if (isnan(search->cores)) {
-		buffer_add_text(&text, "Its CPU use is not recorded.");
-		add_bottleneck(search, "unknown", "Unknown", 0, &text);
+		add_bottleneck(search, "unknown", "Unknown", 0, "Its CPU use is not recorded.");
 	} else if (search->cores < IDLE_CORES) {
 		add_idle(search);
 	} else {
 		add_what_it_was_not(&text, search);
-		add_bottleneck(search, "none", "None stands out", 0, &text);
+		add_bottleneck(search, "none", "None stands out", 0, "%s",
+			       buffer_error(&text) ? "" : text.data);
 	}
 }
 
@@ -439,13 +401,12 @@ static bool search_process_limit(struct search *search, bool is_certain)
 {
 	const struct run_end_row *end = FIRST(record_identity(search->facts->record), run_end);
 	const char *limit = end && !text_absent(end->process_limit) ? end->process_limit : NULL;
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!limit || (is_certain && !strstr(limit, ", near ") && !strstr(limit, "CPU time") &&
 		       !was_killed_by(end, SIGXFSZ)))
 		return false;
-	buffer_printf(&text, "It failed, limited to %s: raise this limit if it is the reason.", limit);
-	add_bottleneck(search, "process_limit", "Limit", is_certain ? 9 : 0, &text);
+	add_bottleneck(search, "process_limit", "Limit", is_certain ? 9 : 0,
+		       "It failed, limited to %s: raise this limit if it is the reason.", limit);
 	return true;
 }
 
@@ -462,19 +423,17 @@ static void search_all(struct search *search)
 
 struct verdict find_verdict(const struct run_facts *facts)
 {
-	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 	struct search search = {
 		.facts = facts,
 		.cores = summary_mean_cores(facts),
 		.limit = summary_core_limit(facts).value,
 	};
 
-	if (summary_not_started(facts)) {
-		buffer_add_text(&text, "The command could not be started.");
-		add_bottleneck(&search, "not_started", "It did not start", 0, &text);
-	} else {
+	if (summary_not_started(facts))
+		add_bottleneck(&search, "not_started", "It did not start", 0,
+			       "The command could not be started.");
+	else
 		search_all(&search);
-	}
 	sort_bottlenecks(search.verdict.bottlenecks, search.verdict.count);
 	return search.verdict;
 }
