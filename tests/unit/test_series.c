@@ -41,13 +41,18 @@ static void changes_are_zigzag_codes_and_runs_are_counted(void **state)
 	add_point(1);
 	add_point(1);
 	add_point(1);
-	add_point(0);
 	add_point(NAN);
 	add_point(NAN);
+	add_point(1);
 	add_point(0);
-	add_point(64);
-	/* +1; 2 more; -1; 2 unknown; 1 more; +64 is 129, which takes two bytes */
-	ASSERT_BYTES("\x03\x01\x02\x02\x00\x02\x01\x01\x81\x01");
+	add_point(63);
+	add_point(127);
+	/* +1; 2 more; 2 unknown; 1 more; -1; +63 is 127, and +64 is 129, which takes two bytes */
+	ASSERT_BYTES("\x03\x01\x02\x00\x02\x01\x01\x02\x7f\x81\x01");
+	/* Whole multiples of the last of four decimals. */
+	begin_series("cpu.process_cores_used");
+	add_point(0.0015);
+	ASSERT_BYTES("\x1f");
 }
 
 static void values_that_doubles_cannot_hold_are_unknown(void **state)

@@ -131,6 +131,7 @@ static void long_names_that_differ_stay_two(void **state)
 	memset(step.job, 'a', 100);
 	step_expand("-%n.%u", &step, &whole);
 	assert_int_equal(whole.length, 1 + 100 + 3);
+	assert_int_equal(strspn(whole.data + 1, "a"), 100);
 	memset(step.job, 'a', 150);
 	step_expand("%n.%u", &step, &one);
 	step.job[149] = 'b';
