@@ -136,7 +136,7 @@ static void read_all_of_member(struct process_tree *tree, struct member *member)
 	member->is_ending = stat.flags > 0 && stat.flags & PF_EXITING && stat.thread_count <= 1;
 	member->thread_count = max_i64(0, max_i64(0, stat.thread_count) - cpu_own_threads(tree, member));
 	note_sigchld(tree, member, &stat);
-	programs_note_stat(member, &stat);
+	programs_read_member(member, &stat);
 	error = cpu_read_member(tree, member, &stat);
 	member->unreadable = error < 0 && error != -ESRCH && error != -ENOENT;
 	memory_read_member(tree, member, &stat, first);
@@ -235,7 +235,7 @@ static void remove_vanished(struct process_tree *tree)
 		tree->root_gone |= member->pid == tree->root_pid;
 		tree->exited_count++;
 		cpu_member_left(tree, member);
-		memory_between_remove(tree, member);
+		memory_member_left(tree, member);
 		member_done(tree, member);
 	}
 	process_tree_drop_vanished(tree);
@@ -263,7 +263,7 @@ void process_tree_touch(struct process_tree *tree)
 		remove_vanished(tree);
 	cpu_end_pass(tree);
 	if (tree->programs)
-		programs_update(tree->programs, tree);
+		programs_end_pass(tree->programs, tree);
 }
 
 void process_tree_finish(struct process_tree *tree)

@@ -1,7 +1,14 @@
 /*
- * One pass over the members of a job: what each subject (CPU time, memory, programs, sockets) does, and when. process_tree_touch() shows
- * the order. Memory and sockets take their own readings after it, in the same tick, if their figures are wanted
- * (process_memory_measure(), job_sockets_update()).
+ * One pass over the members of a job. process_tree_touch() shows what each subject does, and when:
+ *
+ *	           pass begins      member is read         member has left     pass ends
+ *	CPU time   cpu_begin_pass   cpu_read_member        cpu_member_left     cpu_end_pass
+ *	memory                      memory_read_member     memory_member_left  process_memory_measure
+ *	programs                    programs_read_member                       programs_end_pass
+ *	sockets                                                                job_sockets_update
+ *
+ * The last steps of memory and sockets belong to the collectors that want these figures (collect/process_usage.c, job_network.c). They
+ * come after the pass, in the same tick.
  */
 #pragma once
 

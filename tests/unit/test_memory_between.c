@@ -159,7 +159,7 @@ static void test_a_new_process_is_not_beside_one_that_has_gone(void **unused)
 	(void)unused;
 	add(300, 300);
 	tick(300);
-	memory_between_remove(&tree, &members[0]);
+	memory_member_left(&tree, &members[0]);
 	tree.count = 0;
 	add(290, 290);
 	tick(290);
@@ -199,7 +199,7 @@ static void test_a_mark_that_wait4_gives_to_its_process_counts_beside_the_others
 	daemon->is_zombie = true;
 	tick(10);
 	memory_between_reaped(&tree, daemon, 97 * MIB_KIB);
-	memory_between_remove(&tree, daemon);
+	memory_member_left(&tree, daemon);
 	assert_int_equal(most_mib(97), 107);
 	/* Another process may have been larger, beside both. */
 	assert_int_equal(most_mib(120), 120 + 104);
@@ -259,7 +259,7 @@ static void test_a_member_that_grew_before_it_exited_counts_by_its_faults(void *
 	child = add(2, 2);
 	child->memory.faults = 300;
 	tick(151);
-	memory_between_remove(&tree, child);
+	memory_member_left(&tree, child);
 	tree.count = 1;
 	tree.cpu.unseen_faults = 120 * MIB_PAGES;
 	tick(150);
@@ -275,7 +275,7 @@ static void test_a_member_that_takes_and_frees_memory_until_its_end_does_not_gro
 	child = add(20, 20);
 	child->memory.faults = 2000 * MIB_PAGES;
 	tick(170);
-	memory_between_remove(&tree, child);
+	memory_member_left(&tree, child);
 	tree.count = 1;
 	tree.cpu.unseen_faults = 500 * MIB_PAGES;
 	tick(150);
@@ -303,7 +303,7 @@ static void test_a_process_alone_is_not_larger_than_its_mark(void **unused)
 	(void)unused;
 	add(150, 150);
 	tick(150);
-	memory_between_remove(&tree, &members[0]);
+	memory_member_left(&tree, &members[0]);
 	tree.count = 0;
 	tree.cpu.unseen_faults = 100 * MIB_PAGES;
 	tick(-1);
@@ -328,7 +328,7 @@ static void test_an_unseen_mark_at_the_end_counts_beside_an_object(void **unused
 
 	(void)unused;
 	tick(160);
-	memory_between_remove(&tree, one);
+	memory_member_left(&tree, one);
 	tree.count = 0;
 	tick(-1);
 	assert_int_equal(most_mib(160), 310);
@@ -353,7 +353,7 @@ static void test_a_mark_that_is_read_as_its_process_is_reaped_counts(void **unus
 	add(10, 10);
 	tick(160);
 	members[0].memory.mark_kib = tree.memory.largest_kib = 160 * MIB_KIB;
-	memory_between_remove(&tree, &members[0]);
+	memory_member_left(&tree, &members[0]);
 	tree.count = 0;
 	tick(-1);
 	assert_int_equal(most_mib(160), 310);

@@ -281,15 +281,15 @@ static void test_a_process_that_exits_stays_the_program_that_it_was(void **state
 	uint64_t identity;
 
 	(void)state;
-	programs_note_stat(&member, &stat);
+	programs_read_member(&member, &stat);
 	identity = member.program.identity;
 	stat.state = 'R';
 	stat.flags = 4; /* PF_EXITING */
 	stat.code_start = stat.stack_start = 0;
-	programs_note_stat(&member, &stat);
+	programs_read_member(&member, &stat);
 	assert_true(member.program.identity == identity);
 	stat.flags = 0;
-	programs_note_stat(&member, &stat);
+	programs_read_member(&member, &stat);
 	assert_false(member.program.identity == identity);
 }
 

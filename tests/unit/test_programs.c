@@ -140,7 +140,7 @@ static int begin(void **state)
 	world->programs->started = world->programs->exact = true;
 	said.count = 0;
 	said.knows = true;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	*state = world;
 	return 0;
 }
@@ -168,7 +168,7 @@ static void let_passes_go_by(struct world *world, int count)
 {
 	world->tree.count = 0;
 	for (int i = 0; i < count; i++)
-		programs_update(world->programs, &world->tree);
+		programs_end_pass(world->programs, &world->tree);
 }
 
 static void tell_the_exit(void)
@@ -273,7 +273,7 @@ static void the_time_up_to_the_last_look_is_exact(void **state)
 						.unseen_ns = 60000000};
 	said.count = 2;
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 100000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	/* Its 20 ms count as 10, because it had a CPU half of the time, and the 60 ms of the other one as 30. */
 	assert_int_equal(program_named(world, "seen")->cpu_units, 300 + 175);
 	assert_int_equal(program_named(world, "seen")->estimated_units, 175);
@@ -300,7 +300,7 @@ static void the_time_between_a_fork_and_its_first_exec_is_the_new_programs(void 
 	said.events[said.count++] = (struct program_event){
 		.kind = PROGRAM_EXITED, .pid = 1 << 22, .before = "sh", .clock_ns = 20000000};
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 20000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(program_named(world, "sh")->cpu_units, 200);
 	for (size_t i = 0; i < world->programs->count; i++)
 		assert_string_not_equal(world->programs->at[i].name, "make");
@@ -314,7 +314,7 @@ static void the_time_before_a_later_exec_stays_with_the_earlier_program(void **s
 	said.events[said.count++] = (struct program_event){
 		.kind = PROGRAM_EXITED, .pid = 1 << 22, .before = "true", .clock_ns = 20000000};
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 20000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(program_named(world, "env")->cpu_units, 50);
 	assert_int_equal(program_named(world, "true")->cpu_units, 150);
 }
@@ -330,14 +330,14 @@ static void the_time_of_a_missed_process_may_come_a_pass_later(void **state)
 							   .clock_ns = -1,
 							   .unseen_ns = 100000000};
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 1000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
 							   .pid = (1 << 22) - 1,
 							   .before = "sh",
 							   .clock_ns = -1,
 							   .unseen_ns = 1000000};
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 101000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_true(program_named(world, "cc1")->cpu_units > 970);
 	assert_true(program_named(world, "sh")->cpu_units < 40);
 }
@@ -357,7 +357,7 @@ static void a_whole_life_tells_how_busy_it_was(void **state)
 						.seen_ns = 149000000};
 	said.count = 1;
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 150000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(program_named(world, "od")->known.cpu_ns, 50000000);
 	assert_int_equal(program_named(world, "od")->known.life_ns, 100000000);
 }
@@ -381,11 +381,11 @@ static void a_nameless_process_counts_for_those_alike(void **state)
 	tell_a_missed_exit(1 << 22, "cc1", 200000000);
 	tell_a_missed_exit((1 << 22) - 1, "as", 5000000);
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 205000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	tell_a_missed_exit((1 << 22) - 2, NULL, 100000000);
 	tell_a_missed_exit((1 << 22) - 3, NULL, 10000000);
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] += 110000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_true(program_named(world, "cc1")->cpu_units >= 2995 &&
 		    program_named(world, "cc1")->cpu_units <= 3005);
 	assert_true(program_named(world, "as")->cpu_units >= 145 &&
@@ -398,7 +398,7 @@ static void a_nameless_process_counts_for_those_alike(void **state)
 	/* Nothing of gcc lived for 2 s. */
 	tell_a_missed_exit((1 << 22) - 4, NULL, 2000000000);
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] += 100000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_true(program_named(world, "short-lived children of gcc")->cpu_units >= 990 &&
 		    program_named(world, "short-lived children of gcc")->cpu_units <= 1000);
 }
@@ -411,14 +411,14 @@ static void a_late_exec_keeps_the_name_of_a_pass(void **state)
 	tell_an_exec(getpid(), "sh", NULL, -1, true);
 	said.events[0].parent = "make";
 	said.events[0].at_ns = 1;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	for (size_t i = 0; i < world->programs->count; i++)
 		assert_string_not_equal(world->programs->at[i].name, "short-lived children of make");
 	/* The name is that of before this exec. */
 	tell_an_exec(getpid(), "sh", NULL, -1, false);
 	said.events[0].parent = "make";
 	said.events[0].at_ns = INT64_MAX;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(program_named(world, "short-lived children of make")->process_count, 1);
 }
 
@@ -428,7 +428,7 @@ static void a_process_counts_as_ended_when_its_pid_is_reused(void **state)
 	struct world *world = *state;
 
 	world->member.start_ticks = 2;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(exits(world), 1);
 	tell_the_exit();
 	let_passes_go_by(world, 8);
@@ -442,11 +442,11 @@ static void a_pass_leaves_out_an_ended_process(void **state)
 
 	said_added = 0;
 	world->member.program.identity = 2;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(said_added, 1);
 	world->member.program.identity = 3;
 	tell_the_exit();
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(said_added, 1);
 	assert_int_equal(exits(world), 1);
 }
@@ -457,7 +457,7 @@ static void an_end_without_a_start_has_no_likely_time(void **state)
 	struct world *world = *state;
 
 	tell_an_exec(1 << 22, "before", "after", 5000000, false);
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_true(program_named(world, "after")->missed_ns == 0);
 	said.knows = false;
 	let_passes_go_by(world, 8);
@@ -473,7 +473,7 @@ static void time_of_clocks_raises_the_account_of_an_attached_tree(void **state)
 	for (int wrapped = 1; wrapped >= 0; wrapped--) {
 		world->tree.started_by_caller = wrapped;
 		world->member.cpu.account.own.of[USAGE_CPU_NS] += 5000000;
-		programs_update(world->programs, &world->tree);
+		programs_end_pass(world->programs, &world->tree);
 		assert_int_equal(world->tree.cpu.account.published.of[USAGE_CPU_NS], wrapped ? 0 : 10000000);
 	}
 }
@@ -489,7 +489,7 @@ static void bytes_of_calls_were_rounded_down(void **state)
 	said.events[0].io[USAGE_READ_CHARS - USAGE_READ_BYTES] = 2048;
 	world->tree.cpu.account.published.of[USAGE_WRITE_BYTES] = 4096;
 	world->tree.cpu.account.published.of[USAGE_READ_CHARS] = 2560;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(program_named(world, "job")->io[TASKSTATS_WRITTEN], 4096);
 	assert_int_equal(program_named(world, "job")->io[USAGE_READ_CHARS - USAGE_READ_BYTES], 2560);
 	assert_int_equal(program_named(world, "job")->io_estimated[USAGE_READ_CHARS - USAGE_READ_BYTES], 0);
@@ -502,7 +502,7 @@ static void a_sleeper_gets_no_time_of_others(void **state)
 
 	world->member.cpu.account.own.of[USAGE_CPU_NS] = 1000000;
 	world->tree.cpu.account.published.of[USAGE_CPU_NS] = 1000000;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	world->programs->known[false] = (struct known_use){100000000, 100000000};
 	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
 							   .pid = 1 << 22,
@@ -526,7 +526,7 @@ static void bytes_of_a_record_are_those_that_no_pass_has_seen(void **state)
 
 	world->member.cpu.account.own.of[USAGE_WRITE_BYTES] = 4096;
 	world->tree.cpu.account.published.of[USAGE_WRITE_BYTES] = 4096;
-	programs_update(world->programs, &world->tree);
+	programs_end_pass(world->programs, &world->tree);
 	tell_the_exit();
 	said.events[0].has_io = true;
 	said.events[0].io[TASKSTATS_WRITTEN] = 12288;

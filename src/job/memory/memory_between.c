@@ -52,7 +52,7 @@ void memory_between_read_mark(struct process_tree *tree, struct member *member, 
 	tree->memory.largest_kib = max_i64(tree->memory.largest_kib, kib);
 }
 
-void memory_between_remove(struct process_tree *tree, const struct member *member)
+void memory_member_left(struct process_tree *tree, const struct member *member)
 {
 	struct memory_between *between = &tree->memory.between;
 
@@ -89,7 +89,7 @@ static void note_ended(struct process_tree *tree)
 	for (size_t i = 0; i < tree->count; i++) {
 		if (!tree->members[i].is_zombie && !tree->members[i].memory.is_being_freed)
 			continue;
-		memory_between_remove(tree, &tree->members[i]);
+		memory_member_left(tree, &tree->members[i]);
 		tree->members[i].memory.resident_before = 0;
 	}
 }

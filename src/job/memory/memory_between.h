@@ -28,7 +28,7 @@
 void memory_between_read_mark(struct process_tree *tree, struct member *member, bool first);
 
 /* Call before a member leaves the table. */
-void memory_between_remove(struct process_tree *tree, const struct member *member);
+void memory_member_left(struct process_tree *tree, const struct member *member);
 
 /* Call before a member leaves the table that the tracker waited for, and that waited for no child. `kib`: its ru_maxrss. */
 void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib);

@@ -122,7 +122,7 @@ static size_t read_program(struct programs *programs, struct process_tree *tree,
 }
 
 /* Where its code and stack may not be seen, the name must do. */
-void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
+void programs_read_member(struct member *member, const struct proc_pid_stat *stat)
 {
 	uint64_t name[2] = {0}, mixed = (uint64_t)stat->code_start * 31 + (uint64_t)stat->stack_start;
 
@@ -557,7 +557,7 @@ static void tell_credited(const struct programs *programs, struct process_tree *
 	cpu_raise(tree, credited_ns);
 }
 
-void programs_update(struct programs *programs, struct process_tree *tree)
+void programs_end_pass(struct programs *programs, struct process_tree *tree)
 {
 	int64_t now_ns = root_monotonic_ns(tree->root);
 

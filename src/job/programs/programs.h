@@ -53,9 +53,9 @@ size_t programs_living(const struct programs *programs, pid_t *ret_pids, size_t 
 ssize_t programs_forked(const struct programs *programs, pid_t *ret_pids, size_t most);
 
 /* Notes the name of a member, and whether it has called exec. */
-void programs_note_stat(struct member *member, const struct proc_pid_stat *stat);
+void programs_read_member(struct member *member, const struct proc_pid_stat *stat);
 /* After a pass of the tree. */
-void programs_update(struct programs *programs, struct process_tree *tree);
+void programs_end_pass(struct programs *programs, struct process_tree *tree);
 /* The caller has read a member for the last time, and is about to remove it. */
 void programs_note_reaped(struct programs *programs, const struct member *member);
 /* The caller is about to reap a process: after that, its name and its time can no longer be read. */
