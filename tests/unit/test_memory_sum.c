@@ -178,7 +178,7 @@ static void test_a_page_that_two_members_map_counts_once(void **state)
 	assert_true(found.error_kib >= 4 * MIB);
 }
 
-/* Two forks that could not be read are bounded by their page faults. Up to 2 % of the sum, the figure still counts as a value. */
+/* Two forks that could not be read are bounded by their page faults. From 2 % of the sum on, the source is a bound. */
 static void test_a_part_that_rests_on_the_bound_makes_it_a_bound(void **state)
 {
 	static const struct {

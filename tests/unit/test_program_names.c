@@ -51,6 +51,9 @@ static void test_the_name_of_a_process_is_that_of_a_known_program(void **state)
 				    is_bare ? "python3" : CASES[i].program);
 		assert_true(program_names_match(CASES[i].program, CASES[i].comm));
 	}
+	/* The kernel has cut the name of the interpreter. */
+	assert_non_null(program_names_keep(&names, "a-long-interpreter script"));
+	assert_string_equal(program_names_of(&names, "a-long-interpre"), "a-long-interpreter script");
 	assert_false(program_names_match("make", "mak"));
 	assert_false(program_names_match("mak", "make"));
 	program_names_done(&names);
