@@ -16,14 +16,7 @@
 #include "options/rows.h"
 #include "options/usage.h"
 
-enum { DEFAULT_DEADLINE_SECS = 10, MOST_DEADLINE_SECS = 86400, HELP_BYTES = 64 << 10 };
-
-enum option_id {
-#define OPTION(id, key, ...) OPTION_##id##_##key,
-#include "options/net_subcommands.def"
-#define OPTION(id, key, ...) OPTION_##id##_##key,
-#include "options/net_internal.def"
-};
+enum { DEFAULT_DEADLINE_SECS = 10, HELP_BYTES = 64 << 10 };
 
 static const struct subcommand SUBCOMMANDS[] = {
 #define SUBCOMMAND(id, ...) SUBCOMMAND_ROW(__VA_ARGS__)
@@ -35,34 +28,64 @@ static const struct subcommand SUBCOMMANDS[] = {
 
 static const struct option_row ROWS[] = {
 #define SUBCOMMAND(id, name, ...) HEADING_ROW(name)
-#define OPTION(id, key, ...) OPTION_ROW(OPTION_##id##_##key, __VA_ARGS__)
+#define OPTION(id, key, ...) OPTION_ROW(0, __VA_ARGS__)
 #include "options/net_subcommands.def"
 #define SUBCOMMAND(id, name, ...) HEADING_ROW(name)
-#define OPTION(id, key, ...) OPTION_ROW(OPTION_##id##_##key, __VA_ARGS__)
+#define OPTION(id, key, ...) OPTION_ROW(0, __VA_ARGS__)
 #include "options/net_internal.def"
 	LAST_ROW,
 };
 
-static bool take_count(const char *text, int64_t most, int64_t *ret_value)
+/* How a value becomes a field of struct arguments. Options of one name mean the same in each subcommand. */
+enum argument_type { IS_SWITCH, IS_TEXT, IS_COUNT, IS_INT, IS_REAL, IS_TIME, IS_FILTER, IS_SILENCE };
+
+static const struct argument {
+	const char *name;
+	enum argument_type type;
+	size_t offset;
+	int64_t least, most;
+} ARGUMENTS[] = {
+#define ARGUMENT(name, type, field, ...) {name, type, offsetof(struct arguments, field), __VA_ARGS__},
+	ARGUMENT("spool", IS_TEXT, spool, 0, 0) ARGUMENT("stream", IS_TEXT, stream, 0, 0)
+		ARGUMENT("root", IS_TEXT, root, 0, 0) ARGUMENT("from", IS_COUNT, from, 0, INT64_MAX) ARGUMENT(
+			"end-fd", IS_INT, end_fd, 0, INT_MAX) ARGUMENT("pid", IS_INT, pid, 1, INT_MAX)
+			ARGUMENT("upload-deadline", IS_TIME, deadline_ns, 0, 86400) ARGUMENT(
+				"disposable", IS_SWITCH, disposable, 0,
+				0) ARGUMENT("report", IS_SWITCH, report, 0,
+					    0) ARGUMENT("no-warnings", IS_SILENCE, json, 0,
+							0) ARGUMENT("json", IS_SWITCH, json, 0, 0)
+				ARGUMENT("color", IS_TEXT, colour, 0,
+					 0) ARGUMENT("no-pager", IS_SWITCH, without_pager, 0,
+						     0) ARGUMENT("python", IS_SWITCH, python, 0, 0)
+					ARGUMENT("lines", IS_SWITCH, lines, 0,
+						 0) ARGUMENT("when-told", IS_SWITCH, when_told, 0,
+							     0) ARGUMENT("vcpus", IS_COUNT, vcpus, 0, 1 << 20)
+						ARGUMENT("memory-mib", IS_REAL, memory_mib, 0, 1000000000000)
+							ARGUMENT("gpus", IS_COUNT, gpus, 0, 1 << 20) ARGUMENT(
+								"gpu-memory-mib", IS_REAL, gpu_memory_mib, 0,
+								1000000000000) ARGUMENT("limit", IS_COUNT,
+											limit, 0, 1000)
+								ARGUMENT("vendor", IS_TEXT, vendor, 0,
+									 0) ARGUMENT("instance-type", IS_TEXT,
+										     instance_type, 0, 0)
+									ARGUMENT("region", IS_TEXT, region, 0,
+										 0)
+										ARGUMENT("filter", IS_FILTER,
+											 filters, 0, 0)
+#undef ARGUMENT
+};
+
+static bool take_count(const struct argument *argument, const char *text, int64_t *ret_value)
 {
 	struct scan scan = scan_bytes(text, strlen(text));
-	int64_t value;
 
-	if (!scan_i64(&scan, &value) || scan_left(&scan) || value < 0 || value > most)
-		return false;
-	*ret_value = value;
-	return true;
+	return scan_i64(&scan, ret_value) && !scan_left(&scan) && *ret_value >= argument->least &&
+	       *ret_value <= argument->most;
 }
 
-static bool take_real_argument(const char *text, double most, double *ret_value)
+static bool is_between(const struct argument *argument, double value)
 {
-	struct scan scan = scan_bytes(text, strlen(text));
-	double value;
-
-	if (!scan_real(&scan, &value) || scan_left(&scan) || !(value >= 0) || value > most)
-		return false;
-	*ret_value = value;
-	return true;
+	return value >= (double)argument->least && value <= (double)argument->most;
 }
 
 static bool take_filter(struct arguments *arguments, const char *text)
@@ -73,128 +96,49 @@ static bool take_filter(struct arguments *arguments, const char *text)
 	return true;
 }
 
-static bool take_deadline(struct arguments *arguments, const char *text)
+static bool take_argument(struct arguments *arguments, const struct argument *argument, const char *text)
 {
-	double secs;
+	void *field = (char *)arguments + argument->offset;
+	struct scan scan = scan_bytes(text, text ? strlen(text) : 0);
+	int64_t count;
+	double real;
 
-	if (!parse_duration(text, &secs) || secs < 0 || secs > (double)MOST_DEADLINE_SECS)
-		return false;
-	arguments->deadline_ns = (int64_t)(secs * 1e9);
-	return true;
-}
-
-static bool take_switch(bool *on)
-{
-	*on = true;
-	return true;
-}
-
-static bool take_text_argument(const char *text, const char **ret_text)
-{
-	*ret_text = text;
-	return *text;
-}
-
-static bool take_stream_option(struct arguments *arguments, enum option_id id, const char *value)
-{
-	int64_t count = 0;
-	bool good;
-
-	switch (id) {
-	case OPTION_upload_spool:
-	case OPTION_follow_spool:
-		return take_text_argument(value, &arguments->spool);
-	case OPTION_upload_stream:
-	case OPTION_follow_stream:
-		return take_text_argument(value, &arguments->stream);
-	case OPTION_follow_from:
-		return take_count(value, INT64_MAX, &arguments->from);
-	case OPTION_follow_end_fd:
-		good = take_count(value, INT_MAX, &count);
-		arguments->end_fd = (int)count;
-		return good;
-	case OPTION_follow_pid:
-		good = take_count(value, INT_MAX, &count) && count > 0;
-		arguments->pid = (pid_t)count;
-		return good;
-	case OPTION_follow_disposable:
-		return take_switch(&arguments->disposable);
-	case OPTION_follow_report:
-		return take_switch(&arguments->report);
-	case OPTION_follow_upload_deadline:
-		return take_deadline(arguments, value);
-	default:
-		return false;
-	}
-}
-
-static bool take_discover_option(struct arguments *arguments, enum option_id id, const char *value)
-{
-	switch (id) {
-	case OPTION_discover_json:
-		return take_switch(&arguments->json);
-	case OPTION_discover_color:
-		arguments->colour = value;
+	switch (argument->type) {
+	case IS_SWITCH:
+		*(bool *)field = true;
 		return true;
-	case OPTION_discover_no_pager:
-		return take_switch(&arguments->without_pager);
-	case OPTION_discover_python:
-		return take_switch(&arguments->python);
-	case OPTION_discover_lines:
-		return take_switch(&arguments->lines);
-	case OPTION_discover_when_told:
-		return take_switch(&arguments->when_told);
-	default:
-		return false;
-	}
-}
-
-static bool take_keeper_option(struct arguments *arguments, enum option_id id, const char *value)
-{
-	switch (id) {
-	case OPTION_keeper_vcpus:
-		return take_count(value, 1 << 20, &arguments->vcpus);
-	case OPTION_keeper_memory_mib:
-		return take_real_argument(value, 1e12, &arguments->memory_mib);
-	case OPTION_keeper_gpus:
-		return take_count(value, 1 << 20, &arguments->gpus);
-	case OPTION_keeper_gpu_memory_mib:
-		return take_real_argument(value, 1e12, &arguments->gpu_memory_mib);
-	case OPTION_keeper_limit:
-		return take_count(value, 1000, &arguments->limit);
-	case OPTION_keeper_vendor:
-		return take_text_argument(value, &arguments->vendor);
-	case OPTION_keeper_instance_type:
-		return take_text_argument(value, &arguments->instance_type);
-	case OPTION_keeper_region:
-		return take_text_argument(value, &arguments->region);
-	case OPTION_keeper_filter:
-		return take_filter(arguments, value);
-	default:
-		return false;
-	}
-}
-
-static bool take_net_option(struct arguments *arguments, enum option_id id, const char *value)
-{
-	switch (id) {
-	case OPTION_upload_root:
-	case OPTION_discover_root:
-	case OPTION_follow_root:
-		return take_text_argument(value, &arguments->root);
-	case OPTION_upload_no_warnings:
-	case OPTION_discover_no_warnings:
-	case OPTION_follow_no_warnings:
-	case OPTION_keeper_no_warnings:
+	case IS_SILENCE:
 		message_enable(false);
 		return true;
-	case OPTION_upload_json:
-	case OPTION_keeper_json:
+	case IS_TEXT:
+		*(const char **)field = text;
+		return *text;
+	case IS_COUNT:
+		return take_count(argument, text, field);
+	case IS_INT:
+		if (!take_count(argument, text, &count))
+			return false;
+		*(int *)field = (int)count;
 		return true;
-	default:
-		return take_stream_option(arguments, id, value) ||
-		       take_discover_option(arguments, id, value) || take_keeper_option(arguments, id, value);
+	case IS_REAL:
+		return scan_real(&scan, field) && !scan_left(&scan) && is_between(argument, *(double *)field);
+	case IS_TIME:
+		if (!parse_duration(text, &real) || !is_between(argument, real))
+			return false;
+		*(int64_t *)field = (int64_t)(real * 1e9);
+		return true;
+	case IS_FILTER:
+		return take_filter(arguments, text);
 	}
+	return false;
+}
+
+static bool take_net_option(struct arguments *arguments, const char *name, const char *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ARGUMENTS); i++)
+		if (strcmp(ARGUMENTS[i].name, name) == 0)
+			return take_argument(arguments, &ARGUMENTS[i], text);
+	return false;
 }
 
 static const char *take_net_word(void *context, const struct option_row *row, const char *text)
@@ -202,8 +146,7 @@ static const char *take_net_word(void *context, const struct option_row *row, co
 	struct arguments *arguments = context;
 
 	if (row)
-		return take_net_option(arguments, (enum option_id)row->id, text) ? NULL
-										 : "is not a valid value";
+		return take_net_option(arguments, row->name, text) ? NULL : "is not a valid value";
 	if (arguments->operand_count == MOST_OPERANDS)
 		return "is one file too many";
 	arguments->operands[arguments->operand_count++] = text;
