@@ -109,7 +109,7 @@ static void end_series(struct stream *stream, struct requests *requests, const s
 
 	otlp_run_end(&own->run, &requests->points);
 	if (last && own->settings->logs.on)
-		read_end_figures(&figures, stream->recording.fd);
+		read_end_figures(&figures, stream->recording.fd, stream->patience);
 	otlp_encode_end(&requests->log, &own->resource, &own->run, last,
 			scan_bytes(figures.data, figures.length));
 }

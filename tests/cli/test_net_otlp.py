@@ -120,6 +120,17 @@ def test_the_record_of_the_end_does_not_need_the_analysis(world, receiver, run, 
     assert "resource_tracker.run.cores_mean" not in record["attributes"]
 
 
+def test_an_analysis_that_hangs_leaves_time_to_send(world, receiver, run, binary, tmp_path):
+    program = shutil.copy(pathlib.Path(binary).parent / "resource-tracker-net", tmp_path)
+    (tmp_path / "resource-tracker-analysis").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "resource-tracker-analysis").chmod(0o755)
+    begun = time.monotonic()
+    result = run("--stream", "otlp", "--spool", world.spool, "--upload-deadline", 1, "-i", 0.1, "-q", "--", "true",
+                 env=world.env(**variables(receiver, TRACKER_NET=program)))
+    assert (result.returncode, result.err) == (0, "") and time.monotonic() - begun >= 0.5
+    assert [record["event"] for record in receiver.logs] == ["job.run.end"]
+
+
 @pytest.mark.parametrize("traceparent, trace, span", [
     ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"),
     ("00-4bf92f3577b34da6a3ce929d0e0e473 -00f067aa0ba902b7-01", None, None), ("00-4bf9", None, None)])
