@@ -178,6 +178,12 @@ static void damaged_bytes_make_no_frame(void **state)
 {
 	struct buffer bytes = BUFFER(1 << 20);
 	struct frame frame = {0}, copy = {0};
+	/* The head of a row: its kind, number, and the position of its parent. */
+	static const struct head {
+		int32_t kind, number;
+		int64_t parent;
+	} SECOND_MOUNT = {ROW_mount, 0, 1};
+	char *second;
 	size_t whole = 0;
 
 	(void)state;
@@ -187,6 +193,12 @@ static void damaged_bytes_make_no_frame(void **state)
 		whole += frame_unpack(&copy, bytes.data, length) == 0;
 	/* Behind the head, and behind each of the five rows but the last. */
 	assert_int_equal(whole, 5);
+	second = memmem(bytes.data, bytes.length, &SECOND_MOUNT, sizeof SECOND_MOUNT);
+	assert_non_null(second);
+	memcpy(second + offsetof(struct head, parent), &(int64_t){2}, sizeof(int64_t));
+	assert_int_equal(frame_unpack(&copy, bytes.data, bytes.length), -EBADMSG);
+	memcpy(second + offsetof(struct head, parent), &(int64_t){1}, sizeof(int64_t));
+	assert_int_equal(frame_unpack(&copy, bytes.data, bytes.length), 0);
 	for (size_t i = 0; i < bytes.length; i++) {
 		bytes.data[i] ^= 0x41;
 		(void)frame_unpack(&copy, bytes.data, bytes.length);
