@@ -1,11 +1,9 @@
-/* Fills surveys and packs them as bytes; see survey.h and vendor.h. */
+/* Fills surveys and packs them as bytes; see survey.h. */
 #include "gpu/survey.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "gpu/vendor.h"
 
 void gpu_copy_text(char *ret_text, size_t size, const char *text)
 {

@@ -161,3 +161,19 @@ static inline size_t gpu_request_bytes(const struct gpu_request *request)
  */
 size_t gpu_survey_pack(const struct gpu_survey *survey, void *ret_bytes);
 int gpu_survey_unpack(struct gpu_survey *survey, size_t length);
+
+/* ---- for vendors ------------------------------------------------------------------------------------------ */
+
+/* Adds a device with all readings absent (EOPNOTSUPP). Returns NULL without room. */
+struct gpu_device *gpu_survey_add_device(struct gpu_survey *survey, const char *vendor);
+
+/*
+ * Finds a process on a device among processes [from, process_count), or adds it. Returns NULL if there is none,
+ * or no room. A caller that adds all processes of a device together passes the first of them as `from`, to
+ * search only those.
+ */
+struct gpu_process *gpu_survey_find(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);
+struct gpu_process *gpu_survey_process(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);
+
+void gpu_device_add_detail(struct gpu_device *device, const char *name, const char *value);
+void gpu_copy_text(char *ret_text, size_t size, const char *text);

@@ -39,17 +39,3 @@ struct gpu_vendor {
 
 /* The only list; ends with NULL. */
 extern const struct gpu_vendor *const GPU_VENDORS[];
-
-/* Adds a device with all readings absent (EOPNOTSUPP). Returns NULL without room. */
-struct gpu_device *gpu_survey_add_device(struct gpu_survey *survey, const char *vendor);
-
-/*
- * Finds a process on a device among processes [from, process_count), or adds it. Returns NULL if there is none,
- * or no room. A caller that adds all processes of a device together passes the first of them as `from`, to
- * search only those.
- */
-struct gpu_process *gpu_survey_find(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);
-struct gpu_process *gpu_survey_process(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);
-
-void gpu_device_add_detail(struct gpu_device *device, const char *name, const char *value);
-void gpu_copy_text(char *ret_text, size_t size, const char *text);
