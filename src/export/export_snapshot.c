@@ -292,14 +292,6 @@ int export_snapshot(const struct export_job *job)
 	return write_snapshot(job, NULL);
 }
 
-int rt_package_dump(const char *const *paths, size_t path_count, const char *output,
-		    struct rt_problem *ret_problem)
-{
-	const struct rt_export_options options = {.size = sizeof(options), .format = "snapshot"};
-
-	return rt_export(paths, path_count, output, &options, ret_problem);
-}
-
 int rt_package_dumps(const char *const *paths, size_t path_count, char **ret_text,
 		     struct rt_problem *ret_problem)
 {
