@@ -173,7 +173,7 @@ int rt_table_set(rt_table *table, size_t column, size_t row, struct rt_value cel
 
 struct rt_value rt_table_get(const rt_table *table, size_t column, size_t row)
 {
-	struct rt_value value = {RT_TYPE_NONE};
+	struct rt_value value = {.type = RT_TYPE_NONE};
 	const struct cell *cell;
 
 	if (column >= table->column_count || row >= table->row_count)
