@@ -18,6 +18,7 @@
 #include "metric/frame.h"
 #include "resource_tracker_analysis.h"
 #include "format/sample_format.h"
+#include "metric/typed_rows.h"
 
 enum { CORES = 64, NETWORKS = 2, DISKS = 1 };
 

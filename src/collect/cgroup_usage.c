@@ -20,6 +20,7 @@
 #include "kernel/proc_pid_stat.h"
 #include "kernel/proc_pid_status.h"
 #include "kernel/proc_pressure.h"
+#include "metric/typed_rows.h"
 
 #define REFRESH_NS (10 * NSEC_PER_SEC)
 /*

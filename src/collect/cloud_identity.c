@@ -18,6 +18,7 @@
 #include "base/scan.h"
 #include "collect/collector.h"
 #include "launch/detached.h"
+#include "metric/typed_rows.h"
 
 enum { MOST_ANSWER_BYTES = 16 << 10 };
 

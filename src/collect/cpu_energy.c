@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "collect/collector.h"
 #include "kernel/sys_powercap.h"
+#include "metric/typed_rows.h"
 
 /* The machine's CPU time is counted in ticks. */
 #define SHARE_NS (100 * NSEC_PER_MSEC)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
+
 #define COUNT_LIMIT 9e18
 
 static int reason_of(struct gpu_number number)

@@ -4,6 +4,8 @@
 #include "collect/gpu_account.h"
 #include "metric/frame.h"
 
+struct gpu_row;
+
 /* Returns a number in the unit of a metric, or the reason why it is absent. */
 double gpu_real(struct gpu_number number, double scale);
 int64_t gpu_count(struct gpu_number number, double scale);

@@ -18,6 +18,7 @@
 #include "collect/gpu_row.h"
 #include "helper/helper.h"
 #include "kernel/sys_class_drm.h"
+#include "metric/typed_rows.h"
 
 #define STALE_AFTER_NS (5 * NSEC_PER_SEC)
 #define SILENT_AFTER_NS (10 * NSEC_PER_SEC) /* with many devices, drivers take seconds to start */

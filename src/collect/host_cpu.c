@@ -13,6 +13,7 @@
 #include "collect/process_count.h"
 #include "kernel/proc_loadavg.h"
 #include "kernel/proc_stat.h"
+#include "metric/typed_rows.h"
 
 /* A longer reading was interrupted: an unknown time lies between the kernel's count and the clock. */
 #define READING_NS (2 * NSEC_PER_MSEC)

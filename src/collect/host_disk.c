@@ -15,6 +15,7 @@
 #include "collect/filesystems.h"
 #include "kernel/proc_diskstats.h"
 #include "kernel/sys_block.h"
+#include "metric/typed_rows.h"
 
 enum { DEVICE_NAME_SIZE = 64 };
 

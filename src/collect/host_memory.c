@@ -6,6 +6,7 @@
 #include "kernel/in_container.h"
 #include "kernel/proc_meminfo.h"
 #include "kernel/spl_zfs.h"
+#include "metric/typed_rows.h"
 
 struct host_memory {
 	struct kept_file meminfo;

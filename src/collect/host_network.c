@@ -16,6 +16,7 @@
 #include "kernel/proc_net_dev.h"
 #include "kernel/proc_net_route.h"
 #include "kernel/sys_class_net.h"
+#include "metric/typed_rows.h"
 
 #define REFRESH_NS (10 * NSEC_PER_SEC)
 

@@ -17,6 +17,7 @@
 #include "kernel/cgroup_v1.h"
 #include "kernel/cgroup_v2.h"
 #include "kernel/proc_diskstats.h"
+#include "metric/typed_rows.h"
 
 enum { DEVICES_MOST = 32, DEVICE_NAME_SIZE = 40 };
 

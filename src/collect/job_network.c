@@ -16,6 +16,7 @@
 #include "job/network/job_sockets.h"
 #include "job/network/network_tuning.h"
 #include "job/pass.h"
+#include "metric/typed_rows.h"
 
 struct job_network {
 	bool is_off;

@@ -1,5 +1,6 @@
 /* The machine's rows of a frame as one plain struct. See machine_summary.h. */
 #include "collect/machine_summary.h"
+#include "metric/typed_rows.h"
 
 #include <string.h>
 

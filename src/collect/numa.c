@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "collect/collector.h"
 #include "kernel/sys_node.h"
+#include "metric/typed_rows.h"
 
 enum { NODES_MOST = 64, PATH_SIZE = 64 };
 

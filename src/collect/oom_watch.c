@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "kernel/dev_kmsg.h"
 #include "kernel/proc_vmstat.h"
+#include "metric/typed_rows.h"
 
 /*
  * A process with much memory takes a while to die, and with one sample a second the kill may lie another one

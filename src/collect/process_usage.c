@@ -11,6 +11,7 @@
 #include "job/memory/process_memory.h"
 #include "job/pass.h"
 #include "job/programs/programs.h"
+#include "metric/typed_rows.h"
 
 struct process_usage {
 	struct process_memory memory;

@@ -7,6 +7,7 @@
 #include "collect/collector.h"
 #include "job/programs/program_share.h"
 #include "job/programs/programs.h"
+#include "metric/typed_rows.h"
 
 /* Memory is divided in the unit in which it is written, so that the parts add up. */
 #define UNITS_OF_MIB 1000

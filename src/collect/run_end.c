@@ -20,6 +20,7 @@
 #include "base/signal_names.h"
 #include "job/cpu/job_cpu.h"
 #include "job/memory/memory_between.h"
+#include "metric/typed_rows.h"
 
 enum { EVIDENCE_SIZE = 256 };
 

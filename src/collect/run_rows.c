@@ -17,6 +17,7 @@
 #include "kernel/proc_cpuinfo.h"
 #include "kernel/proc_sys_kernel.h"
 #include "resource_tracker.h"
+#include "metric/typed_rows.h"
 
 /* Facts that stay the same during a run. Texts are "" if unknown. */
 struct machine {

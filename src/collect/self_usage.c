@@ -9,6 +9,7 @@
 #include "collect/collector.h"
 #include "collect/self_usage.h"
 #include "kernel/proc_pid_statm.h"
+#include "metric/typed_rows.h"
 
 struct self_usage {
 	int statm_fd; /* of the live system, even if another tree is read */

@@ -15,6 +15,7 @@
 #include "kernel/proc_net_route.h"
 #include "kernel/sys_block.h"
 #include "kernel/sys_dmi.h"
+#include "metric/typed_rows.h"
 
 static void set_fact_text(struct facts *facts, enum fact_id id, const char *text)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "discover/ask_recorder.h"
+#include "metric/typed_rows.h"
 
 enum { MIB_SHIFT = 20 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "discover/ask_recorder.h"
+#include "metric/typed_rows.h"
 
 static bool take_limits(const struct frame *frame, void *context)
 {

@@ -17,6 +17,7 @@
 #include "export/combine.h"
 #include "export/export.h"
 #include "format/sample_format.h"
+#include "metric/typed_rows.h"
 
 /* How the values of several recordings are combined. */
 enum way {

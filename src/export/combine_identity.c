@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "export/combine.h"
+#include "metric/typed_rows.h"
 #include "resource_tracker.h"
 
 /* Returns the CPUs or the memory of the part's machine. */

@@ -17,6 +17,7 @@
 #include "export/export.h"
 #include "export/output.h"
 #include "export/sqlite_file.h"
+#include "metric/typed_rows.h"
 #include "record/tree_memory.h"
 #include "table/table.h"
 

@@ -21,6 +21,7 @@
 #include "export/export.h"
 #include "export/output.h"
 #include "format/gzip.h"
+#include "metric/typed_rows.h"
 
 enum { NODE_GPUS = 32, NAME_BYTES = 256, TEXT_CEILING = 64 << 20 };
 

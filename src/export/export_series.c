@@ -20,6 +20,7 @@
 #include "export/export.h"
 #include "export/output.h"
 #include "format/otlp_encode.h"
+#include "metric/typed_rows.h"
 #include "table/table.h"
 
 enum { TEXT_CEILING = 64 << 20 };

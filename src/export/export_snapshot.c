@@ -18,6 +18,7 @@
 #include "export/export.h"
 #include "export/output.h"
 #include "format/csv_layout.h"
+#include "metric/typed_rows.h"
 #include "table/aggregate.h"
 #include "table/table.h"
 

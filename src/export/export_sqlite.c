@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "export/export.h"
 #include "export/sqlite_file.h"
+#include "metric/typed_rows.h"
 
 enum { NAME_BYTES = 160, STATEMENT_CEILING = 1 << 16 };
 

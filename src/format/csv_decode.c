@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "metric/metric_set.h"
+#include "metric/typed_rows.h"
 
 const struct csv_column *csv_layout_column(const struct csv_layout *layout, const struct scan *heading)
 {

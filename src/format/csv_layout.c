@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 
 #define LAYOUT_BEGIN(id, name, style) static const struct csv_column id##_columns[] = {
 #define SCALED(heading, kind, field, decimals, factor) \

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "format/csv_cells.h"
+#include "metric/typed_rows.h"
 
 struct field_place {
 	struct frame *frame;

@@ -4,6 +4,7 @@
  *   {"timestamp_secs":1718000000,...,"cpu":{"utilization_pct":4.6,...},"memory":{...},"network":[{...}],...}
  */
 #include "format/sample_format.h"
+#include "metric/typed_rows.h"
 
 #include <string.h>
 

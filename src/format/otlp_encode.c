@@ -9,6 +9,7 @@
 #include "figures/run_figures.h"
 #include "format/json_scan.h"
 #include "format/otlp_wire.h"
+#include "metric/typed_rows.h"
 
 enum { REQUEST_RESOURCES = 1, RESOURCE = 1, SCOPES = 2, SCOPE = 1, SCOPE_ITEMS = 2 };
 enum { SCOPE_NAME = 1, SCOPE_VERSION = 2 };

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 #include "format/otlp_wire.h"
+#include "metric/typed_rows.h"
 
 enum { KEY_SIZE = 256, MOST_VALUE_BYTES = 8 << 10, ATTRIBUTES_FIELD = 1 };
 

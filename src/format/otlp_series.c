@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/ends_with.h"
 #include "base/scan.h"
+#include "metric/typed_rows.h"
 
 const struct otlp_series OTLP_SERIES[OTLP_SERIES_COUNT] = {
 #define SERIES(group, name, unit, form, key, value, kind, field, way, factor) \

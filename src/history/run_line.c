@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "metric/typed_rows.h"
 #include "recommend/recommend.h"
 #include "verdict/run_summary.h"
 #include "base/cleanup.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
 #include "record/reader.h"
 
 enum form { AS_IS, PER_SEC, SHARE };

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/signal_names.h"
+#include "metric/typed_rows.h"
 #include "record/reader.h"
 #include "record/tree_memory.h"
 

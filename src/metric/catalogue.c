@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 
 _Static_assert(sizeof(double) == 8 && sizeof(int64_t) == 8, "fields are 8 bytes wide");
 
@@ -54,6 +55,17 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 #define SUM_RATE(kind, name, unit, decimals, of_kind, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, SUM_OF_RATES, decimals, of_kind, from)
 #include "metric/catalogue.def"
+
+/* enum row_kind has the kinds of the catalogue, in its order. */
+enum {
+#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) PLACE_OF_##kind,
+#include "metric/catalogue.def"
+	PLACE_OF_NONE
+};
+#define ROW_BEGIN(kind, ...) \
+	_Static_assert((int)PLACE_OF_##kind == (int)ROW_##kind, "enum row_kind has another order");
+#include "metric/catalogue.def"
+_Static_assert((int)PLACE_OF_NONE == (int)ROW_KINDS, "enum row_kind has another kind");
 
 /* The first field of an array's rows identifies each row. */
 #define KEY_OFFSET(shape) ((shape) == ARRAY ? sizeof(struct row) : 0)

@@ -1,6 +1,6 @@
 /*
- * The catalogue expanded: a typed struct for each row kind (struct disk_row, ...), and descriptions of all
- * kinds and metrics for generic code. Every field is 8 bytes wide; fields follow the row header directly.
+ * Descriptions of all row kinds and metrics, for generic code: formats, statistics, the reader of recordings. Every field of a row is 8
+ * bytes wide, and the fields follow the row header directly. metric/typed_rows.h has a typed struct for each kind.
  */
 #pragma once
 
@@ -9,47 +9,9 @@
 #include <stdint.h>
 
 #include "metric/absent.h"
-
-enum row_kind {
-#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) ROW_##kind,
-#include "metric/catalogue.def"
-	ROW_KINDS
-};
+#include "metric/row.h"
 
 enum row_shape { OBJECT, INLINE, OPTIONAL, ARRAY, LIST, MAP };
-
-struct row {
-	struct row *next;   /* of the same kind, in the order in which they were added */
-	struct row *parent; /* NULL for the sample */
-	int64_t read_ns;    /* CLOCK_MONOTONIC of its counters; 0: as the frame's */
-	enum row_kind kind;
-	int number;          /* tells rows without a name, or of one name, apart */
-	int cpus;            /* whose times its counters add up; 0: as the frame's */
-	double counted_secs; /* all time that the kernel counted for them, idle or not; 0: it does not say */
-	double most_bytes;   /* that the device can move in a second; 0: unknown */
-};
-
-#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
-	struct kind##_row { \
-		struct row row;
-#define REAL(kind, name, unit, decimals, nature, help) double name;
-#define COUNT(kind, name, unit, nature, help) int64_t name;
-#define TEXT(kind, name, help) const char *name;
-#define FLAG(kind, name, help) int64_t name;
-#define RAW_REAL(kind, name, help) double name;
-#define RAW_COUNT(kind, name, help) int64_t name;
-#define DELTA_REAL(kind, name, unit, decimals, from, help) double name;
-#define DELTA_COUNT(kind, name, unit, from, help) int64_t name;
-#define CHANGE_REAL(kind, name, unit, decimals, help) double name;
-#define CHANGE_COUNT(kind, name, unit, help) int64_t name;
-#define RATE(kind, name, unit, decimals, from, help) double name;
-#define EXACT_RATE(kind, name, unit, decimals, from, help) double name;
-#define SUM_DELTA(kind, name, unit, of_kind, from, help) int64_t name;
-#define SUM_RATE(kind, name, unit, decimals, of_kind, from, help) double name;
-#define ROW_END(kind) \
-	} \
-	;
-#include "metric/catalogue.def"
 
 enum metric_type { TYPE_REAL = 1, TYPE_COUNT, TYPE_TEXT, TYPE_FLAG };
 enum metric_nature {

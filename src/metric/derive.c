@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "metric/metric_set.h"
+#include "metric/typed_rows.h"
 
 static const double SCALES[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
+
 enum { CHUNK_BYTES = 16 << 10, LARGEST_ROW_BYTES = 1024 };
 
 #define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \

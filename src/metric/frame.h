@@ -12,6 +12,7 @@
 #include "metric/catalogue.h"
 
 struct frame_chunk;
+struct sample_row;
 
 struct frame {
 	int64_t monotonic_ns; /* when the frame was opened */

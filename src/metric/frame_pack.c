@@ -1,5 +1,6 @@
 /* Packs a frame into bytes and back; see frame_pack.h. */
 #include "metric/frame_pack.h"
+#include "metric/typed_rows.h"
 
 #include <errno.h>
 #include <string.h>

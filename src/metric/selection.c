@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
+
 #define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert(sizeof(struct kind##_row) <= sizeof(struct row) + METRICS_PER_KIND_MOST * 8, \
 		       "too many");

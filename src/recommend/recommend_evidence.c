@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
 #include "verdict/bottleneck.h"
 #include "base/cleanup.h"
 #include "base/plain_print.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "recommend/recommend.h"
+#include "metric/typed_rows.h"
 #include "table/units.h"
 #include "base/cleanup.h"
 #include "base/plain_print.h"

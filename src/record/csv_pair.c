@@ -1,5 +1,6 @@
 /* Reads two CSV files side by side. See csv_pair.h. */
 #include "record/csv_pair.h"
+#include "metric/typed_rows.h"
 
 #include <math.h>
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "format/json_scan.h"
+#include "metric/typed_rows.h"
 
 enum { SNAPSHOT_BYTES = 1 << 30 };
 

@@ -8,6 +8,7 @@
 
 #include "base/fnv.h"
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 #include "record/csv_pair.h"
 #include "record/tree_memory.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "metric/typed_rows.h"
 #include "record/column.h"
 #include "record/reader.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 #include "record/odd_text.h"
 
 enum { PEEK_BYTES = 64 << 10 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 
 /* An older reading describes an earlier state than its sample. */
 #define OLDEST_READING_SECS 10.0

@@ -7,6 +7,9 @@
 #include "metric/frame.h"
 #include "metric/metric_set.h"
 
+struct tracker_row;
+struct tree_row;
+
 /* Figures with different measures cannot be compared. */
 enum memory_measure {
 	MEASURE_UNKNOWN,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 
 enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20 };
 

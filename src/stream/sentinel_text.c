@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "metric/typed_rows.h"
 #include "net/redacted_message.h"
 #include "net/timestamps.h"
 

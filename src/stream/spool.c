@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/ends_with.h"
 #include "base/write_all.h"
+#include "metric/typed_rows.h"
 #include "net/timestamps.h"
 #include "sink/spool_folder.h"
 

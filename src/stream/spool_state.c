@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "format/otlp_series.h"
+#include "metric/typed_rows.h"
 
 enum { VERSION = 1 };
 

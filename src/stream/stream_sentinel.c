@@ -19,6 +19,7 @@
 #include "format/csv_layout.h"
 #include "format/gzip.h"
 #include "format/sample_format.h"
+#include "metric/typed_rows.h"
 #include "net/redacted_message.h"
 #include "stream/s3.h"
 #include "stream/sentinel.h"

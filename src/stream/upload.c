@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/scan.h"
 #include "base/uuid.h"
+#include "metric/typed_rows.h"
 #include "net/arguments.h"
 #include "net/redacted_message.h"
 #include "stream/stream.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/json_write.h"
+#include "metric/typed_rows.h"
 #include "table/units.h"
 
 /* The memory of a virtual machine moves by some pages. A smaller difference does not count. */

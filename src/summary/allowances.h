@@ -9,6 +9,8 @@
 #include "base/buffer.h"
 #include "record/reader.h"
 
+struct run_start_row;
+
 /* The limits that bind, and their source. */
 struct binding {
 	double value;       /* NaN: unknown */

@@ -1,5 +1,6 @@
 /* Finds the samples in which a run was short of CPU. See cpu_course.h. */
 #include "summary/cpu_course.h"
+#include "metric/typed_rows.h"
 
 #include <math.h>
 

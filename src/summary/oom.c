@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/file_lock.h"
+#include "metric/typed_rows.h"
 
 /*
  * The last sample is usually taken some time before the kill. Memory this near to the limit, or memory that

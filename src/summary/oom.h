@@ -8,6 +8,8 @@
 #include "metric/frame.h"
 #include "metric/metric_set.h"
 
+struct run_end_row;
+
 enum oom_kind {
 	OOM_NONE,
 	OOM_STEP,             /* a process of the job's cgroup was killed, and the job continued */

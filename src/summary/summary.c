@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
 #include "record/tree_memory.h"
 
 #define MIB 1048576.0

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
 #include "record/tree_memory.h"
 
 /*

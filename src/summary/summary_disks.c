@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "metric/typed_rows.h"
 #include "table/units.h"
 #include "base/json_write.h"
 #include "base/printable.h"

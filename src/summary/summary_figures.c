@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 
 /* Shared parts of several figures. */
 struct told {

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "metric/typed_rows.h"
 
 #define MIB 1048576.0
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "summary/summary_memory.h"
+#include "metric/typed_rows.h"
 #include "record/tree_memory.h"
 
 /* A later sample describes the same memory if its resident set is at least this part of the earlier one's. */

@@ -6,6 +6,8 @@
 #include "metric/frame.h"
 #include "summary/sums.h"
 
+struct tree_row;
+
 /* Memory samples with the same measure. */
 struct measured_memory {
 	struct figure figure;

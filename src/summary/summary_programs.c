@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
 #include "summary/launcher.h"
 #include "base/json_write.h"
 #include "base/printable.h"

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/signal_names.h"
+#include "metric/typed_rows.h"
 #include "summary/summary.h"
 
 /* Adds the character of the escape that begins at `at`, and returns its last byte. The recorder writes others as UTF-8. */

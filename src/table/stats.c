@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 #include "record/column.h"
 #include "record/reader.h"
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
 #include "table/units.h"
 #include "base/cleanup.h"
 #include "base/plain_print.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "metric/typed_rows.h"
 #include "table/table.h"
 #include "table/units.h"
 #include "base/cleanup.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "metric/typed_rows.h"
 #include "table/units.h"
 #include "base/cleanup.h"
 #include "base/printable.h"

@@ -4,6 +4,7 @@
 #include "format/json_decode.h"
 #include "format/otlp_encode.h"
 #include "format/otlp_wire.h"
+#include "metric/typed_rows.h"
 
 /* Every field of every message that the bytes may hold. */
 static void walk(struct scan message, int depth)

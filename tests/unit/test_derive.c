@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "metric/derive.h"
+#include "metric/typed_rows.h"
 #include "unit.h"
 
 /* Returns a frame at a time when the tree and the machine have used that much CPU time since the start. */

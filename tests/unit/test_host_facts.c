@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "discover/discovery.h"
 #include "discover/host.h"
+#include "metric/typed_rows.h"
 
 static void put_below(const char *path, const char *text)
 {

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "live/view.h"
+#include "metric/typed_rows.h"
 #include "record/reader.h"
 
 static struct run run, other;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "format/otlp_encode.h"
 #include "format/otlp_wire.h"
+#include "metric/typed_rows.h"
 
 static const double BEGAN = 1790000000.25;
 

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "format/sample_format.h"
+#include "metric/typed_rows.h"
 #include "record/reader.h"
 
 static char path[64], other_path[64];

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "collect/run_end.h"
+#include "metric/typed_rows.h"
 #include "unit.h"
 
 static struct collect_context context;

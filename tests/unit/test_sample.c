@@ -8,6 +8,7 @@
 #include <resource_tracker.h>
 
 #include "base/clock.h"
+#include "metric/typed_rows.h"
 #include "tracker/tracker.h"
 #include "unit.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "metric/typed_rows.h"
 #include "stream/sentinel_text.h"
 
 static const char *wrong;

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "metric/frame_pack.h"
+#include "metric/typed_rows.h"
 #include "resource_tracker.h"
 
 static rt_tracker *open_tracker(int64_t pid)

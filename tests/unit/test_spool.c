@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "metric/typed_rows.h"
 #include "stream/spool.h"
 
 static struct spool_state some_state(void)

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include "base/clock.h"
+#include "metric/typed_rows.h"
 #include "net/redacted_message.h"
 #include "options/destinations.h"
 #include "stream/stream_steps.h"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "metric/typed_rows.h"
 #include "stream/recording.h"
 
 static void want_pid(struct metric_set *wanted)
