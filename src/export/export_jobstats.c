@@ -74,7 +74,7 @@ static double add_known(double sum, double value)
 	return isnan(value) ? sum : (isnan(sum) ? 0 : sum) + value;
 }
 
-static double larger_known(double a, double b)
+static double larger_of_known(double a, double b)
 {
 	return isnan(a) || b > a ? b : a;
 }
@@ -105,8 +105,8 @@ static void find_share(struct node *node, const struct frame *identity)
 							 : (double)NAN;
 	if (start && isnan(memory))
 		memory = start->memory_limit_mib > 0 ? start->memory_limit_mib : start->memory_total_mib;
-	node->cpus = larger_known(node->cpus, cpus);
-	node->total_mib = larger_known(node->total_mib, memory);
+	node->cpus = larger_of_known(node->cpus, cpus);
+	node->total_mib = larger_of_known(node->total_mib, memory);
 }
 
 static struct node *find_node(struct job *job, const char *name)
@@ -211,7 +211,7 @@ static void take_gpus(struct node *node, const struct frame *frame, size_t part)
 		if (!count_absent(row->vram_total_bytes))
 			gpu->total_bytes = (double)row->vram_total_bytes;
 		if (!count_absent(row->vram_used_bytes))
-			gpu->used_bytes = larger_known(gpu->used_bytes, (double)row->vram_used_bytes);
+			gpu->used_bytes = larger_of_known(gpu->used_bytes, (double)row->vram_used_bytes);
 		if (secs > 0 && !real_absent(row->utilization_pct)) {
 			gpu->busy_secs += secs * row->utilization_pct / 100;
 			gpu->secs += secs;
@@ -227,7 +227,7 @@ static void set_memory(struct task *task, double mib)
 		node->memory_mib -= task->memory_mib;
 	task->memory_mib = mib;
 	node->memory_mib = add_known(node->memory_mib, mib);
-	node->peak_mib = larger_known(node->peak_mib, node->memory_mib);
+	node->peak_mib = larger_of_known(node->peak_mib, node->memory_mib);
 }
 
 static int take_sample(struct job *job, size_t index)
@@ -253,7 +253,7 @@ static int take_sample(struct job *job, size_t index)
 	/* The recorder may have seen more between its samples. */
 	end = FIRST(record_identity(task->record), run_end);
 	if (end && !real_absent(end->memory_peak_mib))
-		task->node->peak_mib = larger_known(task->node->peak_mib, end->memory_peak_mib);
+		task->node->peak_mib = larger_of_known(task->node->peak_mib, end->memory_peak_mib);
 	set_memory(task, NAN);
 	return 0;
 }
@@ -315,7 +315,7 @@ static void add_gpus(struct json_writer *json, const struct node *node, const ch
 	json_close(json, '}');
 }
 
-static double total_of(const struct node_gpu *gpu)
+static double jobstats_total(const struct node_gpu *gpu)
 {
 	return gpu->total_bytes;
 }

@@ -258,7 +258,7 @@ static bool is_wanted_run(struct line_search *search, const struct run_lines *li
 	return true;
 }
 
-static int take_run_line(struct line_search *search, const struct run_lines *lines)
+static int take_line_of_job(struct line_search *search, const struct run_lines *lines)
 {
 	struct advice_run run = {0}, *place;
 	int result;
@@ -284,7 +284,7 @@ static int add_lines(struct line_search *search, const char *path, struct rt_pro
 	if (result < 0)
 		return result;
 	while ((result = run_lines_next(lines)) > 0) {
-		result = take_run_line(search, lines);
+		result = take_line_of_job(search, lines);
 		if (result < 0)
 			return result;
 	}
