@@ -348,7 +348,7 @@ static void add_node(struct json_writer *json, const struct node *node)
 			json_decimal(json, node->cpus, 2);
 	}
 	if (node->gpu_count) {
-		add_gpus(json, node, "gpu_total_memory", total_of, 0);
+		add_gpus(json, node, "gpu_total_memory", jobstats_total, 0);
 		add_gpus(json, node, "gpu_used_memory", used_of, 0);
 		add_gpus(json, node, "gpu_utilization", busy_of, 1);
 	}
