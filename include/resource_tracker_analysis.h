@@ -228,11 +228,14 @@ RT_API int rt_export(const char *const *paths, size_t path_count, const char *ou
 /* The resources to request for the next run. */
 typedef struct rt_advice rt_advice;
 
-/* How much to reserve, as runs differ. */
+/*
+ * How much to reserve, as runs differ. The newest 200 runs count. Where the sizes of inputs are known, a run is compared with those of
+ * its size (docs/SIZING.md).
+ */
 enum rt_policy {
-	RT_POLICY_MAX, /* largest peak of the last 50 runs + 20 %; the cores of the busiest time */
-	RT_POLICY_P95, /* more than 95 % of the runs used, newer ones count more, + 15 %; cores likewise */
-	RT_POLICY_COST, /* least memory reserved in all, counting killed and repeated runs; fewest core hours */
+	RT_POLICY_MAX, /* the largest need and 2 to 15 %, by the scatter; few runs get more. The cores of the busiest time */
+	RT_POLICY_P95, /* more than 95 % of the runs used, newer ones count more, and the same margin. Cores likewise */
+	RT_POLICY_COST, /* least memory x time in all, killed and repeated runs included. Fewest core hours */
 };
 
 struct rt_recommend_options {
@@ -242,6 +245,8 @@ struct rt_recommend_options {
 	enum rt_policy policy; /* 0: RT_POLICY_MAX */
 	const char *job;       /* which runs of files of runs; NULL: the first recording's, or the only one */
 	const char *task;      /* NULL: all tasks of the job */
+	double input_bytes;    /* size of the next run's input; 0: unknown */
+	unsigned attempt; /* 2: the first attempt of this run was killed, and so on; 0 and 1: the first */
 };
 
 /*

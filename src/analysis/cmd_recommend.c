@@ -9,10 +9,11 @@
 #include "base/cleanup.h"
 #include "base/screen.h"
 #include "history/history.h"
+#include "launch/input_size.h"
 #include "resource_tracker_analysis.h"
 
 /* Where the text of a line begins. */
-enum { TEXT_COLUMN = 23, TEXT_CEILING = 1 << 20 };
+enum { TEXT_COLUMN = 23, TEXT_CEILING = 1 << 20, ATTEMPTS_MOST = 1000 };
 
 static void cleanup_advice(rt_advice **advice)
 {
@@ -96,6 +97,25 @@ static int print_fitted(const struct subcommand *command, const char *output, co
 	return command_write_fitted(command, output, out.data ? out.data : "");
 }
 
+/* Finds the size of the next run's input. */
+static int find_next_input(const struct subcommand *command, const struct recommend_words *options,
+			   double *ret_bytes)
+{
+	const char *unknown;
+	int64_t bytes;
+
+	*ret_bytes = options->input_bytes;
+	if (options->input_bytes > 0 || !options->input.count)
+		return 0;
+	bytes = size_of_inputs((const char *const *)options->input.texts, options->input.count, &unknown);
+	if (bytes < 0)
+		return command_fault(
+			command, "the size of the input '%s' is unknown: it is missing, or cannot be read",
+			unknown);
+	*ret_bytes = (double)bytes;
+	return 0;
+}
+
 int run_recommend(const struct subcommand *command, char **argv)
 {
 	CLEANUP_OPTIONS(recommend) options = {.policy = "max"};
@@ -117,6 +137,11 @@ int run_recommend(const struct subcommand *command, char **argv)
 	wanted.job = options.job;
 	wanted.task = options.task;
 	wanted.usd_per_hour = options.price;
+	wanted.attempt =
+		options.attempt >= 1 && options.attempt < ATTEMPTS_MOST ? (unsigned)options.attempt : 1;
+	status = find_next_input(command, &options, &wanted.input_bytes);
+	if (status)
+		return status;
 	result = rt_recommend(options.line.files.texts, options.line.files.count, &wanted, &advice, &problem);
 	if (result == 0) {
 		find_price(command, &options, advice);

@@ -37,7 +37,9 @@ struct run_facts {
 	size_t tag_count;
 	const struct name_value *scheduler;
 	size_t scheduler_count;
-	int64_t rank; /* -1: none */
+	double input_size;        /* NaN: unknown */
+	const char *input_source; /* option or arguments. NULL: unknown */
+	int64_t rank;             /* -1: none */
 	double interval_seconds;
 	double carbon_factor; /* g/kWh. 0: not given */
 	bool children;

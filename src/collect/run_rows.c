@@ -3,6 +3,7 @@
  * run_end.c).
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,8 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	row->program = given_run_text(frame, facts->program);
 	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);
 	row->command = given_run_text(frame, facts->command);
+	row->input_bytes = isnan(facts->input_size) ? no_count(ABSENT_NOT_GIVEN) : (int64_t)facts->input_size;
+	row->input_source = given_run_text(frame, facts->input_source);
 	row->run_id = given_run_text(frame, facts->run_id);
 	row->folder = given_run_text(frame, facts->folder);
 	row->mode = given_run_text(frame, facts->mode);

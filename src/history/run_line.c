@@ -269,6 +269,8 @@ static void add_identity(struct json_writer *json, const struct run_facts *facts
 	add_line_text(json, "executable", start->executable);
 	add_line_count(json, "argument_count", start->argument_count);
 	add_line_text(json, "folder", start->folder);
+	add_line_count(json, "input_bytes", start->input_bytes);
+	add_line_text(json, "input_source", start->input_source);
 	add_line_text(json, "mode", start->mode);
 #define JOB_SETTING(field, ...) add_line_text(json, #field, start->field);
 #include "options/job_settings.def"

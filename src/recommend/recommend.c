@@ -12,7 +12,7 @@
 
 static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05, SETTLING_SHARE = 0.7, CHARGED_MARGIN = 1.1;
 static const double MOST = 1e15; /* statistics in a file may contain any number */
-enum { RUNS_TO_FORGET_A_KILL = 10 };
+enum { RUNS_TO_FORGET_A_KILL = 10, GIB_MIB = 1024 };
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
@@ -33,9 +33,9 @@ static int by_start(const void *a, const void *b)
 }
 
 /*
- * A kill is settled by a run that took more and survived, by a later run that took about as much, or by many
- * later runs that needed less. "About", because the limit also counts kernel memory, which no peak includes.
- * An earlier run that took less proves nothing, since the kill came after it.
+ * A kill is settled by a run that took more and survived, by a later run of about its input or a larger one, and, where the sizes of
+ * inputs are unknown, by a later run that took about as much, or by many later runs that needed less. "About", because the limit
+ * also counts kernel memory, which no peak includes. An earlier run that took less proves nothing, since the kill came after it.
  */
 static bool is_settled(const struct past *past, const struct evidence *killed)
 {
@@ -43,69 +43,101 @@ static bool is_settled(const struct past *past, const struct evidence *killed)
 
 	for (size_t i = 0; i < past->count; i++) {
 		const struct evidence *one = &past->list[i];
-		bool is_later;
-		double peak;
+		bool is_later = one->started > killed->started,
+		     has_sizes = one->input_bytes >= 0 && killed->input_bytes >= 0;
+		double peak = peak_of(one);
 
 		if (!one->good)
 			continue;
-		peak = peak_of(one);
-		is_later = one->started > killed->started;
-		if (peak >= (is_later ? SETTLING_SHARE : 1) * killed->oom_had_mib)
+		if (has_sizes && is_later && settles_kill(one->input_bytes, killed->input_bytes))
 			return true;
-		later += is_later;
+		if (peak >= (is_later && !has_sizes ? SETTLING_SHARE : 1) * killed->oom_had_mib)
+			return true;
+		later += is_later && !has_sizes;
 	}
 	return later >= RUNS_TO_FORGET_A_KILL;
 }
 
-/*
- * A run that was cut short took at least what its samples show. This counts for the largest peak, but not for
- * usual peaks.
- */
-static size_t add_peaks(struct rt_advice *advice, const struct past *past, struct peak *peaks)
+static void add_usage_of(struct usage *usage, const struct evidence *one)
 {
-	struct usage *usage = &advice->usage;
+	usage->sampled_peak_mib = larger_known(usage->sampled_peak_mib, one->sampled_peak_mib);
+	usage->process_peak_mib = larger_known(usage->process_peak_mib, one->process_peak_mib);
+	usage->between_peak_mib = larger_known(usage->between_peak_mib, one->between_peak_mib);
+	usage->swapped |= one->swapped;
+	if (one->oom_floor_mib > usage->oom_floor_mib) {
+		usage->oom = one->oom;
+		usage->oom_had_mib = one->oom_had_mib;
+		usage->oom_floor_mib = one->oom_floor_mib;
+	}
+	usage->kernel_mib = larger_known(usage->kernel_mib, one->kernel_mib);
+}
+
+static bool has_told_inputs(const struct past *past)
+{
+	for (size_t i = 0; i < past->count; i++)
+		if (past->list[i].input_bytes >= 0 && !past->list[i].input_is_guessed)
+			return true;
+	return false;
+}
+
+/* Sizes that users told and sizes of the files that commands name are of different things: they never count together. */
+static double input_of(const struct evidence *one, bool is_told)
+{
+	return one->input_is_guessed && is_told ? (double)NAN : one->input_bytes;
+}
+
+/*
+ * The runs whose need is known. One that was cut short took at least what its samples show: this counts for the largest need, but
+ * not for usual ones. One that was killed for lack of memory shows no need at all.
+ */
+static size_t take_needs(struct rt_advice *advice, const struct past *past, struct sized_run *ret_runs)
+{
+	bool is_told = has_told_inputs(past);
 	size_t count = 0;
 
 	for (size_t i = 0; i < past->count; i++) {
 		const struct evidence *one = &past->list[i];
 		double peak = peak_of(one);
 
-		usage->sampled_peak_mib = larger_known(usage->sampled_peak_mib, one->sampled_peak_mib);
-		usage->process_peak_mib = larger_known(usage->process_peak_mib, one->process_peak_mib);
-		usage->between_peak_mib = larger_known(usage->between_peak_mib, one->between_peak_mib);
-		usage->swapped |= one->swapped;
-		if (one->oom_floor_mib > usage->oom_floor_mib) {
-			usage->oom = one->oom;
-			usage->oom_had_mib = one->oom_had_mib;
-			usage->oom_floor_mib = one->oom_floor_mib;
-		}
-		usage->kernel_mib = larger_known(usage->kernel_mib, one->kernel_mib);
-		if (one->oom_had_mib > 0 && advice->policy != RT_POLICY_MAX)
-			peak = larger_known(peak, one->oom_had_mib);
-		if (!isnan(peak) && (one->good || advice->policy == RT_POLICY_MAX || one->oom_had_mib > 0))
-			peaks[count++] = (struct peak){peak, one->secs};
+		add_usage_of(&advice->usage, one);
+		if (!isnan(peak) &&
+		    (one->good || (advice->policy == RT_POLICY_MAX && !(one->oom_had_mib > 0))))
+			ret_runs[count++] = (struct sized_run){peak, input_of(one, is_told), one->secs};
 	}
 	return count;
 }
 
-/* Returns the memory that kills demand: for a settled kill, a little more than was too little. */
-static double find_oom_floor(const struct rt_advice *advice, const struct past *past, bool *ret_unsettled)
+/* The kills that nothing settled, and the most that they or, for the safe policy, settled ones demand by themselves. */
+static size_t take_kills(const struct rt_advice *advice, const struct past *past,
+			 struct sized_kill *ret_kills, double *ret_floor_mib)
 {
-	double floor = 0;
+	size_t count = 0;
 
+	*ret_floor_mib = 0;
 	for (size_t i = 0; i < past->count; i++) {
 		const struct evidence *one = &past->list[i];
-		bool settled = one->oom_had_mib > 0 && is_settled(past, one);
-		double demand = !settled                          ? one->oom_floor_mib
-				: advice->policy == RT_POLICY_MAX ? one->oom_had_mib * CHARGED_MARGIN
-								  : 0;
 
-		if (demand <= floor)
+		if (!(one->oom_had_mib > 0))
 			continue;
-		floor = demand;
-		*ret_unsettled = !settled;
+		if (!is_settled(past, one)) {
+			ret_kills[count++] = (struct sized_kill){one->oom_had_mib, one->input_bytes};
+			*ret_floor_mib = fmax(*ret_floor_mib, one->oom_floor_mib);
+		} else if (advice->policy == RT_POLICY_MAX && isnan(one->input_bytes)) {
+			*ret_floor_mib = fmax(*ret_floor_mib, one->oom_had_mib * CHARGED_MARGIN);
+		}
 	}
-	return floor;
+	return count;
+}
+
+/* "0.9 GiB and 2.6 bytes for each byte of input" */
+static void add_line_of_sizes(struct buffer *out, const struct sizing_answer *sizing)
+{
+	double slope = sizing->per_byte * 1024 * 1024;
+
+	buffer_add_text(out, amount_of_mib(fabs(sizing->fixed)).text);
+	buffer_printf(out, slope < 0 ? " less " : sizing->fixed < 0 ? " below " : " and ");
+	buffer_add_real(out, fabs(slope), 3);
+	buffer_add_text(out, " bytes for each byte of input");
 }
 
 static const char *basis_of(const struct usage *usage)
@@ -117,28 +149,65 @@ static const char *basis_of(const struct usage *usage)
 	return "the peak of the process tree";
 }
 
-static void decide_memory(struct rt_advice *advice, const struct past *past, struct peak *peaks)
+static enum sizing_aim aim_of(enum rt_policy policy)
 {
-	size_t count = add_peaks(advice, past, peaks);
-	bool unsettled = false;
-	double floor = find_oom_floor(advice, past, &unsettled), mib;
-	struct usage *usage = &advice->usage;
+	return policy == RT_POLICY_COST ? AIM_COST : policy == RT_POLICY_P95 ? AIM_P95 : AIM_SAFE;
+}
 
-	advice->reservation = policy_reserve(advice->policy, peaks, count);
-	advice->backtest = policy_backtest(advice->policy, peaks, count);
-	mib = larger_known(advice->reservation.mib, floor);
+/* Says on what the memory rests. */
+static void tell_memory_basis(struct rt_advice *advice, bool is_by_kill)
+{
+	const struct sizing_answer *sizing = &advice->sizing;
+	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(advice->memory_basis));
+
+	if (advice->memory_mib == LEAST_MIB)
+		buffer_add_text(&text, "the least that is advised");
+	else if (sizing->is_retry)
+		buffer_printf(&text, "attempt %u: more than the attempt before had, and than any run took",
+			      advice->attempt);
+	else if (is_by_kill)
+		buffer_add_text(&text, "what was not enough when it ran out of memory");
+	else if (sizing->shape == SHAPE_NEAREST)
+		buffer_add_text(&text, "the largest of the 7 runs nearest in size of input");
+	else if (sizing->shape == SHAPE_LINE)
+		add_line_of_sizes(&text, sizing);
+	else
+		buffer_add_text(&text, basis_of(&advice->usage));
+	snprintf(advice->memory_basis, sizeof(advice->memory_basis), "%s", text.data ? text.data : "");
+}
+
+/* Memory that the kernel has for the job is charged like its own. */
+static double with_kernel_memory(const struct rt_advice *advice)
+{
+	const struct sizing_answer *sizing = &advice->sizing;
+
+	return (sizing->base + advice->usage.kernel_mib) * (1 + fmin(sizing->margin, CHARGED_MARGIN - 1));
+}
+
+static void decide_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
+			  struct sized_kill *kills)
+{
+	struct sizing_question question = {aim_of(advice->policy), advice->input_bytes, advice->attempt,
+					   false};
+	size_t count = take_needs(advice, past, runs), kill_count;
+	double floor, mib;
+
+	kill_count = take_kills(advice, past, kills, &floor);
+	/* Beside good runs, a kill says that half as much again may do. Without any, the recording's own estimate is better. */
+	advice->sizing = size_need(&SIZING_MEMORY, &question, runs, count, kills,
+				   count || advice->attempt > 1 ? kill_count : 0);
+	advice->backtest = size_backtest(&question, runs, count);
+	if (count && kill_count)
+		floor = 0;
+	mib = larger_known(advice->sizing.need, floor);
 	if (advice->policy == RT_POLICY_MAX)
-		mib = larger_known(mib, (advice->reservation.base + usage->kernel_mib) * CHARGED_MARGIN);
-	advice->memory_at_least = unsettled;
-	advice->memory_basis = floor > 0 && !(advice->reservation.mib > floor)
-				       ? "what was not enough when it ran out of memory"
-				       : basis_of(usage);
+		mib = larger_known(mib, with_kernel_memory(advice));
+	advice->memory_at_least = kill_count && !(mib > advice->sizing.need && count);
 	if (mib > 0)
 		advice->memory_mib = round_reservation_mib(mib);
 	else if (count)
 		advice->memory_mib = LEAST_MIB;
-	if (advice->memory_mib == LEAST_MIB)
-		advice->memory_basis = "the least that is advised";
+	tell_memory_basis(advice, floor >= mib || advice->sizing.kill_had > 0);
 }
 
 /* ---- cores ----------------------------------------------------------------------------------------------- */
@@ -199,6 +268,17 @@ static void decide_cores(struct rt_advice *advice)
 	advice->cpu_request = sustained * (double)recordings;
 	advice->cpu_limit *= recordings;
 	advice->cpu *= recordings;
+}
+
+int64_t rt_round_memory_mib(double mib)
+{
+	int64_t step = 128;
+
+	if (!(mib < MOST))
+		return mib >= MOST ? (int64_t)MOST : step;
+	while (step < 2 * GIB_MIB && (double)step < mib)
+		step *= 2;
+	return (double)step >= mib ? step : (int64_t)ceil(mib / GIB_MIB) * GIB_MIB;
 }
 
 static int64_t at_least_one(double value)
@@ -302,10 +382,11 @@ static int combine_runs(struct rt_advice *advice, const struct runs *runs)
 {
 	CLEANUP_FREE size_t *group = calloc(runs->count, sizeof(*group));
 	CLEANUP_FREE struct evidence *list = calloc(runs->count, sizeof(*list));
-	CLEANUP_FREE struct peak *peaks = calloc(runs->count, sizeof(*peaks));
+	CLEANUP_FREE struct sized_run *needs = calloc(runs->count, sizeof(*needs));
+	CLEANUP_FREE struct sized_kill *kills = calloc(runs->count, sizeof(*kills));
 	struct past past = {list, 0};
 
-	if (!group || !list || !peaks)
+	if (!group || !list || !needs || !kills)
 		return -ENOMEM;
 	for (size_t i = 0; i < runs->count; i++)
 		if (!counts_fully(advice, &runs->list[i]))
@@ -322,7 +403,7 @@ static int combine_runs(struct rt_advice *advice, const struct runs *runs)
 	advice->runs = past.count;
 	qsort(list, past.count, sizeof(*list), by_start);
 	add_means(advice, runs, &past);
-	decide_memory(advice, &past, peaks);
+	decide_memory(advice, &past, needs, kills);
 	decide_cores(advice);
 	decide_gpus(advice);
 	return 0;
@@ -398,7 +479,9 @@ static struct rt_advice start_advice(const struct rt_recommend_options *options)
 		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false,
 			  0},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
-		.reservation = {.mib = NAN, .base = NAN},
+		.sizing = {.need = NAN, .base = NAN, .kill_had = NAN},
+		.input_bytes = options->input_bytes > 0 ? options->input_bytes : (double)NAN,
+		.attempt = options->attempt > 0 ? options->attempt : 1,
 		.backtest = {.reserved_per_used = NAN},
 		.cpu = -1,
 		.cpu_limit = -1,
@@ -420,7 +503,7 @@ static int recommend_from(const char *const *paths, size_t path_count, rt_summar
 	struct rt_recommend_options options;
 	__attribute__((cleanup(runs_done))) struct runs runs = {0};
 	CLEANUP_FREE rt_advice *advice = calloc(1, sizeof(*advice));
-	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, task, given);
+	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, attempt, given);
 
 	if (result < 0)
 		return result;

@@ -1,13 +1,11 @@
 /*
  * Computes the advice for the next run from the use of earlier runs. See rt_recommend().
  *
- *   memory  the largest peak of the last 50 runs plus 20 %, including swap, rounded up by at most a quarter;
- *           other policies reserve less (recommend_policy.h). A peak is the largest of the sampled one, the
- *           kernel's for the largest process, and what the rest of the tree may have held beside that
- *           (memory_peak_between_mib); never the control group's, which counts the page cache. A run that
- *           was killed for lack of memory needed at least what it had: the advice is twice that plus 20 %, until
- *           a run takes more and survives. The least is the peak plus its kernel memory plus 10 %, for jobs of
- *           many small processes.
+ *   memory  by the peaks of the last 200 runs, the size of their inputs, and the kills among them (sizing.h), rounded up to
+ *           16 MiB. A peak includes swap. It is the largest of the sampled one, the kernel's for the largest process, and what the
+ *           rest of the tree may have held beside that (memory_peak_between_mib), but not the control group's, which counts the page
+ *           cache. A run that was killed for lack of memory needed more than it had: without any good run the advice is twice that
+ *           plus 20 %. The least is the peak plus its kernel memory plus 10 %, for jobs of many small processes.
  *   cores   as many as any run could use: the use that was not exceeded for 99 % of the time, and at least the
  *           busiest ten seconds, in whole cores. A job that others kept from the CPUs is counted with what its
  *           threads were ready to use as well (cpu_course.h). The shape of the use over time (shape.h) tells how much longer
@@ -19,7 +17,8 @@
  */
 #pragma once
 
-#include "recommend/recommend_policy.h"
+#include "recommend/sizing.h"
+#include "resource_tracker_analysis.h"
 #include "verdict/run_summary.h"
 #include "record/problem.h"
 #include "record/run_lines.h"
@@ -35,6 +34,8 @@ struct advice_note {
 /* The facts of one recording that the advice uses. NaN: unknown. */
 struct evidence {
 	double started, secs;
+	double input_bytes;
+	bool input_is_guessed; /* from the files that the command named */
 	double sampled_peak_mib, process_peak_mib;
 	double between_peak_mib; /* at most, between two samples */
 	/* Kernel memory for its processes: an estimate, or all that its own control group charged beyond the peak. */
@@ -108,8 +109,10 @@ struct rt_advice {
 	enum rt_policy policy;
 	char refused[512]; /* reason of a refusal, "" for none */
 	struct usage usage;
-	struct shape shape; /* of a recording's cores, over all recordings */
-	struct reservation reservation;
+	struct shape shape;          /* of a recording's cores, over all recordings */
+	struct sizing_answer sizing; /* of the memory, in MiB */
+	double input_bytes;          /* of the next run. NaN: not told */
+	unsigned attempt;            /* 1: the first */
 	struct backtest backtest;
 	struct ranks ranks;
 	struct part_of_machine siblings; /* other ranks of the first recording's job on its host */
@@ -120,7 +123,7 @@ struct rt_advice {
 	double cpu_stretch;       /* factor on the duration with `cpu` cores */
 	const char *cpu_bound_by; /* why it may use more cores than it did. NULL: nothing held it back */
 	bool memory_at_least;     /* the real peak may be larger */
-	const char *memory_basis; /* "sampled peak of the tree", ... */
+	char memory_basis[160];   /* "sampled peak of the tree", ... */
 	const char *allocation;   /* "dedicated", "shared", "unknown" */
 	struct advice_note notes[NOTES_MOST];
 	size_t note_count;

@@ -244,6 +244,7 @@ static void find_cores(struct evidence *evidence, const struct advice_run *run)
 const struct evidence UNKNOWN_EVIDENCE = {
 	.started = NAN,
 	.secs = NAN,
+	.input_bytes = NAN,
 	.sampled_peak_mib = NAN,
 	.process_peak_mib = NAN,
 	.between_peak_mib = NAN,
@@ -259,6 +260,16 @@ const struct evidence UNKNOWN_EVIDENCE = {
 	.rank = -1,
 };
 
+static void find_input(struct evidence *evidence, const struct run_facts *facts)
+{
+	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
+
+	if (!start || start->input_bytes < 0)
+		return;
+	evidence->input_bytes = (double)start->input_bytes;
+	evidence->input_is_guessed = is_source(start->input_source, "arguments");
+}
+
 void find_evidence(struct advice_run *run)
 {
 	const struct run_facts *facts = &run->summary->facts;
@@ -267,6 +278,7 @@ void find_evidence(struct advice_run *run)
 	*evidence = UNKNOWN_EVIDENCE;
 	evidence->started = facts->started;
 	evidence->secs = facts->wall_secs;
+	find_input(evidence, facts);
 	evidence->limit_mib = allowances_highest_limit_mib(&facts->allowances);
 	find_peaks(evidence, facts);
 	find_cores(evidence, run);

@@ -290,14 +290,31 @@ void advice_doubt(struct rt_advice *advice)
 		advice_note(advice, "ranks_missing",
 			    "%zu of %zu tasks were recorded: the advice assumes that the others need as much",
 			    ranks->recorded, ranks->tasks);
-	if (advice->reservation.drift == DRIFT_UP)
+	if (advice->sizing.drift == DRIFT_UP)
 		advice_note(advice, "drift",
 			    "the peaks rise from run to run: the advice expects a next peak of %s",
-			    amount_of_mib(advice->reservation.base).text);
-	if (advice->reservation.drift == DRIFT_DOWN)
+			    amount_of_mib(advice->sizing.base).text);
+	if (advice->sizing.drift == DRIFT_DOWN)
 		advice_note(advice, "drift",
 			    "the newest %zu runs all needed less than those before: only they count",
-			    advice->reservation.runs);
+			    advice->sizing.runs);
+	if (advice->sizing.is_beyond)
+		advice_note(advice, "input_beyond",
+			    "this input is larger than that of any earlier run: a line through them says "
+			    "what it takes");
+	if (advice->sizing.is_outlying)
+		advice_note(advice, "outlier",
+			    "one run took more than 3 times the median, and the size of its input does not "
+			    "say why: --task counts the runs "
+			    "of one task alone, --policy cost lets such a run be killed and repeated");
+	if (advice->sizing.is_retry)
+		advice_note(advice, "attempt", "attempt %u asks for more than the attempt before had",
+			    advice->attempt);
+	else if (advice->sizing.kill_had > 0)
+		advice_note(advice, "unsettled_kill",
+			    "a run of about this input was killed with %s, and no later run shows what is "
+			    "enough: the advice is half as much again",
+			    amount_of_mib(advice->sizing.kill_had).text);
 	if (backtest->runs && advice->policy != RT_POLICY_MAX)
 		advice_note(advice, "risk",
 			    "of the %s this advice would have killed %zu, and each kill costs a run; "

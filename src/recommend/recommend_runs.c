@@ -12,8 +12,8 @@
 #include "record/run_lines.h"
 #include "table/stats.h"
 
-/* Only the newest lines of a file of runs are read. The policies look at 50 runs, and a run of several ranks has several lines. */
-enum { FIGURE_DECIMALS = 6, LINES_MOST = 200, LEFT_OUT_BYTES = 4096 };
+/* Only the newest lines of a file of runs are kept. */
+enum { FIGURE_DECIMALS = 6, LINES_MOST = SIZING_RUNS, LEFT_OUT_BYTES = 4096 };
 
 void runs_done(struct runs *runs)
 {
@@ -201,6 +201,8 @@ static void find_evidence_of_line(struct advice_run *run, const struct run_lines
 	*evidence = UNKNOWN_EVIDENCE;
 	evidence->started = run_real(lines, FIGURE_run_started_timestamp);
 	evidence->secs = run_real(lines, FIGURE_time_wall_secs);
+	evidence->input_bytes = run_real(lines, RUN_input_bytes);
+	evidence->input_is_guessed = run_text_is(lines, RUN_input_source, "arguments");
 	find_peaks_of_line(evidence, lines);
 	find_oom_of_line(evidence, lines);
 	find_part_of_line(evidence, lines);

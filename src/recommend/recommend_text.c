@@ -84,7 +84,8 @@ static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *a
 
 static void add_memory_evidence(struct json_writer *json, const struct rt_advice *advice)
 {
-	static const char *const DRIFTS[] = {"none", "up", "down"};
+	static const char *const DRIFTS[] = {"none", "up", "down"}, *const SHAPES[] = {"same", "line",
+										       "nearest"};
 	const struct usage *usage = &advice->usage;
 
 	json_key(json, "memory");
@@ -96,11 +97,18 @@ static void add_memory_evidence(struct json_writer *json, const struct rt_advice
 	add_decimal(json, "oom_floor_mib", usage->oom_floor_mib > 0 ? usage->oom_floor_mib : (double)NAN, 3);
 	add_advice_text(json, "basis", advice->memory_mib < 0 ? "" : advice->memory_basis);
 	json_key(json, "buffer_pct");
-	json_count(json,
-		   isnan(advice->reservation.mib) ? 20 : (int64_t)(100 * advice->reservation.margin + 0.5));
+	json_count(json, isnan(advice->sizing.need) ? 20 : (int64_t)(100 * advice->sizing.margin + 0.5));
 	json_key(json, "at_least");
 	json_flag(json, advice->memory_at_least);
-	add_advice_text(json, "drift", DRIFTS[advice->reservation.drift]);
+	add_advice_text(json, "drift", DRIFTS[advice->sizing.drift]);
+	add_advice_text(json, "by_input", SHAPES[advice->sizing.shape]);
+	add_decimal(json, "fixed_mib",
+		    advice->sizing.shape == SHAPE_LINE ? advice->sizing.fixed : (double)NAN, 3);
+	add_decimal(json, "bytes_per_input_byte",
+		    advice->sizing.shape == SHAPE_LINE ? advice->sizing.per_byte * (1 << 20) : (double)NAN,
+		    6);
+	add_decimal(json, "input_bytes", advice->input_bytes, 0);
+	add_whole(json, "attempt", (int64_t)advice->attempt);
 	add_whole(json, "earlier_runs_tried", (int64_t)advice->backtest.runs);
 	add_whole(json, "earlier_runs_killed", (int64_t)advice->backtest.killed);
 	add_decimal(json, "reserved_per_used", advice->backtest.reserved_per_used, 3);
@@ -327,7 +335,7 @@ static void add_memory_advice(struct buffer *out, const struct rt_advice *advice
 			add_size_of_mib(out, usage->between_peak_mib);
 		}
 		if (advice->policy == RT_POLICY_MAX)
-			buffer_printf(out, ", and %.0f %% more", 100 * advice->reservation.margin);
+			buffer_printf(out, ", and %.0f %% more", 100 * advice->sizing.margin);
 	}
 	next_line(out);
 	buffer_printf(out, "(%s)\n", advice->memory_basis);
@@ -475,8 +483,8 @@ static void add_slurm_tasks(struct buffer *out, const struct rt_advice *advice)
 	}
 	task_mib = (int64_t)ceil((double)advice->memory_mib / (double)ranks->tasks_on_host);
 	if (ranks->tasks_per_recording == 1 &&
-	    ranks->task_memory_mib * (1 + advice->reservation.margin) > (double)task_mib)
-		task_mib = (int64_t)ceil(ranks->task_memory_mib * (1 + advice->reservation.margin));
+	    ranks->task_memory_mib * (1 + advice->sizing.margin) > (double)task_mib)
+		task_mib = (int64_t)ceil(ranks->task_memory_mib * (1 + advice->sizing.margin));
 	buffer_printf(out, "#SBATCH --mem-per-cpu=%lldM\n",
 		      (long long)((task_mib + ranks->task_cpus - 1) / ranks->task_cpus));
 }

@@ -35,6 +35,8 @@
 	KEY(memory_kernel_mib) \
 	KEY(oom_had_mib) \
 	KEY(oom_next_mib) \
+	KEY(input_bytes) \
+	KEY(input_source) \
 	KEY(cores_needed) \
 	KEY(says_little) \
 	KEY(cpu_model)

@@ -14,6 +14,8 @@
 #include "base/scan.h"
 #include "tracker/start_at.h"
 
+static const double INPUT_BYTES_MOST = 1e18;
+
 enum { MESSAGE_BYTES = 1000, GIVEN_BYTES = 1 << 18, QUOTED_BYTES = 60 /* of a wrong value in a message */ };
 #define INTERVAL_MIN_SECS 0.001
 #define SECS_MAX 1e9 /* 31 years: far below the end of int64_t nanoseconds */
@@ -162,6 +164,13 @@ static int set_carbon_factor(struct rt_config *config, const struct setting *set
 	return refuse_setting(config, setting, value, "must be grams per kWh, up to 10000");
 }
 
+static int set_input_size(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	if (parse_positive(value, INPUT_BYTES_MOST, setting_field(config, setting)))
+		return 0;
+	return refuse_setting(config, setting, value, "must be a number of bytes above 0");
+}
+
 static int set_programs(struct rt_config *config, const struct setting *setting, const char *value)
 {
 	if (parse_count_or_off(value, 256, setting_field(config, setting)))
@@ -302,6 +311,19 @@ static void free_texts(char **texts, size_t count)
 	for (size_t i = 0; i < count; i++)
 		free(texts[i]);
 	free(texts);
+}
+
+static int add_input(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	if (!*value)
+		return refuse_setting(config, setting, value, "is empty; give a file, a folder or a pattern");
+	if (!grow_list(&config->inputs, config->input_count, sizeof(config->inputs[0])))
+		return no_memory(config);
+	config->inputs[config->input_count] = strdup(value);
+	if (!config->inputs[config->input_count])
+		return no_memory(config);
+	config->input_count++;
+	return 0;
 }
 
 /* "cpu.*,memory.used_mib": commas, blanks and newlines separate. */
@@ -537,6 +559,7 @@ void rt_config_free(rt_config *config)
 	free(config->tags);
 	free(config->history_metrics);
 	free_texts(config->metrics, config->metric_count);
+	free_texts(config->inputs, config->input_count);
 	free_texts(config->argv, config->argc);
 	free_texts(config->variables, config->variable_count);
 	buffer_done(&config->message);
@@ -593,10 +616,11 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 	*copy = *config;
 	copy->outputs = NULL;
 	copy->tags = NULL;
-	copy->metrics = NULL;
+	copy->metrics = copy->inputs = NULL;
 	copy->history_metrics = NULL;
 	copy->argv = copy->variables = NULL;
-	copy->output_count = copy->tag_count = copy->metric_count = copy->argc = copy->variable_count = 0;
+	copy->output_count = copy->tag_count = copy->metric_count = copy->input_count = copy->argc =
+		copy->variable_count = 0;
 	copy->message = BUFFER(MESSAGE_BYTES);
 	copy->given = BUFFER(GIVEN_BYTES);
 	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
@@ -617,6 +641,9 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 	if (copy_texts(config->metrics, config->metric_count, &copy->metrics) < 0)
 		return -ENOMEM;
 	copy->metric_count = config->metric_count;
+	if (copy_texts(config->inputs, config->input_count, &copy->inputs) < 0)
+		return -ENOMEM;
+	copy->input_count = config->input_count;
 	if (config->argv && copy_texts(config->argv, config->argc, &copy->argv) < 0)
 		return -ENOMEM;
 	copy->argc = config->argc;

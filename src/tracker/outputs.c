@@ -19,7 +19,6 @@
 
 enum {
 	LINE_CEILING = 16 << 20,
-	WARNINGS_CEILING = 8 << 10,
 	MESSAGE_SIZE = 512,
 	CSV_HEAD_CEILING = 1 << 16,
 	NUMBERS_MOST = 9999,
@@ -184,7 +183,6 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 	char message[MESSAGE_SIZE] = "";
 
 	tracker->line = tracker->packed = BUFFER(LINE_CEILING);
-	tracker->warnings = BUFFER(WARNINGS_CEILING);
 	tracker->outputs =
 		calloc(settings->output_count + 1, sizeof *tracker->outputs); /* one more for a spool */
 	if (!tracker->outputs)

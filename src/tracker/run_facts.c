@@ -1,5 +1,7 @@
 /* Facts about the run: settings, host name, and the scheduler's identifiers from the environment. */
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include "base/runs_once.h"
 #include "base/scan.h"
 #include "job/programs/program_name.h"
+#include "launch/input_size.h"
 #include "tracker/tracker.h"
 
 /*
@@ -199,13 +202,44 @@ RUNS_ONCE static void name_command(struct rt_tracker *tracker, const struct rt_c
 	run_name(line, length, folder, tracker->program);
 }
 
+/* Finds the size of the input, which files tell only before the job writes to them. */
+RUNS_ONCE static double find_input_bytes(struct rt_tracker *tracker, const struct rt_config *config,
+					 const char **ret_source)
+{
+	const char *unknown;
+	char message[256];
+	int64_t bytes;
+
+	*ret_source = "option";
+	if (config->input_size > 0)
+		return config->input_size;
+	if (config->input_count) {
+		bytes = size_of_inputs((const char *const *)config->inputs, config->input_count, &unknown);
+		if (bytes < 0) {
+			snprintf(
+				message, sizeof message,
+				"the size of the input '%.150s' is unknown: it is missing, or cannot be read",
+				unknown);
+			tracker_warn(tracker, message);
+		}
+	} else {
+		*ret_source = "arguments";
+		bytes = config->argc ? size_of_named_files(config->argv, config->argc) : -1;
+	}
+	if (bytes < 0)
+		*ret_source = NULL;
+	return bytes < 0 ? (double)NAN : (double)bytes;
+}
+
 RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker)
 {
 	const struct rt_config *config = tracker->config;
-	const char *job_name = config->job_name, *executable = NULL;
+	const char *job_name = config->job_name, *executable = NULL, *input_source;
+	double input_size;
 	size_t scheduler_count = gather_scheduler(tracker->scheduler, &job_name);
 	int error = gather_command(tracker, config);
 
+	input_size = find_input_bytes(tracker, config, &input_source);
 	if (!error)
 		error = gather_tags(tracker, config);
 	if (error < 0)
@@ -239,6 +273,8 @@ RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker)
 		.scheduler = tracker->scheduler,
 		.scheduler_count = scheduler_count,
 		.rank = config->rank,
+		.input_size = input_size,
+		.input_source = input_source,
 		.interval_seconds = (double)config->interval_ns / 1e9,
 		.carbon_factor = config->carbon_factor,
 		.children = !config->no_children,

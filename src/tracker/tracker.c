@@ -174,6 +174,7 @@ static int open_here(rt_config *config, rt_tracker **ret_tracker)
 	tracker->root = (struct root){.dir_fd = -1, .proc_fd = -1};
 	tracker->own_cgroup = OWN_CGROUP;
 	tracker->streaming = STREAMING;
+	tracker->warnings = BUFFER(WARNINGS_CEILING);
 	if (config->apart) {
 		error = apart_open(tracker, config);
 		if (error < 0)

@@ -23,7 +23,7 @@
 #include "tracker/streaming.h"
 #include "tracker/texts.h"
 
-enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 56 };
+enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 56, WARNINGS_CEILING = 8 << 10 };
 
 struct tracker_output {
 	const struct sample_format *format;

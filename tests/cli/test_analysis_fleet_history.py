@@ -412,7 +412,7 @@ def test_advice_is_of_the_job_and_task_that_are_named(run, tmp_path):
              enumerate([("a", "x", 1000.0), ("a", "y", 2000.0), ("b", None, 4000.0)])]
     write(tmp_path / "runs.jsonl", lines)
     memory = [advice(run, "--history", "runs.jsonl", *words)["memory"] for words in (["--job", "a"], ["--job", "a", "--task", "x"], ["--job", "b"])]
-    assert memory == [2560, 1280, 5120]
+    assert memory == [3040, 1200, 4800]
     for words, message in ((["runs.jsonl"], "has runs of several jobs: choose one with --job"),
                            (["runs.jsonl", "--job", "c"], "none of its 3 runs is of this job"),
                            ([], "name a recording, or a job of the history with --job")):
@@ -425,7 +425,7 @@ def test_a_recording_is_counted_once_beside_its_own_line_and_chooses_the_job(run
     recording = recordings.steady(tmp_path / "run.jsonl", memory=100.0, start=start)
     write(tmp_path / "runs.jsonl", [line(1, name="demo", job_name="demo"), line(2, name="demo", job_name="demo"), line(3, name="other", memory_needed_mib=9e5)])
     answer = advice(run, recording, "--history", "runs.jsonl")
-    assert answer["runs"] == 2 and answer["memory"] == 1280
+    assert answer["runs"] == 2 and answer["memory"] == 1568
 
 
 def test_the_newest_200_runs_of_a_job_count_in_any_order(run, tmp_path):
@@ -433,7 +433,7 @@ def test_the_newest_200_runs_of_a_job_count_in_any_order(run, tmp_path):
     random.Random(3).shuffle(lines)
     write(tmp_path / "runs.jsonl", lines)
     answer = advice(run, "--history", "runs.jsonl")
-    assert answer["runs"] == 200 and answer["memory"] == 1280
+    assert answer["runs"] == 200 and answer["memory"] == 1024
 
 
 # ---- the lines of one Slurm job

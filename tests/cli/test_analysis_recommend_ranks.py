@@ -27,9 +27,9 @@ def test_ranks_on_one_host_are_added_up(run, tmp_path):
     """Four ranks of 50 to 220 MiB are a job of 541 MiB. The advice was once `--mem=512M`."""
     runs = [rank(tmp_path / f"{i}.jsonl", i, memory=mib, scheduler=slurm(i)) for i, mib in enumerate([50.0, 110.0, 161.0, 220.0])]
     text = run("recommend", "--for", "slurm", *runs).out
-    assert text == "#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=704M\n"
+    assert text == "#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=656M\n"
     answer = advice(run, *runs)
-    assert (answer["runs"], answer["cpu"], answer["memory"]) == (1, 4, 704) and "one_run" in rules(answer)
+    assert (answer["runs"], answer["cpu"], answer["memory"]) == (1, 4, 656) and "one_run" in rules(answer)
     assert answer["tasks"] == {"count": 4, "recorded": 4, "hosts": 1, "on_one_host": 4, "cpus_per_task": 1,
                                "largest_memory_mib": 220.0}
     assert "4 on one host of 1, 1 CPU each" in run("recommend", *runs).out
@@ -77,20 +77,20 @@ def test_a_batch_script_that_starts_its_ranks_holds_all_of_them(run, tmp_path):
     scheduler = {"SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_NTASKS": "4", "SLURM_JOB_NUM_NODES": "1"}
     path = rank(tmp_path / "x.jsonl", 0, memory=541.0, cores=4.0, scheduler=scheduler)
     assert run("recommend", "--for", "slurm", path).out == (
-        "#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=704M\n")
+        "#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=656M\n")
 
 
 def test_a_real_task_knows_its_job(run, tmp_path):
     """Records one of 4 tasks on 2 nodes in Slurm's environment."""
     run("-i", 0.25, "-o", tmp_path / "real.jsonl", "--", "sh", "-c", "sleep 1.2", env=slurm(1, tasks=4, nodes=2))
     text = run("recommend", "--for", "slurm", tmp_path / "real.jsonl").out
-    assert text == "#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem-per-cpu=64M\n"
+    assert text == "#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem-per-cpu=16M\n"
     assert "1 of 4 tasks were recorded" in note(advice(run, tmp_path / "real.jsonl"), "ranks_missing")
 
 
 def test_ranks_without_a_scheduler_are_those_of_the_same_time(run, tmp_path):
     runs = [rank(tmp_path / f"{i}.jsonl", i, memory=300.0) for i in range(3)]
-    assert (lambda answer: (answer["runs"], answer["memory"]))(advice(run, *runs)) == (1, 1152)
+    assert (lambda answer: (answer["runs"], answer["memory"]))(advice(run, *runs)) == (1, 1088)
     # The same ranks a minute later are another run; so are other steps of a job, and a job that was started again.
     later = [json.loads(line) for line in runs[0].open()]
     for one in later:
@@ -98,6 +98,6 @@ def test_ranks_without_a_scheduler_are_those_of_the_same_time(run, tmp_path):
     other = recordings.write(tmp_path / "later.jsonl", later)
     assert advice(run, *runs, other)["runs"] == 2
     steps = [rank(tmp_path / f"s{i}.jsonl", i % 2, memory=300.0, scheduler=slurm(i % 2, 2, step=str(i // 2))) for i in range(4)]
-    assert (lambda answer: (answer["runs"], answer["memory"]))(advice(run, *steps)) == (2, 768)
+    assert (lambda answer: (answer["runs"], answer["memory"]))(advice(run, *steps)) == (2, 688)
     again = rank(tmp_path / "again.jsonl", 0, memory=300.0, scheduler=slurm(0, 2))
     assert advice(run, steps[0], steps[1], again)["runs"] == 2

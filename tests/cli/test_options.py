@@ -345,6 +345,36 @@ def test_carbon_factor(recorded_with, run):
         assert result.returncode == OWN_ERROR and "must be grams per kWh" in result.err, result.err
 
 
+@of_options("input", "input-bytes")
+def test_input(run, give, helpers, tmp_path):
+    """The size of what --input names, else of the regular files of the command, each inode once, without programs."""
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    for name, size in (("a.bin", 1000), ("b.bin", 20), ("data/x", 300), ("data/deep/y", 4000), ("tool", 7)):
+        (tmp_path / name).write_bytes(b"x" * size)
+    (tmp_path / "tool").chmod(0o755)
+    os.link(tmp_path / "a.bin", tmp_path / "same.bin")
+    (tmp_path / "pipe").symlink_to("/dev/zero")
+
+    def recorded(*options, command=("true", "a.bin", "same.bin", "b.bin", "tool", "pipe", "data", "missing", "-x", "--in=a.bin"), env=None):
+        result = run("--no-summary", "-o", "run.jsonl", *options, "--", *command, env=env)
+        (tmp_path / "resource-tracker.toml").unlink(missing_ok=True)
+        start = helpers.json_lines((tmp_path / "run.jsonl").read_bytes())[0]["run_start"]
+        (tmp_path / "run.jsonl").unlink()
+        return start["input_bytes"], start["input_source"], result.err
+    assert recorded() == (1020, "arguments", "")
+    assert recorded(command=("true",)) == recorded(command=("sh", "-c", "cat a.bin; true")) == (None, None, "")
+    assert recorded("--input", "data", "--input", "b.bin") == (4320, "option", "")
+    assert recorded("--input", "*.bin") == (1020, "option", "")
+    for origin in ("flag", "environment", "file"):
+        given, environment = give(origin, ("input-bytes", "123456789012"))
+        assert recorded(*given, env=environment) == (123456789012, "option", "")
+    size, source, words = recorded("--input", "none*")
+    assert (size, source) == (None, None) and "the size of the input 'none*' is unknown" in words
+    for wrong in ("0", "-1", "x", "nan"):
+        result = run("--input-bytes", wrong, "--", "true")
+        assert result.returncode == OWN_ERROR and "must be a number of bytes above 0" in result.err, result.err
+
+
 @of_options("tag")
 def test_tag(run, give, needs_toml, helpers, tmp_path):
     for origin, value in [("environment", "a=1\nb=x=y\na=2"), ("file", ["a=1", "b=x=y", "a=2"])]:

@@ -350,7 +350,7 @@ def test_earlier_runs_count_in_the_advice(make, drive, run, programs, tmp_path):
     (tmp_path / "stats.json").write_text(run("stats", "--json", tmp_path / "heavy.jsonl").out)
     page = make(recordings.eight_samples(), options=["--history", tmp_path / "stats.json"])
     advice = json.loads(run("recommend", "--json", tmp_path / "run0.jsonl", tmp_path / "stats.json").out)
-    assert data_of(page)["runs"][0]["advice"] == advice and (advice["runs"], advice["memory"]) == (2, 3840)
+    assert data_of(page)["runs"][0]["advice"] == advice and (advice["runs"], advice["memory"]) == (2, 4560)
     seen = drive(page, "figures")
     check_figures(seen, [{**programs(0, "--history", tmp_path / "stats.json"), "advice": advice}])
     assert {"advice.runs", "advice.evidence.cpu.mean_cores"} <= {one["from"] for one in seen["figures"]}
