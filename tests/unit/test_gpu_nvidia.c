@@ -227,8 +227,8 @@ static void a_missing_library_is_a_fault_to_be_told(void **state)
 
 static void devices_are_hidden_before_a_request_names_the_job(void **state)
 {
-	char *const words[] = {"sleep", "1000", NULL}, *const environment[] = {"CUDA_VISIBLE_DEVICES=1",
-									       NULL};
+	char sleep[] = "sleep", long_time[] = "1000", hidden[] = "CUDA_VISIBLE_DEVICES=1";
+	char *const words[] = {sleep, long_time, NULL}, *const environment[] = {hidden, NULL};
 	struct gpu_setup setup = {.interval_ns = 1};
 	pid_t job;
 
