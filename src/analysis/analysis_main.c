@@ -24,7 +24,7 @@ static const struct {
 };
 
 /* -1: argv[0] is not a subcommand */
-static int run_command(char **argv)
+static int run_analysis_command(char **argv)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(RUN); i++) {
 		const struct subcommand *command = command_named(RUN[i].name);
@@ -63,10 +63,10 @@ int main(int argc, char **argv)
 		return fflush(stdout) == 0 ? 0 : EXIT_FAULT;
 	}
 	if (strcmp(argv[1], "--keep") == 0 && argc == 4)
-		return keep_recording(argv[2], argv[3]);
+		return keep_run_of(argv[2], argv[3]);
 	if (strcmp(argv[1], "--metric-pages") == 0 && argc == 4)
 		return print_metric_pages(argv[2], argv[3]);
-	status = run_command(argv + 1);
+	status = run_analysis_command(argv + 1);
 	if (status >= 0)
 		return status;
 	make_printable(argv[1], strlen(argv[1]));

@@ -62,7 +62,7 @@ static void add_question(struct buffer *out, const struct question *question)
 		buffer_printf(out, "%s%s", i ? " " : "", question->arguments[i]);
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *keeper_text_of(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
@@ -78,10 +78,10 @@ static void take_server(rt_advice *advice, const json_t *root, const char *quest
 	const json_t *price = json_object_get(first, "price_usd_per_hour");
 	struct rt_server server = {
 		.size = sizeof(server),
-		.question = text_of(root, "asked") ? text_of(root, "asked") : question,
-		.problem = text_of(root, "problem"),
-		.vendor = text_of(first, "vendor_id"),
-		.type = text_of(first, "api_reference"),
+		.question = keeper_text_of(root, "asked") ? keeper_text_of(root, "asked") : question,
+		.problem = keeper_text_of(root, "problem"),
+		.vendor = keeper_text_of(first, "vendor_id"),
+		.type = keeper_text_of(first, "api_reference"),
 		.vcpus = json_integer_value(json_object_get(first, "vcpus")),
 		.memory_mib = json_number_value(json_object_get(first, "memory_mib")),
 		.usd_per_hour = json_is_number(price) ? json_number_value(price) : (double)NAN,
@@ -98,8 +98,8 @@ static const char *why_not(int result)
 				 : "resource-tracker-net did not answer";
 }
 
-static void add_number(struct question *question, const char *option, const rt_advice *advice,
-		       const char *figure, char text[static 32])
+static void add_keeper_number(struct question *question, const char *option, const rt_advice *advice,
+			      const char *figure, char text[static 32])
 {
 	struct rt_value cell = rt_advice_get(advice, figure);
 
@@ -118,10 +118,10 @@ int ask_for_server(rt_advice *advice, const char *const *filters, size_t filter_
 	char numbers[4][32];
 	int result;
 
-	add_number(&question, "--vcpus", advice, "cpu", numbers[0]);
-	add_number(&question, "--memory-mib", advice, "memory", numbers[1]);
-	add_number(&question, "--gpus", advice, "gpu", numbers[2]);
-	add_number(&question, "--gpu-memory-mib", advice, "vram", numbers[3]);
+	add_keeper_number(&question, "--vcpus", advice, "cpu", numbers[0]);
+	add_keeper_number(&question, "--memory-mib", advice, "memory", numbers[1]);
+	add_keeper_number(&question, "--gpus", advice, "gpu", numbers[2]);
+	add_keeper_number(&question, "--gpu-memory-mib", advice, "vram", numbers[3]);
 	add_argument(&question, "--limit");
 	add_argument(&question, "1");
 	for (size_t i = 0; i < filter_count; i++) {
@@ -173,7 +173,7 @@ int ask_for_price(const char *instance, double *ret_usd_per_hour, struct rt_prob
 		*ret_usd_per_hour = json_number_value(json_object_get(root, "price_usd_per_hour"));
 		return 0;
 	}
-	problem = result < 0 ? why_not(result) : text_of(root, "problem");
+	problem = result < 0 ? why_not(result) : keeper_text_of(root, "problem");
 	snprintf(ret_problem->text, sizeof(ret_problem->text), "the price of %.100s is unknown: %.300s",
 		 instance, problem ? problem : "the answer contains no price");
 	return -ENOENT;

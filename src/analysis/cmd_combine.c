@@ -11,7 +11,7 @@
 #include "format/mark_line.h"
 #include "resource_tracker_analysis.h"
 
-static void read_all(const char *path, struct buffer *out)
+static void read_all_parts(const char *path, struct buffer *out)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char bytes[4096];
@@ -30,7 +30,7 @@ static int join_marks(const struct subcommand *command, const struct text_list *
 		buffer_clear(&name);
 		buffer_printf(&name, "%s.marks", paths->texts[i]);
 		if (!buffer_error(&name) && marks_can_be_read(name.data))
-			read_all(name.data, &marks);
+			read_all_parts(name.data, &marks);
 	}
 	buffer_clear(&name);
 	buffer_printf(&name, "%s.marks", output);

@@ -16,11 +16,6 @@
 
 enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, LASTS_SHOWN = 3, NOT_GIVEN = -1 };
 
-static void cleanup_history(struct history *history)
-{
-	history_close(history);
-}
-
 static const char *text_of(const json_t *line, const char *key)
 {
 	return json_string_value(json_object_get(line, key));
@@ -37,7 +32,7 @@ static bool has_tag(const json_t *line, const char *wanted)
 	return value && (!wanted[length] || strcmp(value, wanted + length + 1) == 0);
 }
 
-static bool is_wanted(const struct ls_words *options, const json_t *line)
+static bool is_listed_run(const struct ls_words *options, const json_t *line)
 {
 	const char *name = text_of(line, "name"), *outcome = text_of(line, "outcome");
 	bool is_named = !options->line.files.count;
@@ -60,7 +55,7 @@ static size_t choose_runs(struct ls_words *options, struct history *history, con
 		const json_t *line =
 			history->runs[i].dropped ? NULL : history_line(history, &history->runs[i]);
 
-		if (line && is_wanted(options, line))
+		if (line && is_listed_run(options, line))
 			ret_lines[count++] = line;
 	}
 	if (options->number == NOT_GIVEN)
@@ -95,7 +90,7 @@ static bool is_new_name(const json_t *const *lines, size_t index)
 	return name && *name;
 }
 
-static void add_words(struct buffer *out, const json_t *const *lines, size_t count)
+static void add_listed_words(struct buffer *out, const json_t *const *lines, size_t count)
 {
 	if (count)
 		buffer_add_text(out, "last\n");
@@ -123,7 +118,7 @@ static int print_runs(const struct subcommand *command, struct ls_words *options
 		return command_fault(command, "out of memory");
 	all = choose_runs(options, history, lines, &count);
 	if (options->words) {
-		add_words(&out, lines, count);
+		add_listed_words(&out, lines, count);
 	} else if (options->json) {
 		add_json(&out, lines, count);
 	} else if (!count) {
@@ -141,7 +136,7 @@ static int print_runs(const struct subcommand *command, struct ls_words *options
 
 int run_ls(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	__attribute__((cleanup(history_close))) struct history history = {.fd = -1};
 	CLEANUP_OPTIONS(ls) options = {.number = NOT_GIVEN};
 	struct rt_problem problem = {"out of memory"};
 	int result, status = command_read_words(command, argv, &options);

@@ -11,7 +11,7 @@ static void cleanup_regions(rt_regions **regions)
 	rt_regions_free(*regions);
 }
 
-static int make_text(const struct regions_words *options, const rt_regions *regions, char **ret_text)
+static int make_regions_text(const struct regions_words *options, const rt_regions *regions, char **ret_text)
 {
 	if (strcmp(options->format, "json") == 0)
 		return rt_regions_to_json(regions, ret_text);
@@ -42,7 +42,7 @@ int run_regions(const struct subcommand *command, char **argv)
 			 : rt_regions_read(files->texts, files->count, options.marks, options.column.texts,
 					   options.column.count, &regions, &problem);
 	if (result == 0)
-		result = make_text(&options, regions, &text);
+		result = make_regions_text(&options, regions, &text);
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
 	if (strcmp(options.format, "text") == 0)

@@ -9,11 +9,6 @@
 
 enum { NUMBERS_BYTES = 1 << 20 };
 
-static void cleanup_history(struct history *history)
-{
-	history_close(history);
-}
-
 static int remove_run(const struct subcommand *command, struct buffer *numbers, struct history *history,
 		      struct history_run *run)
 {
@@ -59,7 +54,7 @@ static int remove_all(const struct subcommand *command, struct buffer *numbers, 
 
 int run_rm(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	__attribute__((cleanup(history_close))) struct history history = {.fd = -1};
 	CLEANUP_OPTIONS(rm) options = {0};
 	const struct text_list *words = &options.line.files;
 	struct rt_problem problem = {"out of memory"};

@@ -80,8 +80,8 @@ static int replace_table(rt_table **table, rt_table *by, int result)
 	return result;
 }
 
-static int read_table(const struct show_words *options, const char *const *paths, size_t count,
-		      rt_table **ret_table, struct rt_problem *problem)
+static int read_shown_table(const struct show_words *options, const char *const *paths, size_t count,
+			    rt_table **ret_table, struct rt_problem *problem)
 {
 	rt_table *part = NULL;
 	int result;
@@ -112,7 +112,7 @@ static int read_table(const struct show_words *options, const char *const *paths
 static int load_table(const struct show_words *options, const char *const *paths, size_t count,
 		      rt_table **ret_table, struct rt_problem *problem)
 {
-	int result = read_table(options, paths, count, ret_table, problem);
+	int result = read_shown_table(options, paths, count, ret_table, problem);
 
 	if (result < 0 || options->any_csv || rt_table_row_count(*ret_table))
 		return result;
@@ -178,7 +178,7 @@ static int put_job_first(rt_table **table, struct rt_problem *problem)
 	return replace_table(table, sorted, result);
 }
 
-static int make_text(const struct show_words *options, const rt_table *table, char **ret_text)
+static int make_shown_text(const struct show_words *options, const rt_table *table, char **ret_text)
 {
 	if (is_format(options, "json"))
 		return rt_table_to_json(table, ret_text);
@@ -194,7 +194,7 @@ static int print_table(const struct subcommand *command, const struct show_words
 		       const rt_table *table)
 {
 	CLEANUP_FREE char *text = NULL;
-	int result = make_text(options, table, &text);
+	int result = make_shown_text(options, table, &text);
 
 	if (result < 0)
 		return command_fault(command, "%s", strerror(-result));

@@ -186,7 +186,7 @@ static int tell_programs(const struct subcommand *command, const struct stats_re
 	return command_write(command, request->output, out.data, out.length) ? EXIT_FAULT : 0;
 }
 
-static int make_text(const struct stats_request *request, const rt_stats *stats, char **ret_text)
+static int make_stats_text(const struct stats_request *request, const rt_stats *stats, char **ret_text)
 {
 	return request->json
 		       ? rt_stats_to_json(stats, ret_text)
@@ -230,7 +230,7 @@ int run_stats(const struct subcommand *command, char **argv)
 		return command_fault(command, "%s", problem.text);
 	if (result > 0)
 		command_fault(command, "%s", problem.text);
-	if (make_text(&request, stats, &text) < 0)
+	if (make_stats_text(&request, stats, &text) < 0)
 		return command_fault(command, "out of memory");
 	status = request.json ? command_write(command, request.output, text, strlen(text))
 			      : command_write_fitted(command, request.output, text);

@@ -16,7 +16,7 @@ struct summary_request {
 	const char *output;
 };
 
-static void cleanup_summary(rt_summary **summary)
+static void cleanup_one_summary(rt_summary **summary)
 {
 	rt_summary_free(*summary);
 }
@@ -39,8 +39,8 @@ static bool parse_unit(const char *name, enum rt_size_unit *ret_unit)
 	return false;
 }
 
-static int make_text(const struct summary_request *request, const rt_summary *summary, char **ret_text,
-		     struct rt_problem *problem)
+static int make_summary_text(const struct summary_request *request, const rt_summary *summary,
+			     char **ret_text, struct rt_problem *problem)
 {
 	if (request->gpu_tracker)
 		return rt_summary_to_gpu_tracker(summary, &request->tree, request->json, ret_text, problem);
@@ -64,23 +64,23 @@ static int append_text(char **text, const char *between, const char *more)
 	return 0;
 }
 
-static int add_summary(const struct summary_request *request, const char *const *paths, size_t count,
-		       char **text, struct rt_problem *problem)
+static int add_summary_of(const struct summary_request *request, const char *const *paths, size_t count,
+			  char **text, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	__attribute__((cleanup(cleanup_one_summary))) rt_summary *summary = NULL;
 	CLEANUP_FREE char *one = NULL;
 	int result = rt_summary_read_gpus(paths, count, request->tree.gpu_uuids, request->tree.gpu_uuid_count,
 					  &summary, problem);
 
 	if (result == 0)
-		result = make_text(request, summary, &one, problem);
+		result = make_summary_text(request, summary, &one, problem);
 	return result < 0 ? result : append_text(text, request->json ? "," : "\n", one);
 }
 
 /* Several files may be parts of one run (upload segments, a pair of CSV files) or separate recordings. */
 static int is_one_run(const char *const *paths, size_t count, bool *ret_one, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	__attribute__((cleanup(cleanup_one_summary))) rt_summary *summary = NULL;
 	int result;
 
 	*ret_one = true;
@@ -127,7 +127,7 @@ int run_summary(const struct subcommand *command, char **argv)
 	count = files->count;
 	result = is_one_run(files->texts, count, &one, &problem);
 	for (size_t i = 0; result == 0 && i < (one ? 1 : count); i++)
-		result = add_summary(&request, &files->texts[i], one ? count : 1, &text, &problem);
+		result = add_summary_of(&request, &files->texts[i], one ? count : 1, &text, &problem);
 	/* gpu_tracker's text has no final newline, in files either. A terminal needs one. */
 	if (result == 0 && request.gpu_tracker && !request.output && one)
 		result = append_text(&text, "\n", "");

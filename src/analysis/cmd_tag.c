@@ -8,11 +8,6 @@
 #include "base/cleanup.h"
 #include "history/history.h"
 
-static void cleanup_history(struct history *history)
-{
-	history_close(history);
-}
-
 static int set_tag(const struct subcommand *command, struct history *history, struct history_run *run,
 		   const char *pair)
 {
@@ -30,7 +25,7 @@ static int set_tag(const struct subcommand *command, struct history *history, st
 	return r < 0 ? command_fault(command, "run %u is not labelled: %s", run->number, strerror(-r)) : 0;
 }
 
-static int print_line(const struct history_run *run)
+static int print_tag_line(const struct history_run *run)
 {
 	CLEANUP_FREE char *line = json_dumps(run->line, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
@@ -39,7 +34,7 @@ static int print_line(const struct history_run *run)
 
 int run_tag(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	__attribute__((cleanup(history_close))) struct history history = {.fd = -1};
 	CLEANUP_OPTIONS(tag) options = {0};
 	const struct text_list *words = &options.line.files;
 	struct rt_problem problem = {"out of memory"};
@@ -62,5 +57,5 @@ int run_tag(const struct subcommand *command, char **argv)
 	r = status ? 0 : history_save(&history);
 	if (r < 0)
 		return command_fault(command, "the list of runs cannot be written: %s", strerror(-r));
-	return status ? status : options.json ? print_line(run) : 0;
+	return status ? status : options.json ? print_tag_line(run) : 0;
 }

@@ -15,11 +15,6 @@
 
 enum { SIDE_BYTES = 300 };
 
-static void cleanup_history(struct history *history)
-{
-	history_close(history);
-}
-
 static bool has_sides(const struct subcommand *command)
 {
 	return strcmp(command->name, "compare-runs") == 0 || strcmp(command->name, "report") == 0;
@@ -37,7 +32,7 @@ static bool is_recording_name(const char *word)
 
 static bool is_run(const char *word, bool exactly)
 {
-	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	__attribute__((cleanup(history_close))) struct history history = {.fd = -1};
 	struct history_run *run;
 
 	return history_open(&history, false, NULL) == 0 &&
@@ -58,10 +53,10 @@ static bool means_file(const char *word)
 	return is_recording_name(word) || (strchr(word, '.') && !is_run(word, false));
 }
 
-static const char *add_run(const struct subcommand *command, struct text_list *files, const char *side,
-			   size_t side_length, const char *word)
+static const char *add_found_run(const struct subcommand *command, struct text_list *files, const char *side,
+				 size_t side_length, const char *word)
 {
-	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	__attribute__((cleanup(history_close))) struct history history = {.fd = -1};
 	CLEANUP_FREE char *path = NULL;
 	struct history_run *run = NULL;
 	char own_side[SIDE_BYTES] = "";
@@ -92,8 +87,8 @@ const char *add_operand(const struct subcommand *command, struct text_list *file
 	const char *equals = has_sides(command) ? strchr(word, '=') : NULL;
 
 	if (access(word, F_OK) != 0 && equals && !means_file(equals + 1))
-		return add_run(command, files, word, (size_t)(equals - word), equals + 1);
+		return add_found_run(command, files, word, (size_t)(equals - word), equals + 1);
 	if (means_file(word) || equals)
 		return text_list_add(files, word) ? NULL : OUT_OF_MEMORY;
-	return add_run(command, files, NULL, 0, word);
+	return add_found_run(command, files, NULL, 0, word);
 }

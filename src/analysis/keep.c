@@ -14,7 +14,7 @@
 #include "history/history.h"
 #include "history/history_folder.h"
 
-static void print_summary(const char *form, char *path)
+static void print_kept_summary(const char *form, char *path)
 {
 	char name[] = "summary", json[] = "--json", no_pager[] = "--no-pager";
 	char *argv[] = {name, no_pager, strcmp(form, "json") == 0 ? json : path,
@@ -38,7 +38,7 @@ static void print_number(const char *path)
 }
 
 /* The disk may have been full from the first sample on. */
-static bool is_kept(const char *path, const char *compressed)
+static bool is_kept_run(const char *path, const char *compressed)
 {
 	struct stat status;
 
@@ -58,7 +58,7 @@ static int put_in_order(char *folder)
 	return 0;
 }
 
-int keep_recording(const char *form, const char *path)
+int keep_run_of(const char *form, const char *path)
 {
 	CLEANUP_FREE char *copy = strdup(path), *compressed = NULL;
 	bool quiet = strcmp(form, "quiet") == 0, has_summary = !quiet && strcmp(form, "none") != 0;
@@ -68,9 +68,9 @@ int keep_recording(const char *form, const char *path)
 	if (!copy || !compressed || !strchr(path, '/'))
 		return EXIT_FAULT;
 	/* A command that looked at the history meanwhile may have archived it. */
-	if (has_summary && is_kept(copy, compressed))
-		print_summary(form, access(copy, F_OK) == 0 ? copy : compressed);
-	if (!quiet && strcmp(form, "json") != 0 && is_kept(copy, compressed))
+	if (has_summary && is_kept_run(copy, compressed))
+		print_kept_summary(form, access(copy, F_OK) == 0 ? copy : compressed);
+	if (!quiet && strcmp(form, "json") != 0 && is_kept_run(copy, compressed))
 		print_number(path);
 	return put_in_order(copy);
 }

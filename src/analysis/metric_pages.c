@@ -13,7 +13,7 @@
 
 enum { OUTPUT_BYTES = 4 << 20, HELP_MARGIN = 6 };
 
-static const char *text_of(const json_t *metric, const char *key)
+static const char *page_text_of(const json_t *metric, const char *key)
 {
 	const char *text = json_string_value(json_object_get(metric, key));
 
@@ -23,16 +23,17 @@ static const char *text_of(const json_t *metric, const char *key)
 /* The source and cost stand once for all metrics that share them, the meaning of each metric below its name. */
 static void add_metric(struct buffer *page, const json_t *metric, const json_t *before)
 {
-	const char *group = text_of(metric, "group"), *source = text_of(metric, "source"),
-		   *unit = text_of(metric, "unit");
+	const char *group = page_text_of(metric, "group"), *source = page_text_of(metric, "source"),
+		   *unit = page_text_of(metric, "unit");
 
-	if (!before || strcmp(group, text_of(before, "group")) != 0 ||
-	    strcmp(source, text_of(before, "source")) != 0)
+	if (!before || strcmp(group, page_text_of(before, "group")) != 0 ||
+	    strcmp(source, page_text_of(before, "source")) != 0)
 		buffer_printf(page, "%s" STYLE_STRONG "%s" STYLE_END ": from %s; cost: %s\n",
 			      before ? "\n" : "", *group ? group : "sample",
-			      *source ? source : "the recorder", text_of(metric, "cost"));
-	buffer_printf(page, "  " STYLE_GOOD "%s" STYLE_END "  %s%s%s\n      %s\n", text_of(metric, "name"),
-		      unit, *unit ? ", " : "", text_of(metric, "kind"), text_of(metric, "help"));
+			      *source ? source : "the recorder", page_text_of(metric, "cost"));
+	buffer_printf(page, "  " STYLE_GOOD "%s" STYLE_END "  %s%s%s\n      %s\n",
+		      page_text_of(metric, "name"), unit, *unit ? ", " : "", page_text_of(metric, "kind"),
+		      page_text_of(metric, "help"));
 }
 
 int print_metric_pages(const char *colour, const char *pager)

@@ -49,8 +49,8 @@ int64_t debug_now_ns(void)
 	return wanted_lines() == PARTS ? SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context) : 0;
 }
 
-static void say_line(const char *part, int64_t now_ns, int64_t since_ns, const char *format,
-		     va_list arguments)
+static void write_debug_line(const char *part, int64_t now_ns, int64_t since_ns, const char *format,
+			     va_list arguments)
 {
 	static _Atomic int64_t first_ns;
 	int64_t none = 0, shown_ns;
@@ -77,7 +77,7 @@ void debug_say(const char *part, int64_t since_ns, const char *format, ...)
 	if (!now_ns)
 		return;
 	va_start(arguments, format);
-	say_line(part, now_ns, since_ns, format, arguments);
+	write_debug_line(part, now_ns, since_ns, format, arguments);
 	va_end(arguments);
 }
 
@@ -88,7 +88,7 @@ void debug_say_member(const char *format, ...)
 	if (!debug_has_members())
 		return;
 	va_start(arguments, format);
-	say_line("member", SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context), 0, format, arguments);
+	write_debug_line("member", SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context), 0, format, arguments);
 	va_end(arguments);
 }
 

@@ -67,7 +67,8 @@ static void add_json_row(struct config_request *request, const struct option_row
 	buffer_add_char(&request->out, '\n');
 }
 
-static void add_row(struct config_request *request, const struct option_row *row, const struct given *item)
+static void add_config_row(struct config_request *request, const struct option_row *row,
+			   const struct given *item)
 {
 	const char *value = item                 ? item->text
 			    : *row->default_text ? row->default_text
@@ -95,14 +96,14 @@ static void add_rows(struct config_request *request)
 		if (!row->name || !*row->toml_key)
 			continue;
 		if (!given_for(&request->given, row))
-			add_row(request, row, NULL);
+			add_config_row(request, row, NULL);
 		for (size_t j = 0; j < request->given.count; j++) {
 			const struct given *item = &request->given.items[j];
 
 			/* If an option that takes one value is repeated, the last one counts. */
 			if (item->row == row && given_counts(&request->given, item) &&
 			    (option_is_repeatable(row) || item == given_for(&request->given, row)))
-				add_row(request, row, item);
+				add_config_row(request, row, item);
 		}
 	}
 }

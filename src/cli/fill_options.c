@@ -9,7 +9,7 @@ bool is_any(const struct option_row *row)
 	return row->name != NULL;
 }
 
-bool is_choice(const struct option_row *row)
+bool has_choices(const struct option_row *row)
 {
 	return strchr(row->argument, '|') || row->kind == KIND_OPTIONAL;
 }
@@ -95,7 +95,7 @@ void print_man_option(const struct option_row *row)
 
 void print_bash_value(const struct option_row *row)
 {
-	printf(is_choice(row) ? "choices='" : "kind='");
+	printf(has_choices(row) ? "choices='" : "kind='");
 	print_words(kind_of(row));
 	printf("' ;;\n");
 }
@@ -115,9 +115,9 @@ static void print_zsh_text(const char *text, const char *letters)
 static void print_zsh_action(const struct option_row *row)
 {
 	putchar(':');
-	print_zsh_text(is_choice(row) ? "value" : row->argument, ":");
+	print_zsh_text(has_choices(row) ? "value" : row->argument, ":");
 	putchar(':');
-	if (is_choice(row)) {
+	if (has_choices(row)) {
 		putchar('(');
 		print_words(row->argument);
 		putchar(')');
@@ -162,7 +162,7 @@ void print_fish_option(const struct option_row *row)
 	if (row->letter)
 		printf(" -s %c", row->letter);
 	printf(" -l %s", row->name);
-	if (is_choice(row)) {
+	if (has_choices(row)) {
 		printf(row->kind == KIND_OPTIONAL ? " -f -a '" : " -x -a '");
 		print_words(row->argument);
 		printf("'");

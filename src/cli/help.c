@@ -52,7 +52,7 @@ static bool is_usual(const struct option_row *row)
 }
 
 /* A heading stands before the first option of its group that is shown. */
-static void add_options(struct buffer *out, bool all)
+static void add_options_help(struct buffer *out, bool all)
 {
 	const char *heading = NULL;
 
@@ -93,7 +93,7 @@ void add_help(struct buffer *out, bool all)
 			"  resource-tracker [OPTIONS] --pid PID               attach to a running process\n"
 			"  resource-tracker [OPTIONS]                         record the host\n"
 			"  resource-tracker SUBCOMMAND ...                    work on recordings\n");
-	add_options(out, all);
+	add_options_help(out, all);
 	add_subcommands(out, all);
 	buffer_add_text(
 		out,

@@ -37,7 +37,7 @@ static const char *type_name(enum rt_type type)
 }
 
 /* "process_rss_mib" of "cpu.process_rss_mib", by which `stats` and `show` know it too. */
-static const char *last_part(const char *name)
+static const char *last_part_of_name(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
@@ -52,14 +52,14 @@ static bool is_wanted(const struct rt_metric_info *metric, char *const *patterns
 		size_t length = strlen(*patterns);
 
 		if (fnmatch(*patterns, metric->name, 0) == 0 ||
-		    strcmp(*patterns, last_part(metric->name)) == 0 ||
+		    strcmp(*patterns, last_part_of_name(metric->name)) == 0 ||
 		    (strncmp(metric->name, *patterns, length) == 0 && metric->name[length] == '.'))
 			return true;
 	}
 	return false;
 }
 
-static void add_json(struct json_writer *json, const struct rt_metric_info *metric)
+static void add_metrics_json(struct json_writer *json, const struct rt_metric_info *metric)
 {
 	buffer_add_text(json->out, "\n");
 	json_open(json, '{');
@@ -144,7 +144,7 @@ static void add_array(struct buffer *out, char *const *patterns)
 	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
 		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
 			continue;
-		add_json(&json, &info);
+		add_metrics_json(&json, &info);
 	}
 	json_close(&json, ']');
 	buffer_add_char(out, '\n');
@@ -175,7 +175,7 @@ static bool find_nearest(const char *word, char ret_name[static NAME_BYTES])
 	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric))
 		if (rt_metric_get_info(metric, &info) == 0 &&
 		    (nearest_consider(&nearest, word, info.name) ||
-		     nearest_consider(&nearest, word, last_part(info.name))))
+		     nearest_consider(&nearest, word, last_part_of_name(info.name))))
 			snprintf(ret_name, NAME_BYTES, "%s", info.name);
 	return nearest.word != NULL;
 }

@@ -23,7 +23,7 @@ static const struct option_row ROWS[] = {
 	LAST_ROW,
 };
 
-static int print_help(const struct subcommand *subcommand, struct option_list options)
+static int print_subcommand_help(const struct subcommand *subcommand, struct option_list options)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
 
@@ -44,7 +44,7 @@ bool read_subcommand(char **argv, const char *(*take)(void *, const struct optio
 	if (asks_for_help(argv)) {
 		for (size_t i = 0; i < ARRAY_SIZE(OWN); i++)
 			if (strcmp(argv[0], OWN[i].name) == 0)
-				*ret_status = print_help(&OWN[i], parser.options);
+				*ret_status = print_subcommand_help(&OWN[i], parser.options);
 		return false;
 	}
 	if (parse_words(&parser, argv, NULL) == 0)

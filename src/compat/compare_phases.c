@@ -347,7 +347,7 @@ static json_t *compare_sessions(const struct sessions *sessions)
 
 /* ---- JSON and text ----------------------------------------------------------------------------------- */
 
-static void add_json(struct json_writer *json, json_t *value)
+static void add_phases_json(struct json_writer *json, json_t *value)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(64);
 	const char *key;
@@ -363,7 +363,7 @@ static void add_json(struct json_writer *json, json_t *value)
 		json_object_foreach(value, key, member)
 		{
 			json_key(json, key);
-			add_json(json, member);
+			add_phases_json(json, member);
 		}
 		json_close(json, '}');
 	} else {
@@ -392,7 +392,7 @@ static void add_cell(struct buffer *out, json_t *value, bool whole)
 }
 
 /* Adds a heading line and a line of values. */
-static void add_row(struct buffer *out, size_t depth, json_t *values)
+static void add_compared_row(struct buffer *out, size_t depth, json_t *values)
 {
 	CLEANUP_BUFFER struct buffer heads = BUFFER(TEXT_CEILING), cells = BUFFER(TEXT_CEILING);
 	bool whole = are_whole(values);
@@ -420,7 +420,7 @@ static void add_row(struct buffer *out, size_t depth, json_t *values)
 }
 
 /* Writes the key "cpu_main_ram" as "Cpu Main Ram"; names of phases stay unchanged. */
-static void add_label(struct buffer *out, size_t depth, const char *name, bool is_key)
+static void add_phase_label(struct buffer *out, size_t depth, const char *name, bool is_key)
 {
 	for (size_t i = 0; i < depth; i++)
 		buffer_add_char(out, '\t');
@@ -442,23 +442,23 @@ static void add_group(struct buffer *out, const char *name, json_t *group, bool 
 	const char *key, *block;
 	json_t *member, *values;
 
-	add_label(out, 0, name, true);
+	add_phase_label(out, 0, name, true);
 	json_object_foreach(group, key, member)
 	{
-		add_label(out, 1, key, has_measures);
+		add_phase_label(out, 1, key, has_measures);
 		if (!has_blocks || !has_measures) {
-			add_row(out, 2, member);
+			add_compared_row(out, 2, member);
 			continue;
 		}
 		json_object_foreach(member, block, values)
 		{
-			add_label(out, 2, block, false);
-			add_row(out, 3, values);
+			add_phase_label(out, 2, block, false);
+			add_compared_row(out, 3, values);
 		}
 	}
 }
 
-static void add_text(struct buffer *out, json_t *result)
+static void add_phases_text(struct buffer *out, json_t *result)
 {
 	static const struct {
 		const char *name;
@@ -503,10 +503,10 @@ int rt_compare_phases(const struct rt_compared_run *runs, size_t run_count, cons
 		return result;
 	compared = compare_sessions(&sessions);
 	if (json) {
-		add_json(&writer, compared);
+		add_phases_json(&writer, compared);
 		buffer_add_char(&out, '\n');
 	} else {
-		add_text(&out, compared);
+		add_phases_text(&out, compared);
 	}
 	json_decref(compared);
 	result = buffer_take_text(&out, ret_text);

@@ -48,7 +48,7 @@ static void open_group(struct tree *tree, const char *key, const char *label)
 	tree->has_members = false;
 }
 
-static void close_group(struct tree *tree)
+static void close_package_group(struct tree *tree)
 {
 	tree->depth--;
 	if (tree->json)
@@ -56,7 +56,7 @@ static void close_group(struct tree *tree)
 	tree->has_members = true;
 }
 
-static void add_real(struct tree *tree, const char *key, const char *label, double value)
+static void add_package_real(struct tree *tree, const char *key, const char *label, double value)
 {
 	begin_entry(tree, key, label);
 	if (!tree->json)
@@ -67,7 +67,7 @@ static void add_real(struct tree *tree, const char *key, const char *label, doub
 		buffer_add_text(tree->out, tree->json ? "null" : "unknown");
 }
 
-static void add_count(struct tree *tree, const char *key, const char *label, double value)
+static void add_package_count(struct tree *tree, const char *key, const char *label, double value)
 {
 	begin_entry(tree, key, label);
 	if (!isfinite(value))
@@ -86,10 +86,10 @@ static void add_rss(struct tree *tree, const char *key, const char *label, doubl
 		    double private_mib, double shared_mib, double factor)
 {
 	open_group(tree, key, label);
-	add_real(tree, "total_rss", "Total RSS", total_mib * MIB * factor);
-	add_real(tree, "private_rss", "Private RSS", private_mib * MIB * factor);
-	add_real(tree, "shared_rss", "Shared RSS", (shared_mib < 0 ? 0 : shared_mib) * MIB * factor);
-	close_group(tree);
+	add_package_real(tree, "total_rss", "Total RSS", total_mib * MIB * factor);
+	add_package_real(tree, "private_rss", "Private RSS", private_mib * MIB * factor);
+	add_package_real(tree, "shared_rss", "Shared RSS", (shared_mib < 0 ? 0 : shared_mib) * MIB * factor);
+	close_package_group(tree);
 }
 
 static void add_ram(struct tree *tree, const struct run_facts *facts, const struct gpu_tracker_unit *unit)
@@ -100,8 +100,8 @@ static void add_ram(struct tree *tree, const struct run_facts *facts, const stru
 
 	open_group(tree, "max_ram", "Max RAM");
 	add_text(tree, "unit", "Unit", unit->name);
-	add_real(tree, "system_capacity", "System capacity", facts->total_memory_mib * MIB * factor);
-	add_real(tree, "system", "System", facts->host_memory.most * MIB * factor);
+	add_package_real(tree, "system_capacity", "System capacity", facts->total_memory_mib * MIB * factor);
+	add_package_real(tree, "system", "System", facts->host_memory.most * MIB * factor);
 	if (facts->had_descendants) {
 		add_rss(tree, "main", "Main", rss->main.most, private_mib->main.most, shared_mib->main.most,
 			factor);
@@ -123,7 +123,7 @@ static void add_ram(struct tree *tree, const struct run_facts *facts, const stru
 	}
 	add_rss(tree, "combined", "Combined", facts->memory.most, private_mib->combined.most,
 		shared_mib->combined.most, factor);
-	close_group(tree);
+	close_package_group(tree);
 }
 
 static void add_gpu_ram(struct tree *tree, const struct run_facts *facts, const struct gpu_tracker_unit *unit)
@@ -132,12 +132,12 @@ static void add_gpu_ram(struct tree *tree, const struct run_facts *facts, const 
 
 	open_group(tree, "max_gpu_ram", "Max GPU RAM");
 	add_text(tree, "unit", "Unit", unit->name);
-	add_real(tree, "system_capacity", "System capacity", facts->gpu_memory_mib * factor);
-	add_real(tree, "system", "System", facts->host_gpu_vram_mib.most * factor);
-	add_real(tree, "main", "Main", facts->vram.main.most * factor);
-	add_real(tree, "descendants", "Descendants", facts->vram.descendants.most * factor);
-	add_real(tree, "combined", "Combined", facts->vram.combined.most * factor);
-	close_group(tree);
+	add_package_real(tree, "system_capacity", "System capacity", facts->gpu_memory_mib * factor);
+	add_package_real(tree, "system", "System", facts->host_gpu_vram_mib.most * factor);
+	add_package_real(tree, "main", "Main", facts->vram.main.most * factor);
+	add_package_real(tree, "descendants", "Descendants", facts->vram.descendants.most * factor);
+	add_package_real(tree, "combined", "Combined", facts->vram.combined.most * factor);
+	close_package_group(tree);
 }
 
 /* Adds a figure in wholes (cores, GPUs) as percent of one, and as percent of the hardware. */
@@ -147,11 +147,13 @@ static void add_percents(struct tree *tree, const char *key, const char *label, 
 	double mean = figure_mean(figure) * 100, most = figure->most * 100;
 
 	open_group(tree, key, label);
-	add_real(tree, "max_sum_percent", "Max sum percent", most);
-	add_real(tree, "max_hardware_percent", "Max hardware percent", hardware > 0 ? most / hardware : 0);
-	add_real(tree, "mean_sum_percent", "Mean sum percent", mean);
-	add_real(tree, "mean_hardware_percent", "Mean hardware percent", hardware > 0 ? mean / hardware : 0);
-	close_group(tree);
+	add_package_real(tree, "max_sum_percent", "Max sum percent", most);
+	add_package_real(tree, "max_hardware_percent", "Max hardware percent",
+			 hardware > 0 ? most / hardware : 0);
+	add_package_real(tree, "mean_sum_percent", "Mean sum percent", mean);
+	add_package_real(tree, "mean_hardware_percent", "Mean hardware percent",
+			 hardware > 0 ? mean / hardware : 0);
+	close_package_group(tree);
 }
 
 static void add_cpu(struct tree *tree, const struct run_facts *facts, double expected)
@@ -161,18 +163,18 @@ static void add_cpu(struct tree *tree, const struct run_facts *facts, double exp
 	if (!(expected > 0))
 		expected = cores;
 	open_group(tree, "cpu_utilization", "CPU utilization");
-	add_count(tree, "system_core_count", "System core count", cores);
-	add_count(tree, "n_expected_cores", "Number of expected cores", expected);
+	add_package_count(tree, "system_core_count", "System core count", cores);
+	add_package_count(tree, "n_expected_cores", "Number of expected cores", expected);
 	add_percents(tree, "system", "System", &facts->host_cores, cores);
 	add_percents(tree, "main", "Main", &facts->cpu_cores.main, expected);
 	add_percents(tree, "descendants", "Descendants", &facts->cpu_cores.descendants, expected);
 	add_percents(tree, "combined", "Combined", &facts->cpu_cores.combined, expected);
-	add_count(tree, "main_n_threads", "Main number of threads", facts->thread_count.main.most);
-	add_count(tree, "descendants_n_threads", "Descendants number of threads",
-		  facts->thread_count.descendants.most);
-	add_count(tree, "combined_n_threads", "Combined number of threads",
-		  facts->thread_count.combined.most);
-	close_group(tree);
+	add_package_count(tree, "main_n_threads", "Main number of threads", facts->thread_count.main.most);
+	add_package_count(tree, "descendants_n_threads", "Descendants number of threads",
+			  facts->thread_count.descendants.most);
+	add_package_count(tree, "combined_n_threads", "Combined number of threads",
+			  facts->thread_count.combined.most);
+	close_package_group(tree);
 }
 
 static void add_gpu(struct tree *tree, const struct run_facts *facts, double expected)
@@ -183,11 +185,11 @@ static void add_gpu(struct tree *tree, const struct run_facts *facts, double exp
 	if (!(expected > 0))
 		expected = facts->gpu_uuid_count ? (double)facts->gpu_uuid_count : count;
 	open_group(tree, "gpu_utilization", "GPU utilization");
-	add_count(tree, "system_gpu_count", "System GPU count", count);
-	add_count(tree, "n_expected_gpus", "Number of expected GPUs", expected);
+	add_package_count(tree, "system_gpu_count", "System GPU count", count);
+	add_package_count(tree, "n_expected_gpus", "Number of expected GPUs", expected);
 	add_percents(tree, "gpu_percentages", "GPU percentages", count > 0 ? &facts->gpu_cores : &NOTHING,
 		     expected);
-	close_group(tree);
+	close_package_group(tree);
 }
 
 int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tracker_options *options,
@@ -212,8 +214,8 @@ int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tra
 	add_gpu(&tree, facts, own.expected_gpus);
 	open_group(&tree, "compute_time", "Compute time");
 	add_text(&tree, "unit", "Unit", units.time.name);
-	add_real(&tree, "time", "Time", facts->wall_secs * units.time.factor);
-	close_group(&tree);
+	add_package_real(&tree, "time", "Time", facts->wall_secs * units.time.factor);
+	close_package_group(&tree);
 	if (json)
 		buffer_add_text(&out, "\n}");
 	return buffer_take_text(&out, ret_text);

@@ -168,7 +168,7 @@ static int print_discovery(const struct discovery *discovery, const struct argum
 	if (!buffer_error(&out) && !arguments->without_pager && show_paged(out.data, out.length))
 		return 0;
 	if (buffer_error(&out) || write(STDOUT_FILENO, out.data, out.length) != (ssize_t)out.length) {
-		say("cannot write to stdout");
+		say_redacted("cannot write to stdout");
 		return 1;
 	}
 	return 0;
@@ -206,7 +206,7 @@ int discover_main(const struct settings *settings, char **argv)
 		return 0;
 	r = root_open(&root, arguments.root, NULL);
 	if (r < 0) {
-		say("%s: %s", arguments.root, strerror(-r));
+		say_redacted("%s: %s", arguments.root, strerror(-r));
 		return 2;
 	}
 	if (discovery->host) {

@@ -294,7 +294,7 @@ int keeper_main(const struct settings *settings, char **argv)
 	buffer_add_char(&out, '\n');
 	http_answer_done(&answer);
 	if (buffer_error(&out) || write(STDOUT_FILENO, out.data, out.length) != (ssize_t)out.length) {
-		say("cannot write to stdout");
+		say_redacted("cannot write to stdout");
 		return 1;
 	}
 	return 0;

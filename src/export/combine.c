@@ -60,7 +60,7 @@ static size_t metric_count(size_t kind)
 	return ROW_DESCRIPTIONS[KINDS[kind].kind].metric_count;
 }
 
-static bool is_number(const struct metric *metric)
+static bool is_json_number(const struct metric *metric)
 {
 	return (metric->type == TYPE_REAL || metric->type == TYPE_COUNT) && metric->nature != RAW;
 }
@@ -75,7 +75,7 @@ static double value_of(const struct row *row, const struct metric *metric, size_
 
 /* ---- one recording ------------------------------------------------------------------------------------ */
 
-static int next_frame(struct part *part, struct rt_problem *problem)
+static int next_combined_frame(struct part *part, struct rt_problem *problem)
 {
 	int result = record_next(part->record, &part->frame);
 
@@ -97,7 +97,7 @@ static int open_part(struct part *part, const char *path, struct rt_problem *pro
 	part->path = path;
 	result = record_open(&path, 1, &options, &part->record, problem);
 	if (result == 0)
-		result = next_frame(part, problem);
+		result = next_combined_frame(part, problem);
 	if (result < 0)
 		return result;
 	if (!part->frame)
@@ -164,7 +164,7 @@ static void take_frame(struct part *part)
 		for (size_t i = 0; i < metric_count(kind); i++) {
 			const struct metric *metric = metric_of(kind, i);
 			struct cell *cell = &part->cells[kind][i];
-			double value = row && is_number(metric) ? value_of(row, metric, i) : (double)NAN;
+			double value = row && is_json_number(metric) ? value_of(row, metric, i) : (double)NAN;
 
 			cell->last = value;
 			if (isnan(value))
@@ -340,7 +340,7 @@ static void fill_rows(struct combination *combination, struct frame *frame)
 			combination->parts[i].has_own_pressure && !combination->parts[i].gone;
 	for (size_t kind = 0; kind < KIND_COUNT; kind++)
 		for (size_t i = 0; i < metric_count(kind); i++)
-			if (is_number(metric_of(kind, i)))
+			if (is_json_number(metric_of(kind, i)))
 				set_number(rows[kind], metric_of(kind, i), i,
 					   combined_value(combination, kind, i));
 	tree = (struct tree_row *)(void *)rows[TREE];
@@ -468,7 +468,7 @@ static int combine_tick(struct combination *combination)
 		while (part->frame && tick_of(combination, part) <= tick) {
 			timestamp = fmax(timestamp, part->frame->sample->timestamp);
 			take_frame(part);
-			result = next_frame(part, combination->problem);
+			result = next_combined_frame(part, combination->problem);
 			if (result < 0)
 				return result;
 		}

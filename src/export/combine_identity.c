@@ -146,7 +146,7 @@ static void add_real(double *sum, double value)
 		*sum = isnan(*sum) ? value : *sum + value;
 }
 
-static void add_count(int64_t *sum, int64_t value)
+static void add_identity_count(int64_t *sum, int64_t value)
 {
 	if (!count_absent(value))
 		*sum = count_absent(*sum) ? value : *sum + value;
@@ -171,12 +171,12 @@ const char *combined_net_source(const char *one, const char *other)
 
 static void add_network(struct run_end_row *all, const struct run_end_row *end)
 {
-	add_count(&all->net_recv_bytes, end->net_recv_bytes);
-	add_count(&all->net_sent_bytes, end->net_sent_bytes);
-	add_count(&all->net_recv_bound_bytes, end->net_recv_bound_bytes);
-	add_count(&all->net_sent_bound_bytes, end->net_sent_bound_bytes);
-	add_count(&all->net_connections, end->net_connections);
-	add_count(&all->net_retransmits, end->net_retransmits);
+	add_identity_count(&all->net_recv_bytes, end->net_recv_bytes);
+	add_identity_count(&all->net_sent_bytes, end->net_sent_bytes);
+	add_identity_count(&all->net_recv_bound_bytes, end->net_recv_bound_bytes);
+	add_identity_count(&all->net_sent_bound_bytes, end->net_sent_bound_bytes);
+	add_identity_count(&all->net_connections, end->net_connections);
+	add_identity_count(&all->net_retransmits, end->net_retransmits);
 	if (!text_absent(end->net_source))
 		all->net_source = combined_net_source(text_absent(all->net_source) ? NULL : all->net_source,
 						      end->net_source);
@@ -216,11 +216,11 @@ void combined_end(const struct combination *combination, struct frame *frame, do
 		add_real(&all->stime_secs, end->stime_secs);
 		add_real(&all->tree_utime_secs, end->tree_utime_secs);
 		add_real(&all->tree_stime_secs, end->tree_stime_secs);
-		add_count(&all->oom_kills, end->oom_kills);
+		add_identity_count(&all->oom_kills, end->oom_kills);
 		add_network(all, end);
-		add_count(&all->descendants_running, end->descendants_running);
-		add_count(&all->missed_ticks, end->missed_ticks);
-		add_count(&all->dropped_samples, end->dropped_samples);
+		add_identity_count(&all->descendants_running, end->descendants_running);
+		add_identity_count(&all->missed_ticks, end->missed_ticks);
+		add_identity_count(&all->dropped_samples, end->dropped_samples);
 		raise_count(&all->cgroup_oom_kills, end->cgroup_oom_kills);
 		raise_count(&all->machine_oom_kills, end->machine_oom_kills);
 		raise_count(&all->sigchld_ignored, end->sigchld_ignored);

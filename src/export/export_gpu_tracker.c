@@ -199,7 +199,7 @@ struct tracking_writer {
 	int64_t bad_lines; /* left out */
 };
 
-static void writer_done(struct tracking_writer *writer)
+static void gpu_tracker_writer_done(struct tracking_writer *writer)
 {
 	output_close(&writer->output);
 	buffer_done(&writer->text);
@@ -332,7 +332,7 @@ static int describe_tracking(const struct export_job *job, struct tracking *ret_
 
 int export_gpu_tracker(const struct export_job *job)
 {
-	__attribute__((cleanup(writer_done))) struct tracking_writer writer = {
+	__attribute__((cleanup(gpu_tracker_writer_done))) struct tracking_writer writer = {
 		.output = {.fd = -1},
 		.text = BUFFER(1 << 20),
 	};

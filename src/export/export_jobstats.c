@@ -81,7 +81,7 @@ static double larger_of_known(double a, double b)
 
 /* ---- one recording ---------------------------------------------------------------------------------------- */
 
-static double number_of(const struct frame *identity, const char *name)
+static double jobstats_number_of(const struct frame *identity, const char *name)
 {
 	const char *value = record_scheduler_value(identity, name);
 	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
@@ -94,11 +94,11 @@ static double number_of(const struct frame *identity, const char *name)
 static void find_share(struct node *node, const struct frame *identity)
 {
 	const struct run_start_row *start = FIRST(identity, run_start);
-	double cpus = number_of(identity, "SLURM_CPUS_ON_NODE"),
-	       memory = number_of(identity, "SLURM_MEM_PER_NODE");
+	double cpus = jobstats_number_of(identity, "SLURM_CPUS_ON_NODE"),
+	       memory = jobstats_number_of(identity, "SLURM_MEM_PER_NODE");
 
 	if (isnan(memory))
-		memory = number_of(identity, "SLURM_MEM_PER_CPU") * cpus;
+		memory = jobstats_number_of(identity, "SLURM_MEM_PER_CPU") * cpus;
 	if (start && isnan(cpus))
 		cpus = start->cpu_limit_cores > 0        ? start->cpu_limit_cores
 		       : !count_absent(start->cpu_count) ? (double)start->cpu_count
@@ -230,7 +230,7 @@ static void set_memory(struct task *task, double mib)
 	node->peak_mib = larger_of_known(node->peak_mib, node->memory_mib);
 }
 
-static int take_sample(struct job *job, size_t index)
+static int take_jobstats_sample(struct job *job, size_t index)
 {
 	struct task *task = &job->tasks[index];
 	const struct frame *frame = task->frame;
@@ -272,7 +272,7 @@ static int read_samples(struct job *job)
 				next = i;
 		if (next == job->task_count)
 			break;
-		result = take_sample(job, next);
+		result = take_jobstats_sample(job, next);
 	}
 	return result;
 }
@@ -297,8 +297,8 @@ static void add_bytes(struct json_writer *json, const char *key, double bytes)
 	json_count(json, (int64_t)llround(bytes));
 }
 
-static void add_gpus(struct json_writer *json, const struct node *node, const char *key,
-		     double (*value)(const struct node_gpu *gpu), int decimals)
+static void add_jobstats_gpus(struct json_writer *json, const struct node *node, const char *key,
+			      double (*value)(const struct node_gpu *gpu), int decimals)
 {
 	json_key(json, key);
 	json_open(json, '{');
@@ -348,14 +348,14 @@ static void add_node(struct json_writer *json, const struct node *node)
 			json_decimal(json, node->cpus, 2);
 	}
 	if (node->gpu_count) {
-		add_gpus(json, node, "gpu_total_memory", jobstats_total, 0);
-		add_gpus(json, node, "gpu_used_memory", used_of, 0);
-		add_gpus(json, node, "gpu_utilization", busy_of, 1);
+		add_jobstats_gpus(json, node, "gpu_total_memory", jobstats_total, 0);
+		add_jobstats_gpus(json, node, "gpu_used_memory", used_of, 0);
+		add_jobstats_gpus(json, node, "gpu_utilization", busy_of, 1);
 	}
 	json_close(json, '}');
 }
 
-static void add_record(const struct job *job, struct buffer *out)
+static void add_jobstats_record(const struct job *job, struct buffer *out)
 {
 	struct json_writer json = JSON_WRITER(out);
 	size_t gpus = 0;
@@ -381,7 +381,7 @@ static int write_record(struct job *job)
 	struct gzip gzip;
 	int result, closed;
 
-	add_record(job, &plain);
+	add_jobstats_record(job, &plain);
 	if (buffer_error(&plain) < 0)
 		return problem_set(job->problem, buffer_error(&plain), "out of memory");
 	result = gzip_open(&gzip, &packed);

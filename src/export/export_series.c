@@ -45,7 +45,7 @@ struct series_writer {
 	struct buffer labels; /* of the run, in the form of the output */
 };
 
-static void writer_done(struct series_writer *writer)
+static void series_writer_done(struct series_writer *writer)
 {
 	output_close(&writer->output);
 	buffer_done(&writer->text);
@@ -91,7 +91,7 @@ static void add_escaped(struct buffer *out, const char *text, const char *escape
 }
 
 /* The values come from recordings: line ends, which the line protocol cannot have, and other control characters become '?'. */
-static void add_label(struct buffer *out, enum form form, const char *key, const char *value)
+static void add_series_label(struct buffer *out, enum form form, const char *key, const char *value)
 {
 	CLEANUP_BUFFER struct buffer plain = BUFFER(TEXT_CEILING);
 
@@ -124,10 +124,10 @@ static void add_point(struct series_writer *writer, size_t slot, int64_t time_ns
 	if (writer->labels.data)
 		buffer_add_text(&labels, writer->labels.data);
 	if (series->key)
-		add_label(&labels, writer->form, series->key,
-			  *series->value ? series->value : writer->batch.reason);
+		add_series_label(&labels, writer->form, series->key,
+				 *series->value ? series->value : writer->batch.reason);
 	if (device)
-		add_label(&labels, writer->form, key, device);
+		add_series_label(&labels, writer->form, key, device);
 	add_family(out, series);
 	if (series->form == OTLP_SUM)
 		buffer_add_text(out, "_total");
@@ -179,12 +179,12 @@ static void make_labels(struct series_writer *writer)
 	buffer_clear(&writer->labels);
 	if (writer->form == FORM_INFLUX) {
 		while (otlp_resource_next(&writer->resource, &at, &key, &value))
-			add_label(&writer->labels, writer->form, key, value);
+			add_series_label(&writer->labels, writer->form, key, value);
 		return;
 	}
 	buffer_printf(&job, "%s%s%s", space ? space : "", space ? "/" : "", name ? name : "");
-	add_label(&writer->labels, writer->form, "job", job.data ? job.data : "");
-	add_label(&writer->labels, writer->form, "instance", id ? id : "");
+	add_series_label(&writer->labels, writer->form, "job", job.data ? job.data : "");
+	add_series_label(&writer->labels, writer->form, "instance", id ? id : "");
 }
 
 /* The attributes of a run that its series do not have as labels, with the times of its first and last sample. */
@@ -197,7 +197,7 @@ static void add_target_info(struct series_writer *writer, int64_t time_ns)
 	buffer_add_text(&labels, writer->labels.data ? writer->labels.data : "");
 	while (otlp_resource_next(&writer->resource, &at, &key, &value))
 		if (strncmp(key, "service.", 8) != 0)
-			add_label(&labels, writer->form, key, value);
+			add_series_label(&labels, writer->form, key, value);
 	buffer_printf(&writer->text, "target_info{%s} 1 %lld.%03d\n", labels.data,
 		      (long long)(time_ns / NSEC_PER_SEC), (int)(time_ns / NSEC_PER_MSEC % 1000));
 }
@@ -251,7 +251,7 @@ static int write_runs(struct series_writer *writer, struct record *record)
 	return 0;
 }
 
-static int read_all(struct series_writer *writer)
+static int read_all_series(struct series_writer *writer)
 {
 	CLEANUP_RECORD struct record *record = NULL;
 	struct record_options options = {0};
@@ -288,7 +288,7 @@ static int write_families(struct series_writer *writer)
 	buffer_add_text(&writer->text, "# TYPE target info\n");
 	writer->only = 0;
 	writer->info = true;
-	result = read_all(writer);
+	result = read_all_series(writer);
 	writer->info = false;
 	for (size_t i = 0, next; result == 0 && i < OTLP_SERIES_COUNT; i = next) {
 		writer->only = 0;
@@ -297,7 +297,7 @@ static int write_families(struct series_writer *writer)
 		     next++)
 			writer->only |= UINT64_C(1) << next;
 		begin_family(writer, &OTLP_SERIES[i]);
-		result = read_all(writer);
+		result = read_all_series(writer);
 	}
 	buffer_add_text(&writer->text, "# EOF\n");
 	output_write(&writer->output, &writer->text);
@@ -310,7 +310,7 @@ static int write_form(struct series_writer *writer)
 
 	if (writer->form == FORM_OPENMETRICS && export_check_rereadable(writer->job) < 0)
 		return -ESPIPE;
-	result = writer->form == FORM_OPENMETRICS ? write_families(writer) : read_all(writer);
+	result = writer->form == FORM_OPENMETRICS ? write_families(writer) : read_all_series(writer);
 	return result == 0 && !writer->samples ? export_lacks_samples(writer->job) : result;
 }
 
@@ -344,7 +344,7 @@ int export_series(const struct export_job *job)
 		result = output_finish(&writer->output, job->problem);
 	if (result == 0)
 		result = export_tell_damage(job, 0, writer->bad_lines);
-	writer_done(writer);
+	series_writer_done(writer);
 	free(writer);
 	return result;
 }

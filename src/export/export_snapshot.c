@@ -32,7 +32,7 @@ struct snapshot_writer {
 	int64_t bad_lines; /* left out */
 };
 
-static void writer_done(struct snapshot_writer *writer)
+static void snapshot_writer_done(struct snapshot_writer *writer)
 {
 	output_close(&writer->output);
 	buffer_done(&writer->text);
@@ -76,8 +76,8 @@ static bool is_recorded(const struct frame *frame, const struct csv_layout *layo
 	return false;
 }
 
-static void write_row(struct buffer *out, const struct frame *frame, const struct csv_layout *layout,
-		      struct rt_value *last)
+static void write_snapshot_row(struct buffer *out, const struct frame *frame, const struct csv_layout *layout,
+			       struct rt_value *last)
 {
 	for (size_t i = 0; i < layout->column_count; i++) {
 		struct rt_value cell = cell_of(frame, &layout->columns[i]);
@@ -107,7 +107,7 @@ static int write_rows(struct snapshot_writer *writer, enum csv_layout_id id)
 		if (i < skip || !is_recorded(frame, layout))
 			continue;
 		buffer_add_text(&writer->text, written++ ? ", " : "");
-		write_row(&writer->text, frame, layout, last);
+		write_snapshot_row(&writer->text, frame, layout, last);
 		output_write(&writer->output, &writer->text);
 	}
 	buffer_add_char(&writer->text, ']');
@@ -257,7 +257,7 @@ static int write_head(struct snapshot_writer *writer)
 static int write_snapshot(const struct export_job *job, char **ret_text)
 {
 	bool older = strcmp(job->format, "snapshot-0.4") == 0;
-	__attribute__((cleanup(writer_done))) struct snapshot_writer writer = {
+	__attribute__((cleanup(snapshot_writer_done))) struct snapshot_writer writer = {
 		.job = job,
 		.older = older,
 		.output = {.fd = -1},

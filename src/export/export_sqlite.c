@@ -87,7 +87,7 @@ static void add_column(struct definition *definition, const char *name, const ch
 }
 
 /* Names a column by the metric's full name in samples, elsewhere by its own. */
-static void add_metrics(struct definition *definition, enum row_kind kind)
+static void add_metric_table(struct definition *definition, enum row_kind kind)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	char name[NAME_BYTES];
@@ -105,7 +105,7 @@ static void add_metrics(struct definition *definition, enum row_kind kind)
 	}
 	for (enum row_kind child = 0; child < ROW_KINDS; child++)
 		if (is_part_of_parent(child) && ROW_DESCRIPTIONS[child].parent == kind)
-			add_metrics(definition, child);
+			add_metric_table(definition, child);
 }
 
 static void create_table(struct database *database, enum row_kind kind)
@@ -125,7 +125,7 @@ static void create_table(struct database *database, enum row_kind kind)
 	}
 	if (ROW_DESCRIPTIONS[kind].shape == LIST)
 		add_column(&definition, "number", "INTEGER");
-	add_metrics(&definition, kind);
+	add_metric_table(&definition, kind);
 	table_name(kind, name);
 	buffer_printf(&statement, "CREATE TABLE \"%s\" (%s)", name, definition.columns.data);
 	sqlite_file_run(&database->file, statement.data);

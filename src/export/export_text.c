@@ -53,7 +53,7 @@ static void write_json(struct writer *writer, const struct record *record, const
 		buffer_add_char(&writer->sample, '\n');
 }
 
-static int write_samples(struct writer *writer, struct record *record, const struct export_job *job)
+static int write_text_samples(struct writer *writer, struct record *record, const struct export_job *job)
 {
 	const struct frame *frame;
 	int result;
@@ -93,7 +93,7 @@ int export_text(const struct export_job *job)
 	if (result == 0)
 		result = output_open(&writer.output, job->output, is_gzip_name(job->output), job->problem);
 	if (result == 0)
-		result = write_samples(&writer, record, job);
+		result = write_text_samples(&writer, record, job);
 	if (result == 0)
 		result = output_finish(&writer.output, job->problem);
 	return result == 0 ? export_tell_damage(job, writer.repaired, record_damage(record).bad_lines)

@@ -34,7 +34,7 @@ struct output_gzip {
 	struct buffer packed; /* what the writer has made and the file has not got yet */
 };
 
-static char *take_text(char **text)
+static char *take_output_text(char **text)
 {
 	char *taken = *text;
 
@@ -100,7 +100,7 @@ static int follow_links(const char *path, char **ret_name)
 		/* Links in /proc lead to open files, not to names. */
 		if (strncmp(name, "/proc/", strlen("/proc/")) == 0 || lstat(name, &status) < 0 ||
 		    !S_ISLNK(status.st_mode)) {
-			*ret_name = take_text(&name);
+			*ret_name = take_output_text(&name);
 			return 0;
 		}
 		if (is_planted(name, &status))
@@ -264,7 +264,7 @@ static int create_temporary(const char *path, char **ret_name)
 			continue;
 		if (fd < 0)
 			return -errno;
-		*ret_name = take_text(&name);
+		*ret_name = take_output_text(&name);
 		return fd;
 	}
 	return -EEXIST;
@@ -303,8 +303,8 @@ int output_name_whole_file(const char *path, char **ret_name, char **ret_tempora
 				     "%s: SQLite is written to files only, not to standard output or a pipe",
 				     path);
 	if (result == 0) {
-		*ret_name = take_text(&output.path);
-		*ret_temporary = take_text(&output.temporary);
+		*ret_name = take_output_text(&output.path);
+		*ret_temporary = take_output_text(&output.temporary);
 	}
 	output_close(&output);
 	return result;

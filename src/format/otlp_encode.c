@@ -218,8 +218,8 @@ static bool end_has(const struct row *row, const char *name)
 	return false;
 }
 
-static void add_figure(struct buffer *out, const struct run_figure *figure, enum json_kind kind,
-		       struct scan raw)
+static void add_run_figure(struct buffer *out, const struct run_figure *figure, enum json_kind kind,
+			   struct scan raw)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(FIGURE_TEXT_BYTES);
 	char name[NAME_SIZE];
@@ -253,7 +253,7 @@ static void add_run_figures(struct buffer *out, const struct row *end, const cha
 			return;
 		figure = run_figure_of_key(name);
 		if (figure < RUN_FIGURE_COUNT && !end_has(end, RUN_FIGURES[figure].key))
-			add_figure(out, &RUN_FIGURES[figure], kind, raw);
+			add_run_figure(out, &RUN_FIGURES[figure], kind, raw);
 	} while (json_take(&line, ','));
 }
 

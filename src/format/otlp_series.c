@@ -120,7 +120,7 @@ static bool read_field(const struct row *row, size_t offset, double factor, doub
 	return isfinite(*ret_value);
 }
 
-static bool read_value(const struct otlp_series *series, const struct frame *sample, double *ret_value)
+static bool read_series_value(const struct otlp_series *series, const struct frame *sample, double *ret_value)
 {
 	return read_field(sample->first[series->kind], series->offset, series->factor, ret_value);
 }
@@ -383,7 +383,7 @@ static void take_series_values(struct otlp_run *run, const struct frame *sample)
 
 		for (size_t slot = first; series->way == OTLP_TAKEN && slot < end; slot++)
 			otlp_set_put(&run->known, slot, false);
-		if (!series_is_wanted(run, series, sample) || !read_value(series, sample, &value))
+		if (!series_is_wanted(run, series, sample) || !read_series_value(series, sample, &value))
 			continue;
 		if (i < OTLP_PLAIN_COUNT)
 			take_series_value(run, series->way, first, value);

@@ -304,7 +304,7 @@ int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, st
 
 /* ---- identity -------------------------------------------------------------------------------------- */
 
-static void read_text(nvml_device_text *function, nvml_device handle, char *ret_text, unsigned size)
+static void read_device_text(nvml_device_text *function, nvml_device handle, char *ret_text, unsigned size)
 {
 	if (!function || function(handle, ret_text, size) != NVML_SUCCESS)
 		ret_text[0] = '\0';
@@ -332,7 +332,7 @@ static void add_details(const struct nvml *nvml, nvml_device handle, struct gpu_
 	int major = 0, minor = 0;
 
 	add_versions(nvml, device);
-	read_text(nvml->vbios, handle, text, sizeof text);
+	read_device_text(nvml->vbios, handle, text, sizeof text);
 	if (*text)
 		gpu_device_add_detail(device, "vbios_version", text);
 	if (nvml->compute_capability && nvml->compute_capability(handle, &major, &minor) == NVML_SUCCESS) {
@@ -369,8 +369,8 @@ void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *n
 	unsigned cores = 0, minor = 0;
 	char text[GPU_TEXT_SIZE];
 
-	read_text(nvml->name, nvidia->handle, device->name, sizeof device->name);
-	read_text(nvml->uuid, nvidia->handle, device->uuid, sizeof device->uuid);
+	read_device_text(nvml->name, nvidia->handle, device->name, sizeof device->name);
+	read_device_text(nvml->uuid, nvidia->handle, device->uuid, sizeof device->uuid);
 	if (nvml->pci && nvml->pci(nvidia->whole, &pci) == NVML_SUCCESS) {
 		snprintf(device->host_id, sizeof device->host_id, "%04x:%02x:%02x.0", pci.domain, pci.bus,
 			 pci.device);

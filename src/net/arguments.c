@@ -182,7 +182,7 @@ int arguments_refuse(const char *name, const char *message)
 
 	if (!subcommand || *subcommand->help)
 		return say_usage(name, message);
-	say("%s: %s; usage: resource-tracker-net %s %s", name, message, name, subcommand->arguments);
+	say_redacted("%s: %s; usage: resource-tracker-net %s %s", name, message, name, subcommand->arguments);
 	return EXIT_USAGE;
 }
 

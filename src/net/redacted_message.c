@@ -104,7 +104,7 @@ void message_name(const char *subcommand)
 	speaker = subcommand;
 }
 
-void say(const char *format, ...)
+void say_redacted(const char *format, ...)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(8 << 10);
 	struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};

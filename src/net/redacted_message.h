@@ -16,7 +16,7 @@ void message_enable(bool on);
 void message_name(const char *subcommand);
 
 /* "resource-tracker: TEXT\n", redacted. */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_redacted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * A text that must never be shown: the token, a key, a session token. Kept by pointer and forgotten by

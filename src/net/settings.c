@@ -45,8 +45,9 @@ static int64_t upload_interval_ns(void)
 	if (!text)
 		return DEFAULT_INTERVAL_SECS * NSEC_PER_SEC;
 	if (!parse_duration(text, &secs) || !(secs >= 0) || secs > (double)LONGEST_INTERVAL_SECS) {
-		say("TRACKER_UPLOAD_INTERVAL=%s is not a length of time up to a day; using %d seconds", text,
-		    DEFAULT_INTERVAL_SECS);
+		say_redacted(
+			"TRACKER_UPLOAD_INTERVAL=%s is not a length of time up to a day; using %d seconds",
+			text, DEFAULT_INTERVAL_SECS);
 		return DEFAULT_INTERVAL_SECS * NSEC_PER_SEC;
 	}
 	if (secs * 1e9 < (double)SHORTEST_INTERVAL_NS)

@@ -41,13 +41,14 @@ int main(int argc, char **argv)
 		message_name(SUBCOMMANDS[i].is_typed ? SUBCOMMANDS[i].name : "");
 		r = settings_read(&settings, &wrong);
 		if (r < 0) {
-			say("%s is invalid: it must be %s", wrong,
-			    strcmp(wrong, "SENTINEL_API_TOKEN") == 0 ? "one word without blanks"
-								     : "an address with http:// or https://");
+			say_redacted("%s is invalid: it must be %s", wrong,
+				     strcmp(wrong, "SENTINEL_API_TOKEN") == 0
+					     ? "one word without blanks"
+					     : "an address with http:// or https://");
 			return 2;
 		}
 		return SUBCOMMANDS[i].main(&settings, argv + 1);
 	}
-	say("usage: resource-tracker-net follow|upload|discover|keeper ...");
+	say_redacted("usage: resource-tracker-net follow|upload|discover|keeper ...");
 	return 2;
 }

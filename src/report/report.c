@@ -53,7 +53,7 @@ struct report {
 	struct rt_problem *problem;
 };
 
-static void cleanup_advice(rt_advice **advice)
+static void cleanup_page_advice(rt_advice **advice)
 {
 	rt_advice_free(*advice);
 }
@@ -119,7 +119,7 @@ static void add_forms(struct report *report, const rt_advice *advice)
 
 static int add_advice(struct report *report, const char *path, rt_summary *summary)
 {
-	__attribute__((cleanup(cleanup_advice))) rt_advice *advice = NULL;
+	__attribute__((cleanup(cleanup_page_advice))) rt_advice *advice = NULL;
 	const struct rt_report_prices *prices = report->prices;
 	struct rt_recommend_options options = {.size = sizeof(options), .usd_per_hour = report->usd_per_hour};
 	char *text;
@@ -323,7 +323,7 @@ static int add_series(struct report *report)
 	return result < 0 ? problem_set(report->problem, result, "out of memory") : 0;
 }
 
-static int add_run(struct report *report, size_t index)
+static int add_page_run(struct report *report, size_t index)
 {
 	const char *path = report->runs[index].path;
 	int result = read_run(report, path, &report->summaries[index]);
@@ -426,7 +426,7 @@ static int write_page(struct report *report)
 	json_key(&report->json, "runs");
 	json_open(&report->json, '[');
 	for (size_t i = 0; i < report->run_count && result == 0; i++)
-		result = add_run(report, i);
+		result = add_page_run(report, i);
 	json_close(&report->json, ']');
 	if (result == 0)
 		result = add_comparison(report);
@@ -438,7 +438,7 @@ static int write_page(struct report *report)
 	return output_finish(&report->output, report->problem);
 }
 
-static int find_price(struct report *report)
+static int find_page_price(struct report *report)
 {
 	const struct rt_report_prices *prices = report->prices;
 
@@ -452,7 +452,7 @@ static int find_price(struct report *report)
 
 static int make_report(struct report *report, const char *output)
 {
-	int result = find_price(report);
+	int result = find_page_price(report);
 
 	for (size_t i = 0; i < report->run_count && result == 0; i++)
 		result = output_check_inputs(output, &report->runs[i].path, 1, report->problem);

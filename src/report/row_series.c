@@ -53,7 +53,7 @@ static const char *name_of(const struct row *row, size_t position, char number[s
 	return text_absent(*row_text(row, metric_offset(0))) ? NULL : *row_text(row, metric_offset(0));
 }
 
-static struct row_instance *add_instance(struct row_series *all, const char *name)
+static struct row_instance *add_series_instance(struct row_series *all, const char *name)
 {
 	struct row_instance *added = &all->list[all->count];
 	size_t columns = all->rows->column_count;
@@ -86,7 +86,7 @@ static struct row_instance *find_instance(struct row_series *all, const char *na
 		if (strcmp(all->list[i].name, name) == 0)
 			return &all->list[i];
 	if (all->count < ROW_SERIES_MOST)
-		return add_instance(all, name);
+		return add_series_instance(all, name);
 	all->left_out++;
 	return NULL;
 }

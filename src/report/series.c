@@ -55,7 +55,7 @@ static void add_number(struct buffer *bytes, uint64_t number)
 	buffer_add_char(bytes, (char)number);
 }
 
-static void end_run(struct series *series)
+static void end_series_run(struct series *series)
 {
 	if (series->absent) {
 		add_number(&series->bytes, 0);
@@ -74,17 +74,17 @@ static void add_value(struct series *series, double value)
 
 	if (!(fabs(whole) < LARGEST_WHOLE)) {
 		if (series->same)
-			end_run(series);
+			end_series_run(series);
 		series->absent++;
 		return;
 	}
 	change = (int64_t)whole - series->last;
 	if (change == 0) {
 		if (series->absent)
-			end_run(series);
+			end_series_run(series);
 		series->same++;
 	} else {
-		end_run(series);
+		end_series_run(series);
 		add_number(&series->bytes, change > 0 ? 2 * (uint64_t)change + 1 : 2 * (uint64_t)-change);
 		series->last += change;
 	}
@@ -136,7 +136,7 @@ int series_write(struct series *series, struct json_writer *json)
 {
 	const struct metric *metric = metric_place_metric(&series->column);
 
-	end_run(series);
+	end_series_run(series);
 	if (buffer_error(&series->bytes) < 0)
 		return buffer_error(&series->bytes);
 	json_open(json, '{');

@@ -185,15 +185,15 @@ static void say_what_is_left(struct follower *follower)
 	char option[64];
 
 	destination_option(destination, option, sizeof(option));
-	say("%lld %s of this run are not on the server%s%s", (long long)(rows < 0 ? 0 : rows),
-	    destination->calls->unit, stream->trouble[0] ? ": " : "", stream->trouble);
+	say_redacted("%lld %s of this run are not on the server%s%s", (long long)(rows < 0 ? 0 : rows),
+		     destination->calls->unit, stream->trouble[0] ? ": " : "", stream->trouble);
 	/* On a full disk the spool knows nothing of the run. */
 	if (!stream->spool.state.disposable && !spool_has_state(&stream->spool, stream->spool.name))
-		say("they are in the recording; to send them: resource-tracker upload %s%s", option,
-		    stream->spool.state.recording);
+		say_redacted("they are in the recording; to send them: resource-tracker upload %s%s", option,
+			     stream->spool.state.recording);
 	else
-		say("they are kept in the spool; to send them: resource-tracker upload %s%s", option,
-		    stream->spool.folder);
+		say_redacted("they are kept in the spool; to send them: resource-tracker upload %s%s", option,
+			     stream->spool.folder);
 }
 
 /* A spool file without a sample is useless. */
@@ -244,7 +244,7 @@ int follow_main(const struct settings *given, char **argv)
 	r = stream_open(&follower.stream, &settings, &follower.patience, arguments.operands[0],
 			arguments.from, arguments.disposable, arguments.spool, arguments.root);
 	if (r < 0) {
-		say("streaming: cannot follow %s: %s", arguments.operands[0], strerror(-r));
+		say_redacted("streaming: cannot follow %s: %s", arguments.operands[0], strerror(-r));
 		return 1;
 	}
 	debug_say("follower", 0,
@@ -258,7 +258,7 @@ int follow_main(const struct settings *given, char **argv)
 	if (r == -ENODATA)
 		remove_empty(&arguments);
 	else if (r < 0)
-		say("streaming: %s: %s", arguments.operands[0], strerror(-r));
+		say_redacted("streaming: %s: %s", arguments.operands[0], strerror(-r));
 	else if (r > 0)
 		say_what_is_left(&follower);
 	else if (arguments.report)

@@ -41,7 +41,7 @@ static const char *exporter_value(const char *signal, const char *what, char ret
 
 static int refuse_otlp_setting(const char *name, const char *rule)
 {
-	say("%s is invalid: it must be %s", name, rule);
+	say_redacted("%s is invalid: it must be %s", name, rule);
 	return -EINVAL;
 }
 
@@ -134,8 +134,8 @@ static int read_signal(struct otlp_signal *signal, const char *name, const char 
 		return refuse_otlp_setting(variable, "gzip or none");
 	value = exporter_value(name, "PROTOCOL", variable);
 	if (value && strcmp(value, "http/protobuf") != 0)
-		say("%s=%s: only http/protobuf is spoken, and the address must be one for it", variable,
-		    value);
+		say_redacted("%s=%s: only http/protobuf is spoken, and the address must be one for it",
+			     variable, value);
 	signal->certificate = exporter_value(name, "CERTIFICATE", variable);
 	r = read_signal_url(signal, name, path);
 	if (r == 0)
@@ -202,7 +202,8 @@ void otlp_set_given_attributes(struct otlp_resource *resource)
 	CLEANUP_FREE char *kept = identity ? strdup(identity) : NULL;
 
 	if (given && otlp_resource_parse(resource, given, strlen(given)) < 0)
-		say("OTEL_RESOURCE_ATTRIBUTES: a pair without \"=\", or with a damaged %%XX, is left out");
+		say_redacted("OTEL_RESOURCE_ATTRIBUTES: a pair without \"=\", or with a damaged %%XX, is "
+			     "left out");
 	otlp_resource_set(resource, "service.name", env_value("OTEL_SERVICE_NAME"));
 	/* Two runs of one identity would be one series that jumps back and forth. */
 	otlp_resource_set(resource, IDENTITY_KEY, kept);

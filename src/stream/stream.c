@@ -190,7 +190,7 @@ int stream_begin(struct stream *stream)
 		r = destination->calls->begin(stream, first);
 		/* Without a state on disk the run can still be sent, only not continued by another process. */
 		if (r == 0 && spool_write(&stream->spool) < 0)
-			say("cannot write to the spool %s", stream->spool.folder);
+			say_redacted("cannot write to the spool %s", stream->spool.folder);
 	}
 	if (r < 0)
 		return r;
@@ -210,8 +210,9 @@ static void make_spool_room(struct stream *stream)
 	while (state->sent < state->cut && spool_batch_bytes(&stream->spool) > stream->spool.most_bytes) {
 		state->rows_lost += calls->count(stream, state->sent);
 		if (!stream->spool_is_full)
-			say("the spool %s is full (%lld MiB): the oldest samples of this run are dropped",
-			    stream->spool.folder, (long long)(stream->spool.most_bytes >> 20));
+			say_redacted(
+				"the spool %s is full (%lld MiB): the oldest samples of this run are dropped",
+				stream->spool.folder, (long long)(stream->spool.most_bytes >> 20));
 		stream->spool_is_full = true;
 		state->sent++;
 		if (spool_write(&stream->spool) < 0)
@@ -251,7 +252,7 @@ int stream_cut(struct stream *stream, bool last)
 	recording_rewind(&stream->recording, state->offset);
 	if (r < 0) {
 		if (!stream->cannot_spool)
-			say("cannot write to the spool %s: %s", stream->spool.folder, strerror(-r));
+			say_redacted("cannot write to the spool %s: %s", stream->spool.folder, strerror(-r));
 		stream->cannot_spool = true;
 		return r;
 	}

@@ -48,7 +48,7 @@ static int use_sentinel(struct settings *settings)
 {
 	if (settings->token)
 		return 0;
-	say("streaming needs SENTINEL_API_TOKEN");
+	say_redacted("streaming needs SENTINEL_API_TOKEN");
 	return -EINVAL;
 }
 

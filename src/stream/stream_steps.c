@@ -39,7 +39,7 @@ void stream_say_trouble(struct stream *stream, const char *doing, const struct o
 	 * Reported each time that sending stops working. At the end of the run, a message says how much is left.
 	 */
 	if (first)
-		say("streaming: %s", stream->trouble);
+		say_redacted("streaming: %s", stream->trouble);
 }
 
 enum stream_step stream_failed(struct stream *stream, const char *doing, const struct outcome *outcome)
@@ -101,8 +101,8 @@ bool stream_read_batch(struct stream *stream, struct buffer *ret_bytes)
 	if (r == 0)
 		return true;
 	/* Another process has removed it: nothing to wait for. */
-	say("batch %lld of the spool %s cannot be read: %s", (long long)spool->state.sent, spool->folder,
-	    strerror(-r));
+	say_redacted("batch %lld of the spool %s cannot be read: %s", (long long)spool->state.sent,
+		     spool->folder, strerror(-r));
 	stream_count_sent(stream, false);
 	return false;
 }
@@ -117,7 +117,8 @@ void stream_forget(struct stream *stream)
 	if (state->disposable) {
 		unlink(state->recording);
 	} else if (spool_write(&stream->spool) < 0) {
-		say("cannot write to the spool %s: do not upload this recording again", stream->spool.folder);
+		say_redacted("cannot write to the spool %s: do not upload this recording again",
+			     stream->spool.folder);
 	}
 	spool_remove(&stream->spool, state->disposable);
 	spool_forget_old(&stream->spool);

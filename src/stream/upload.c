@@ -70,9 +70,9 @@ static int send_and_say(struct stream *stream, const char *name)
 	int r = send_whole_run(stream);
 
 	if (r > 0)
-		say("%s: %lld %s are not sent%s%s", name, (long long)stream_rows_left(stream),
-		    stream->settings->destination->calls->unit, stream->trouble[0] ? ": " : "",
-		    stream->trouble);
+		say_redacted("%s: %lld %s are not sent%s%s", name, (long long)stream_rows_left(stream),
+			     stream->settings->destination->calls->unit, stream->trouble[0] ? ": " : "",
+			     stream->trouble);
 	return r;
 }
 
@@ -120,7 +120,7 @@ static void upload_recording(struct upload *upload, const char *path, int64_t be
 	bool first = true;
 
 	if (is_being_recorded(path)) {
-		say("%s is still being recorded", path);
+		say_redacted("%s is still being recorded", path);
 		upload->left++;
 		return;
 	}
@@ -131,13 +131,15 @@ static void upload_recording(struct upload *upload, const char *path, int64_t be
 		if (r == -ENODATA && !first)
 			return;
 		if (r == -EALREADY)
-			say("%s: this run has been sent already", path);
+			say_redacted("%s: this run has been sent already", path);
 		else if (r == -ESTALE)
-			say("%s: its part of the run is in the spool already; to send it: resource-tracker "
-			    "upload",
-			    path);
+			say_redacted("%s: its part of the run is in the spool already; to send it: "
+				     "resource-tracker "
+				     "upload",
+				     path);
 		else if (r < 0)
-			say("%s: %s", path, r == -ENODATA ? "there is no sample in it" : strerror(-r));
+			say_redacted("%s: %s", path,
+				     r == -ENODATA ? "there is no sample in it" : strerror(-r));
 		if (r && r != -EALREADY)
 			upload->left++;
 		/* A recording that was made only for streaming is removed once it is sent. */
@@ -246,12 +248,12 @@ static void upload_spooled(struct upload *upload, const char *name, const char *
 	int r = stream_open_spooled(&stream, upload->settings, &patience, name, upload->arguments->spool);
 
 	if (r == 0) {
-		say("%s no longer exists: sending the samples of run %s that are in the spool", recording,
-		    name);
+		say_redacted("%s no longer exists: sending the samples of run %s that are in the spool",
+			     recording, name);
 		r = send_and_say(&stream, recording);
 		stream_close(&stream);
 	} else {
-		say("%s: %s", recording, strerror(-r));
+		say_redacted("%s: %s", recording, strerror(-r));
 	}
 	upload->sent += r == 0;
 	upload->left += r != 0;
@@ -296,10 +298,10 @@ static int upload_state(const char *name, void *context)
 	disposable = spool.state.disposable;
 	spool_close(&spool);
 	if (r == -EBUSY && !upload->only) {
-		say("%s is being sent by another process", name);
+		say_redacted("%s is being sent by another process", name);
 		upload->left++;
 	} else if (r < 0 && r != -EBUSY && !upload->only) {
-		say("%s: its state in the spool cannot be read: %s", name, strerror(-r));
+		say_redacted("%s: its state in the spool cannot be read: %s", name, strerror(-r));
 		upload->left++;
 	}
 	if (wanted && path)
@@ -332,7 +334,7 @@ static void upload_linked(struct upload *upload, const char *link, const char *n
 	if (found && is_being_recorded(found))
 		return;
 	if (!found && !has_line(&upload->begun, target))
-		say("%s: an unsent run is no longer there", target);
+		say_redacted("%s: an unsent run is no longer there", target);
 	else if (found && names_of_run(found, state.begin, destination_of_run(name), &names) &&
 		 !spool_has_state(upload->spool, names.name))
 		upload_recording(upload, found, state.begin, false);
@@ -406,7 +408,7 @@ static void upload_folder(struct upload *upload, const char *folder)
 	}
 	buffer_done(&inner.begun);
 	if (r < 0) {
-		say("%s: %s", folder ? folder : "the spool", strerror(-r));
+		say_redacted("%s: %s", folder ? folder : "the spool", strerror(-r));
 		inner.left++;
 	}
 	upload->left += inner.left;
@@ -451,7 +453,7 @@ static void upload_operand(struct upload *upload, const char *path)
 
 		if (upload_states_of(upload, path))
 			return;
-		say("%s: %s", path, strerror(error));
+		say_redacted("%s: %s", path, strerror(error));
 		upload->left++;
 	} else if (S_ISDIR(status.st_mode)) {
 		upload_folder(upload, path);
