@@ -576,3 +576,58 @@ def test_earlier_runs_are_tried_with_the_rounded_advice(run, tmp_path):
     assert advice(run, *runs)["evidence"]["memory"]["reserved_per_used"] == pytest.approx(32 / 3, abs=0.001)
     text = run("recommend", *runs).out
     assert "(the least that is advised)" in text and "on the last 2 runs: 0 killed, reserved 10.7 times the used memory\n" in text, text
+
+
+def test_advice_fits_the_size_of_the_input(run, tmp_path):
+    """200 MiB and 3 bytes for each byte of input, by --input of a file, a folder and a pattern."""
+    lines = [{"schema": 1, "id": f"r{i}", "outcome": "ok", "name": "fit", "started": 1e9 + i, "wall_secs": 60.0, "samples": 60,
+              "memory_peak_mib": 200.0 + 3 * size, "memory_peak_source": "sampled", "memory_needed_mib": 200.0 + 3 * size, "memory_kernel_mib": 0.0,
+              "cores_mean": 1.0, "cores_needed": 1.0, "input_bytes": size << 20, "input_source": "option"}
+             for i, size in enumerate([5, 90, 40, 10, 70, 20, 60, 30, 80, 50, 15, 85])]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "part").mkdir()
+    for name in ("a.bin", "part/b.bin"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(25 << 20)
+
+    def asked(*words):
+        return advice(run, "--history", "runs.jsonl", *words)
+    for words in (["--input", "a.bin", "--input", "part"], ["--input", "a.bin", "--input", "part/*.bin"], ["--input-bytes", 50 << 20]):
+        answer = asked(*words)
+        assert 350 <= answer["memory"] <= 400, answer
+        told = answer["evidence"]["memory"]
+        assert told["by_input"] == "line" and abs(told["bytes_per_input_byte"] - 3) < 0.01 and abs(told["fixed_mib"] - 200) < 1
+        assert (told["input_bytes"], told["attempt"]) == (50 << 20, 1)
+    assert asked()["memory"] >= 470 and asked()["evidence"]["memory"]["by_input"] == "same"
+    beyond = asked("--input-bytes", 300 << 20)
+    assert 1100 <= beyond["memory"] <= 1200 and "larger than that of any earlier run" in note(beyond, "input_beyond")
+    again = asked("--input-bytes", 50 << 20, "--attempt", 2)
+    assert again["memory"] >= 1.5 * 350 and "attempt 2 asks for more" in note(again, "attempt")
+    refused = run("recommend", "--history", "runs.jsonl", "--input", "missing*")
+    assert refused.returncode == 1 and "the size of the input 'missing*' is unknown" in refused.err
+    # Sizes that were guessed from the command are none beside told ones.
+    lines[3]["input_source"] = "arguments"
+    lines[3]["memory_peak_mib"] = lines[3]["memory_needed_mib"] = 480.0
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert asked("--input-bytes", 50 << 20)["evidence"]["memory"]["by_input"] == "line"
+
+
+def test_a_kill_of_this_size_asks_for_half_as_much_again(run, tmp_path):
+    def line(i, size, peak, **more):
+        return {"schema": 1, "id": f"r{i}", "outcome": "ok", "name": "fit", "started": 1e9 + i, "wall_secs": 60.0, "samples": 60,
+                "memory_peak_mib": peak, "memory_peak_source": "sampled", "memory_needed_mib": peak, "memory_kernel_mib": 0.0,
+                "cores_mean": 1.0, "cores_needed": 1.0, "input_bytes": size, "input_source": "option", **more}
+    lines = [line(i, 1000, 100.0) for i in range(10)]
+    lines.append(line(10, 2000, 150.0, outcome="oom", oom="confirmed", oom_had_mib=400.0, oom_next_mib=960.0))
+
+    def asked(size):
+        (tmp_path / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return advice(run, "--history", "runs.jsonl", "--input-bytes", size)
+    answer = asked(2000)
+    assert answer["memory"] == 608 and "was killed with 400 MiB" in note(answer, "unsettled_kill")
+    assert asked(1000)["memory"] < 200 and asked(5000)["memory"] < 200
+    # A smaller input says nothing of it, one of its size does.
+    lines.append(line(11, 1000, 100.0))
+    assert asked(2000)["memory"] == 608
+    lines.append(line(12, 2000, 500.0))
+    assert asked(2000)["memory"] < 608 and "unsettled_kill" not in rules(asked(2000))
