@@ -37,7 +37,7 @@ struct run_facts {
 	size_t tag_count;
 	const struct name_value *scheduler;
 	size_t scheduler_count;
-	double input_size;        /* NaN: unknown */
+	double input_size;        /* bytes, if there is a source */
 	const char *input_source; /* option or arguments. NULL: unknown */
 	int64_t rank;             /* -1: none */
 	double interval_seconds;

@@ -3,7 +3,6 @@
  * run_end.c).
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +131,7 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	row->program = given_run_text(frame, facts->program);
 	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);
 	row->command = given_run_text(frame, facts->command);
-	row->input_bytes = isnan(facts->input_size) ? no_count(ABSENT_NOT_GIVEN) : (int64_t)facts->input_size;
+	row->input_bytes = facts->input_source ? (int64_t)facts->input_size : no_count(ABSENT_NOT_GIVEN);
 	row->input_source = given_run_text(frame, facts->input_source);
 	row->run_id = given_run_text(frame, facts->run_id);
 	row->folder = given_run_text(frame, facts->folder);

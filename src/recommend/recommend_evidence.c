@@ -267,7 +267,8 @@ static void find_input(struct evidence *evidence, const struct run_facts *facts)
 	if (!start || start->input_bytes < 0)
 		return;
 	evidence->input_bytes = (double)start->input_bytes;
-	evidence->input_is_guessed = is_source(start->input_source, "arguments");
+	evidence->input_is_guessed =
+		!text_absent(start->input_source) && strcmp(start->input_source, "arguments") == 0;
 }
 
 void find_evidence(struct advice_run *run)

@@ -1,6 +1,5 @@
 /* Facts about the run: settings, host name, and the scheduler's identifiers from the environment. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,7 +227,7 @@ RUNS_ONCE static double find_input_bytes(struct rt_tracker *tracker, const struc
 	}
 	if (bytes < 0)
 		*ret_source = NULL;
-	return bytes < 0 ? (double)NAN : (double)bytes;
+	return (double)bytes;
 }
 
 RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker)
