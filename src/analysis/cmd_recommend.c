@@ -10,10 +10,11 @@
 #include "base/screen.h"
 #include "history/history.h"
 #include "launch/input_size.h"
+#include "recommend/replay.h"
 #include "resource_tracker_analysis.h"
 
 /* Where the text of a line begins. */
-enum { TEXT_COLUMN = 23, TEXT_CEILING = 1 << 20, ATTEMPTS_MOST = 1000 };
+enum { TEXT_COLUMN = 23, TEXT_CEILING = 1 << 20, BACKTEST_CEILING = 64 << 20, ATTEMPTS_MOST = 1000 };
 
 static void cleanup_advice(rt_advice **advice)
 {
@@ -78,7 +79,7 @@ static int add_history(const struct subcommand *command, struct recommend_words 
 			return command_fault(command, "out of memory");
 	if (files->count)
 		return 0;
-	if (!options->job)
+	if (!options->job && !options->backtest)
 		return command_usage(command, "name a recording, or a job of the history with --job");
 	if (history_own_lines(&own, &problem) < 0 || !text_list_add_copy(files, own))
 		return command_fault(command, "%s", problem.text);
@@ -95,6 +96,57 @@ static int print_fitted(const struct subcommand *command, const char *output, co
 	if (buffer_error(&out))
 		return command_fault(command, "out of memory");
 	return command_write_fitted(command, output, out.data ? out.data : "");
+}
+
+/* Options that say something of one next run. */
+static int check_backtest(const struct subcommand *command, const struct recommend_words *options)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} OTHERS[] = {
+		{"for", options->form},
+		{"input", options->input.count},
+		{"input-bytes", options->input_bytes > 0},
+		{"attempt", options->attempt > 0},
+		{"server", options->server},
+		{"catalogue", options->catalogue},
+		{"instance", options->instance},
+		{"price", options->price > 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(OTHERS); i++)
+		if (OTHERS[i].given)
+			return command_usage(command,
+					     "--backtest replays runs as they were: leave out --%s, which is "
+					     "for one next run",
+					     OTHERS[i].name);
+	return 0;
+}
+
+static int print_backtest(const struct subcommand *command, const struct recommend_words *options)
+{
+	__attribute__((cleanup(replay_done))) struct replay replay =
+		REPLAY(policy_of(options->policy), options->job, options->task);
+	CLEANUP_BUFFER struct buffer out = BUFFER(BACKTEST_CEILING);
+	struct screen screen = table_screen_of(command_screen(options->output), command_colour());
+	struct rt_problem problem = {"out of memory"};
+	int result = 0;
+
+	for (size_t i = 0; i < options->line.files.count && result == 0; i++)
+		result = replay_add_file(&replay, options->line.files.texts[i], &problem);
+	if (result == 0)
+		result = replay_all(&replay, &problem);
+	if (result < 0)
+		return command_fault(command, "%s", problem.text);
+	if (options->json)
+		replay_add_json(&out, &replay);
+	else
+		replay_add_text(&out, &replay, &screen);
+	if (buffer_error(&out))
+		return command_fault(command, "out of memory");
+	return options->json ? command_write(command, options->output, out.data, out.length)
+			     : command_write_fitted(command, options->output, out.data);
 }
 
 /* Finds the size of the next run's input. */
@@ -127,11 +179,14 @@ int run_recommend(const struct subcommand *command, char **argv)
 
 	if (status == 0)
 		status = command_check_pairs(command, "server-filter", &options.filter);
+	if (status == 0 && options.backtest)
+		status = check_backtest(command, &options);
+	if (status == 0)
+		status = add_history(command, &options);
 	if (status)
 		return status;
-	status = add_history(command, &options);
-	if (status)
-		return status;
+	if (options.backtest)
+		return print_backtest(command, &options);
 	wanted.policy = policy_of(options.policy);
 	wanted.force = options.force;
 	wanted.job = options.job;

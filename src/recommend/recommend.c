@@ -16,12 +16,6 @@ enum { RUNS_TO_FORGET_A_KILL = 10, GIB_MIB = 1024 };
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
-/* The runs as the advice counts them, oldest to newest. Ranks of one job are one run. */
-struct past {
-	struct evidence *list;
-	size_t count;
-};
-
 static int by_start(const void *a, const void *b)
 {
 	double one = ((const struct evidence *)a)->started, other = ((const struct evidence *)b)->started;
@@ -72,7 +66,7 @@ static void add_usage_of(struct usage *usage, const struct evidence *one)
 	usage->kernel_mib = larger_known(usage->kernel_mib, one->kernel_mib);
 }
 
-static bool has_told_inputs(const struct past *past)
+bool has_told_inputs(const struct past *past)
 {
 	for (size_t i = 0; i < past->count; i++)
 		if (past->list[i].input_bytes >= 0 && !past->list[i].input_is_guessed)
@@ -80,8 +74,7 @@ static bool has_told_inputs(const struct past *past)
 	return false;
 }
 
-/* Sizes that users told and sizes of the files that commands name are of different things: they never count together. */
-static double input_of(const struct evidence *one, bool is_told)
+double input_of(const struct evidence *one, bool is_told)
 {
 	return one->input_is_guessed && is_told ? (double)NAN : one->input_bytes;
 }
@@ -184,19 +177,23 @@ static double with_kernel_memory(const struct rt_advice *advice)
 	return (sizing->base + advice->usage.kernel_mib) * (1 + fmin(sizing->margin, CHARGED_MARGIN - 1));
 }
 
-static void decide_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
-			  struct sized_kill *kills)
+static struct sizing_question question_of(const struct rt_advice *advice)
 {
-	struct sizing_question question = {aim_of(advice->policy), advice->input_bytes, advice->attempt,
-					   false};
+	return (struct sizing_question){aim_of(advice->policy), advice->input_bytes, advice->attempt, false};
+}
+
+bool advise_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
+		   struct sized_kill *kills, size_t *ret_count)
+{
+	struct sizing_question question = question_of(advice);
 	size_t count = take_needs(advice, past, runs), kill_count;
 	double floor, mib;
 
+	*ret_count = count;
 	kill_count = take_kills(advice, past, kills, &floor);
 	/* Beside good runs, a kill says that half as much again may do. Without any, the recording's own estimate is better. */
 	advice->sizing = size_need(&SIZING_MEMORY, &question, runs, count, kills,
 				   count || advice->attempt > 1 ? kill_count : 0);
-	advice->backtest = size_backtest(&question, runs, count);
 	if (count && kill_count)
 		floor = 0;
 	mib = larger_known(advice->sizing.need, floor);
@@ -207,7 +204,18 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 		advice->memory_mib = round_reservation_mib(mib);
 	else if (count)
 		advice->memory_mib = LEAST_MIB;
-	tell_memory_basis(advice, floor >= mib || advice->sizing.kill_had > 0);
+	return floor >= mib || advice->sizing.kill_had > 0;
+}
+
+static void decide_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
+			  struct sized_kill *kills)
+{
+	struct sizing_question question = question_of(advice);
+	size_t count;
+	bool is_by_kill = advise_memory(advice, past, runs, kills, &count);
+
+	advice->backtest = size_backtest(&question, runs, count);
+	tell_memory_basis(advice, is_by_kill);
 }
 
 /* ---- cores ----------------------------------------------------------------------------------------------- */
@@ -471,7 +479,7 @@ static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 	return result;
 }
 
-static struct rt_advice start_advice(const struct rt_recommend_options *options)
+struct rt_advice start_advice(const struct rt_recommend_options *options)
 {
 	return (struct rt_advice){
 		.forced = options->force,

@@ -137,9 +137,30 @@ struct rt_advice {
 	} server;
 };
 
+struct rt_advice start_advice(const struct rt_recommend_options *options);
+
+/* The runs as the advice counts them, oldest to newest. Ranks of one job are one run. */
+struct past {
+	struct evidence *list;
+	size_t count;
+};
+
+/* Sizes that users told and sizes of the files that commands name are of different things: they never count together. */
+bool has_told_inputs(const struct past *past);
+double input_of(const struct evidence *one, bool is_told);
+
+/*
+ * Decides the memory. `runs` and `kills` have room for each run of the past. Returns whether a kill decides, and how many runs show
+ * a need.
+ */
+bool advise_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
+		   struct sized_kill *kills, size_t *ret_count);
+
 void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* "max" */
+const char *policy_name(enum rt_policy policy);
 /* "last run", "last 12 runs" */
 struct amount backtest_runs(const struct backtest *backtest);
 
@@ -189,6 +210,10 @@ void find_evidence_of_stats(struct advice_run *run);
 int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool has_others,
 		  const struct rt_recommend_options *options, struct rt_problem *ret_problem);
 void runs_done(struct runs *runs);
+/* The evidence of the line that was read last. `ret_run` is empty but for it, and for the reason to conclude nothing from it. */
+void find_evidence_of_line(struct advice_run *ret_run, const struct run_lines *lines);
+/* A text of the line, decoded, because writers escape differently. */
+void copy_decoded(const struct run_lines *lines, unsigned key, char *ret_text, size_t size);
 /* The identity of the job from the scheduler's ids. `step` may be NULL. */
 void set_job(struct evidence *evidence, const char *job, const char *step);
 extern const struct evidence UNKNOWN_EVIDENCE;

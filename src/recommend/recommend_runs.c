@@ -112,8 +112,7 @@ struct line_search {
 	size_t lines;     /* of any job */
 };
 
-/* Decoded, because writers escape differently. */
-static void copy_decoded(const struct run_lines *lines, unsigned key, char *ret_text, size_t size)
+void copy_decoded(const struct run_lines *lines, unsigned key, char *ret_text, size_t size)
 {
 	CLEANUP_BUFFER struct buffer plain = BUFFER(SOURCE_LINE_BYTES);
 	struct scan text = run_text(lines, key);
@@ -194,9 +193,9 @@ static void find_part_of_line(struct evidence *evidence, const struct run_lines 
 				member_text(lines, RUN_scheduler, "SLURM_PROCID", place, sizeof(place));
 }
 
-static void find_evidence_of_line(struct advice_run *run, const struct run_lines *lines)
+void find_evidence_of_line(struct advice_run *ret_run, const struct run_lines *lines)
 {
-	struct evidence *evidence = &run->evidence;
+	struct evidence *evidence = &ret_run->evidence;
 
 	*evidence = UNKNOWN_EVIDENCE;
 	evidence->started = run_real(lines, FIGURE_run_started_timestamp);
@@ -213,8 +212,8 @@ static void find_evidence_of_line(struct advice_run *run, const struct run_lines
 	evidence->mean_gpus = run_real(lines, FIGURE_gpu_mean);
 	evidence->max_gpus = run_real(lines, FIGURE_gpu_max);
 	evidence->vram_peak_mib = run_real(lines, FIGURE_gpu_memory_max_mib);
-	copy_decoded(lines, RUN_says_little, run->thin, sizeof(run->thin));
-	evidence->good = !*run->thin && evidence->oom == OOM_NONE;
+	copy_decoded(lines, RUN_says_little, ret_run->thin, sizeof(ret_run->thin));
+	evidence->good = !*ret_run->thin && evidence->oom == OOM_NONE;
 }
 
 /* Chooses the place for a line: that of the same run, a new one, or the oldest line's. NULL: nothing is better than it. */

@@ -11,7 +11,7 @@
 
 enum { TEXT_CEILING = 1 << 20 };
 
-static const char *policy_name(enum rt_policy policy)
+const char *policy_name(enum rt_policy policy)
 {
 	static const char *const NAMES[] = {"max", "p95", "cost"};
 

@@ -95,15 +95,23 @@ static void take_known(const struct sized_run *runs, size_t count, struct known 
 
 static void add_to_fit(struct fit *fit, const struct sized_run *run, double without)
 {
-	size_t place = fit->count++;
+	size_t place = fit->count++, below = 0, above = place;
+	double ratio = run->need / without;
 
 	fit->of[place] = run;
 	fit->without[place] = without;
-	fit->ratio[place] = run->need / without;
+	fit->ratio[place] = ratio;
 	fit->load += weight_of(run) * without;
-	for (; place && fit->ratio[fit->by_ratio[place - 1]] > fit->ratio[fit->count - 1]; place--)
-		fit->by_ratio[place] = fit->by_ratio[place - 1];
-	fit->by_ratio[place] = fit->count - 1;
+	while (below < above) {
+		size_t middle = (below + above) / 2;
+
+		if (fit->ratio[fit->by_ratio[middle]] > ratio)
+			above = middle;
+		else
+			below = middle + 1;
+	}
+	memmove(fit->by_ratio + below + 1, fit->by_ratio + below, (place - below) * sizeof *fit->by_ratio);
+	fit->by_ratio[below] = place;
 }
 
 static void fit_same(const struct known *known, struct fit *ret_fit)
@@ -111,6 +119,11 @@ static void fit_same(const struct known *known, struct fit *ret_fit)
 	*ret_fit = (struct fit){.shape = SHAPE_SAME, .at_input = 1, .fixed = 1};
 	for (size_t i = 0; i < known->count; i++)
 		add_to_fit(ret_fit, &known->runs[i], 1);
+}
+
+static double weight_of_need(double need)
+{
+	return 1 / need / need;
 }
 
 /* Fits a line by least squares of the relative errors. `sized` are the runs with a size. */
@@ -122,7 +135,7 @@ static void fit_line(const struct known *known, const struct sized_run *const *s
 
 	*ret_fit = (struct fit){.shape = SHAPE_LINE};
 	for (size_t i = 0; i < count; i++) {
-		double weight = pow(sized[i]->need, -2);
+		double weight = weight_of_need(sized[i]->need);
 
 		total += weight;
 		mean_x += weight * sized[i]->input_bytes;
@@ -131,14 +144,14 @@ static void fit_line(const struct known *known, const struct sized_run *const *s
 	mean_x /= total;
 	mean_y /= total;
 	for (size_t i = 0; i < count; i++) {
-		double off = sized[i]->input_bytes - mean_x, weight = pow(sized[i]->need, -2);
+		double off = sized[i]->input_bytes - mean_x, weight = weight_of_need(sized[i]->need);
 
 		spread += weight * off * off;
 		slope += weight * off * (sized[i]->need - mean_y);
 	}
 	slope /= spread;
 	for (size_t i = 0; i < count; i++) {
-		double off = sized[i]->input_bytes - mean_x, weight = pow(sized[i]->need, -2);
+		double off = sized[i]->input_bytes - mean_x, weight = weight_of_need(sized[i]->need);
 		double leverage = fmin(weight / total + weight * off * off / spread, MOST_LEVERAGE);
 		double without = sized[i]->need - (sized[i]->need - mean_y - slope * off) / (1 - leverage);
 
@@ -158,15 +171,15 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Returns the largest need of the runs nearest to a size; `below` is the place of the last smaller one, `above` of the next. */
-static double largest_near(const struct sized_run *const *ordered, size_t count, size_t below, size_t above,
-			   double log_size)
+static double largest_near(const struct sized_run *const *ordered, const double *logs, size_t count,
+			   size_t below, size_t above, double log_size)
 {
 	double most = 0;
 
 	/* `below` counts from 1, so that 0 is "none". */
 	for (int taken = 0; taken < NEAREST_RUNS && (below || above < count); taken++) {
-		double down = below ? log_size - log1p(ordered[below - 1]->input_bytes) : (double)INFINITY;
-		double up = above < count ? log1p(ordered[above]->input_bytes) - log_size : (double)INFINITY;
+		double down = below ? log_size - logs[below - 1] : (double)INFINITY;
+		double up = above < count ? logs[above] - log_size : (double)INFINITY;
 
 		most = fmax(most, down <= up ? ordered[--below]->need : ordered[above++]->need);
 	}
@@ -176,23 +189,26 @@ static double largest_near(const struct sized_run *const *ordered, size_t count,
 static void fit_nearest(const struct sized_run *const *sized, size_t count, double input, struct fit *ret_fit)
 {
 	const struct sized_run *ordered[SIZING_RUNS];
-	size_t at = 0;
+	double logs[SIZING_RUNS];
+	size_t at = 0, places[SIZING_RUNS];
 
 	*ret_fit = (struct fit){.shape = SHAPE_NEAREST};
 	memcpy(ordered, sized, count * sizeof *ordered);
 	qsort(ordered, count, sizeof *ordered, by_size);
 	/* The order of time is that of the addresses. */
 	for (size_t i = 0; i < count; i++) {
-		size_t place = 0;
+		logs[i] = log1p(ordered[i]->input_bytes);
+		places[ordered[i] - *sized] = i;
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t place = places[sized[i] - *sized];
 
-		while (ordered[place] != sized[i])
-			place++;
 		add_to_fit(ret_fit, sized[i],
-			   largest_near(ordered, count, place, place + 1, log1p(sized[i]->input_bytes)));
+			   largest_near(ordered, logs, count, place, place + 1, logs[place]));
 	}
 	while (at < count && ordered[at]->input_bytes < input)
 		at++;
-	ret_fit->at_input = largest_near(ordered, count, at, at, log1p(input));
+	ret_fit->at_input = largest_near(ordered, logs, count, at, at, log1p(input));
 	ret_fit->fixed = ret_fit->at_input;
 }
 

@@ -1,0 +1,153 @@
+"""recommend --backtest: the runs of a job in their order, as advice, the request and simple rules would have served them."""
+import json
+import math
+import random
+
+import pytest
+
+SECS = 1800.0
+HOURS = SECS / 3600
+
+
+def line(number, peak, **more):
+    return {"schema": 1, "id": f"run-{number}", "name": "align", "outcome": "ok", "started": 1.7e9 + 3600 * number, "wall_secs": SECS,
+            "memory_peak_mib": float(peak), "cores_mean": 1.0, **more}
+
+
+def killed(number, had, **more):
+    return line(number, had, outcome="oom", end_oom="confirmed", oom_had_mib=float(had), oom_next_mib=2.4 * had, **more)
+
+
+def write(path, lines):
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return path
+
+
+def backtest(run, path, *arguments):
+    result = run("recommend", "--backtest", "--json", "--history", path, *arguments)
+    assert result.returncode == 0 and not result.err, result.err
+    return json.loads(result.out)
+
+
+def rules(job):
+    return {rule["rule"]: rule for rule in job["rules"]}
+
+
+def in_steps(mib):
+    return max(32, 16 * math.ceil(mib / 16))
+
+
+def advised(run, path, lines, *arguments):
+    answer = run("recommend", "--json", "--job", "align", "--history", write(path, lines), *arguments)
+    return json.loads(answer.out)["memory"]
+
+
+@pytest.mark.parametrize("policy", ["max", "cost", "p95"])
+def test_each_run_gets_what_recommend_would_have_said_before_it(run, tmp_path, policy):
+    """With inputs, and again after each attempt that was too small."""
+    chance = random.Random(7)
+    lines = [line(i, 200 + size / 2**19 * chance.uniform(0.8, 1.2), input_bytes=size, input_source="option")
+             for i, size in enumerate(int(chance.lognormvariate(19, 0.7)) for _ in range(24))]
+    reserved = wasted = kills = 0
+    for i in range(1, len(lines)):
+        known, size, peak = lines[:i], ["--policy", policy, "--input-bytes", lines[i]["input_bytes"]], lines[i]["memory_peak_mib"]
+        mib, attempt = advised(run, tmp_path / "known.jsonl", known, *size), 1
+        kills += mib < peak
+        while mib < peak:
+            reserved, wasted, attempt = reserved + mib, wasted + mib, attempt + 1
+            known = [*known, killed(i, mib, id=f"try-{attempt}", input_bytes=lines[i]["input_bytes"], input_source="option")]
+            mib = advised(run, tmp_path / "known.jsonl", known, *size, "--attempt", attempt)
+        reserved, wasted = reserved + mib, wasted + mib - peak
+    found = rules(backtest(run, write(tmp_path / "all.jsonl", lines), "--policy", policy)["all"])[policy]
+    assert (found["runs"], found["killed"]) == (23, kills) and kills > 0
+    assert found["reserved_gib_hours"] == pytest.approx(reserved * HOURS / 1024, abs=1e-5)
+    assert found["wasted_gib_hours"] == pytest.approx(wasted * HOURS / 1024, abs=1e-5)
+
+
+def test_simple_rules_double_after_a_kill_and_the_request_is_as_it_was_made(run, tmp_path):
+    peaks = [1000, 500, 3000, 700]
+    found = rules(backtest(run, write(tmp_path / "x.jsonl", [line(i, peak, memory_asked_mib=4096.0)
+                                                            for i, peak in enumerate(peaks)]))["all"])
+    for name, factor in ("largest + 20 %", 1.2), ("largest + 15 %", 1.15):
+        first, large = in_steps(1000 * factor), in_steps(3000 * factor)
+        assert found[name]["killed"] == 1
+        assert found[name]["reserved_gib_hours"] == pytest.approx((first + (1 + 2 + 4) * first + large) * HOURS / 1024, abs=1e-5)
+        waste = (first - 500) + 3 * first + (4 * first - 3000) + (large - 700)
+        assert found[name]["wasted_gib_hours"] == pytest.approx(waste * HOURS / 1024, abs=1e-5)
+    asked = found["as asked"]
+    assert (asked["runs"], asked["killed"]) == (3, 0)
+    assert asked["reserved_gib_hours"] == pytest.approx(3 * 4096 * HOURS / 1024, abs=1e-5)
+    assert asked["wasted_gib_hours"] == pytest.approx((3 * 4096 - 4200) * HOURS / 1024, abs=1e-5)
+
+
+def test_a_real_kill_counts_where_a_rule_reserves_no_more_than_the_run_had(run, tmp_path):
+    lines = [line(0, 1000, memory_asked_mib=2048.0), killed(1, 2048, memory_asked_mib=2048.0), line(2, 900, memory_asked_mib=2048.0)]
+    answer = backtest(run, write(tmp_path / "x.jsonl", lines))
+    found = rules(answer["all"])
+    assert {name: (rule["runs"], rule["killed"]) for name, rule in found.items()} == {
+        "max": (2, 1), "as asked": (2, 1), "largest + 20 %": (2, 1), "largest + 15 %": (2, 1)}
+    assert answer["sentence"].endswith("with 1 of 2 runs killed instead of 1")
+    assert found["as asked"]["reserved_gib_hours"] == pytest.approx(2048 * HOURS / 1024)  # the need of a killed run is unknown
+    assert found["max"]["reserved_gib_hours"] == pytest.approx(3072 * HOURS / 1024)  # and is learned: half as much again
+    roomy = [line(0, 4000), killed(1, 2048, memory_asked_mib=2048.0), line(2, 900)]
+    assert rules(backtest(run, write(tmp_path / "y.jsonl", roomy))["all"])["max"]["killed"] == 0
+
+
+def test_the_sentence_compares_with_the_request_or_with_the_largest_and_a_fifth(run, tmp_path):
+    lines = [line(i, 1000, memory_asked_mib=4000.0) for i in range(101)]
+    max_mib = [in_steps(1000 * (1 + max(0.02, 0.2 / known ** 0.5))) for known in range(1, 101)]
+    less = 100 * (1 - sum(max_mib) / 400000)
+    sentence = f"max would have reserved {less:.0f} % less memory than was asked, with 0 of 100 runs killed"
+    path = write(tmp_path / "x.jsonl", lines)
+    assert backtest(run, path)["sentence"] == sentence
+    text = run("recommend", "--backtest", "--history", path).out
+    assert text.splitlines()[0].split() == ["JOB", "RULE", "RUNS", "GIB", "H", "RESERVED", "GIB", "H", "WASTED", "KILLED"]
+    assert text.splitlines()[-1] == sentence and "all jobs" not in text
+    for one in lines:
+        del one["memory_asked_mib"]
+    assert backtest(run, write(path, lines))["sentence"] == (
+        f"max would have reserved {100 * (1 - sum(max_mib) / 120000):.0f} % less memory than the largest peak and 20 %, "
+        "with 0 of 100 runs killed")
+
+
+def test_runs_are_ordered_by_start_and_the_last_line_of_a_run_counts(run, tmp_path):
+    lines = [line(i, 100 * (i + 1), memory_asked_mib=2000.0) for i in range(8)]
+    whole = backtest(run, write(tmp_path / "x.jsonl", lines))
+    mixed = [dict(lines[3], memory_peak_mib=9999.0), *reversed(lines), dict(line(9, 1), outcome="running")]
+    assert backtest(run, write(tmp_path / "y.jsonl", mixed)) == whole
+
+
+def test_only_the_newest_two_hundred_runs_are_known(run, tmp_path):
+    lines = [line(0, 9000), *(line(i, 1000) for i in range(1, 262))]
+    found = rules(backtest(run, write(tmp_path / "x.jsonl", lines))["all"])["largest + 20 %"]
+    assert found["reserved_gib_hours"] == pytest.approx((200 * in_steps(10800) + 61 * in_steps(1200)) * HOURS / 1024, abs=1e-4)
+
+
+def test_each_job_is_replayed_by_itself_and_one_may_be_chosen(run, tmp_path):
+    lines = [line(i, 1000) for i in range(3)] + [line(i + 3, 5000, name="sort", task="a") for i in range(4)] + [line(9, 10, name="once")]
+    path = write(tmp_path / "x.jsonl", lines)
+    answer = backtest(run, path)
+    assert [(job["job"], job["rules"][0]["runs"]) for job in answer["jobs"]] == [("sort", 3), ("align", 2)]
+    assert answer["all"]["rules"][0]["runs"] == 5 and "all jobs" in run("recommend", "--backtest", path).out
+    assert [job["job"] for job in backtest(run, path, "--job", "align")["jobs"]] == ["align"]
+    assert [job["job"] for job in backtest(run, path, "--task", "a")["jobs"]] == ["sort"]
+
+
+def test_lines_that_say_nothing_are_counted(run, tmp_path):
+    lines = [line(0, 1000), line(1, 1000), line(2, 500, rank=1, tasks=4), {"schema": 99, "name": "align"}]
+    path = write(tmp_path / "x.jsonl", lines)
+    assert backtest(run, path)["lines_left_out"] == 2
+    text = run("recommend", "--backtest", path).out
+    assert "left out: 1 line of ranks\n" in text and "schema 99" in text
+
+
+@pytest.mark.parametrize("arguments, status, part", [
+    (["missing.jsonl"], 1, "missing.jsonl"), (["one.jsonl"], 1, "an earlier one of its job"), (["--job", "none", "one.jsonl"], 1, "0 runs"),
+    (["--for", "slurm", "one.jsonl"], 2, "leave out --for"), (["--attempt", "2", "one.jsonl"], 2, "leave out --attempt"),
+    (["--input-bytes", "5", "one.jsonl"], 2, "leave out --input-bytes"), (["text.jsonl"], 1, "text.jsonl")])
+def test_bad_input_of_a_replay_is_one_clear_line(run, tmp_path, arguments, status, part):
+    write(tmp_path / "one.jsonl", [line(0, 1000)])
+    (tmp_path / "text.jsonl").write_text("no line of a run\n")
+    result = run("recommend", "--backtest", *arguments)
+    assert result.returncode == status and part in result.err.splitlines()[0] and not result.out
+    assert len(result.err.splitlines()) <= (1 if status == 1 else 2), result.err
