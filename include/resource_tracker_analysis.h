@@ -264,7 +264,7 @@ RT_API int rt_recommend(const char *const *paths, size_t path_count,
 			struct rt_problem *ret_problem);
 RT_API void rt_advice_free(rt_advice *advice);
 
-/* "cpu" (cores), "memory" (MiB), "gpu" (devices), "vram" (MiB). RT_TYPE_NONE: refused or unknown. */
+/* "cpu" (cores), "memory" (MiB), "gpu" (devices), "vram" (MiB), "time" (limit in s). RT_TYPE_NONE: refused or unknown. */
 RT_API struct rt_value rt_advice_get(const rt_advice *advice, const char *name);
 /* Returns why the advice was refused; NULL: it was not. */
 RT_API const char *rt_advice_refused(const rt_advice *advice);

@@ -12,7 +12,7 @@
 
 static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05, SETTLING_SHARE = 0.7, CHARGED_MARGIN = 1.1;
 static const double MOST = 1e15; /* statistics in a file may contain any number */
-enum { RUNS_TO_FORGET_A_KILL = 10, GIB_MIB = 1024 };
+enum { RUNS_TO_FORGET_A_KILL = 10, GIB_MIB = 1024, TIMES_LEAST = 2, MINUTE = 60 };
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
@@ -207,15 +207,74 @@ bool advise_memory(struct rt_advice *advice, const struct past *past, struct siz
 	return floor >= mib || advice->sizing.kill_had > 0;
 }
 
+static void decide_memory_formula(struct rt_advice *advice, const struct sized_run *runs, size_t count,
+				  const struct sized_kill *kills, size_t kill_count)
+{
+	struct sizing_formula formula =
+		size_formula(&SIZING_MEMORY, aim_of(advice->policy), runs, count, kills, kill_count);
+	double kernel_mib = advice->policy == RT_POLICY_MAX ? advice->usage.kernel_mib * CHARGED_MARGIN : 0;
+
+	formula.fixed += kernel_mib;
+	formula.least = fmax(formula.least, LEAST_MIB) + kernel_mib;
+	advice->memory_formula = formula;
+}
+
 static void decide_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
 			  struct sized_kill *kills)
 {
 	struct sizing_question question = question_of(advice);
 	size_t count;
 	bool is_by_kill = advise_memory(advice, past, runs, kills, &count);
+	double floor;
 
 	advice->backtest = size_backtest(&question, runs, count);
+	decide_memory_formula(advice, runs, count, kills, take_kills(advice, past, kills, &floor));
 	tell_memory_basis(advice, is_by_kill);
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------ */
+
+/* The longest of the runs of this size or less that were cut short and that no later run settles: the job takes at least this. */
+static double longest_cut(const struct rt_advice *advice, const struct past *past, bool is_told)
+{
+	double longest = 0;
+
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *cut = &past->list[i];
+		bool is_settled_cut = cut->is_whole || input_of(cut, is_told) > advice->input_bytes;
+
+		for (size_t k = i + 1; k < past->count && !is_settled_cut; k++)
+			is_settled_cut =
+				past->list[k].is_whole &&
+				settles_kill(input_of(&past->list[k], is_told), input_of(cut, is_told));
+		if (!is_settled_cut)
+			longest = larger_known(longest, cut->secs);
+	}
+	return longest;
+}
+
+/*
+ * A run that was cut short or killed, or that failed, says nothing of the time of a whole one. A single run does not show how far
+ * times scatter, and a limit that is too short costs all of a run: from one run there is no advice.
+ */
+static void decide_time(struct rt_advice *advice, const struct past *past, struct sized_run *runs)
+{
+	struct sizing_question question = {AIM_SAFE, advice->input_bytes, advice->attempt, false};
+	bool is_told = has_told_inputs(past);
+	size_t count = 0;
+	double secs;
+
+	for (size_t i = 0; i < past->count; i++)
+		if (past->list[i].is_whole && past->list[i].secs > 0)
+			runs[count++] =
+				(struct sized_run){past->list[i].secs, input_of(&past->list[i], is_told), 1};
+	if (count < TIMES_LEAST)
+		return;
+	advice->timing = size_need(&SIZING_TIME, &question, runs, count, NULL, 0);
+	advice->time_formula = size_formula(&SIZING_TIME, AIM_SAFE, runs, count, NULL, 0);
+	advice->cut_secs = longest_cut(advice, past, is_told);
+	secs = larger_known(advice->timing.need, advice->cut_secs);
+	advice->time_secs = (int64_t)ceil(fmin(secs, MOST) / MINUTE) * MINUTE;
 }
 
 /* ---- cores ----------------------------------------------------------------------------------------------- */
@@ -412,6 +471,7 @@ static int combine_runs(struct rt_advice *advice, const struct runs *runs)
 	qsort(list, past.count, sizeof(*list), by_start);
 	add_means(advice, runs, &past);
 	decide_memory(advice, &past, needs, kills);
+	decide_time(advice, &past, needs);
 	decide_cores(advice);
 	decide_gpus(advice);
 	return 0;
@@ -488,6 +548,7 @@ struct rt_advice start_advice(const struct rt_recommend_options *options)
 			  0},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
 		.sizing = {.need = NAN, .base = NAN, .kill_had = NAN},
+		.timing = {.need = NAN, .base = NAN, .largest = NAN},
 		.input_bytes = options->input_bytes > 0 ? options->input_bytes : (double)NAN,
 		.attempt = options->attempt > 0 ? options->attempt : 1,
 		.backtest = {.reserved_per_used = NAN},
@@ -498,6 +559,7 @@ struct rt_advice start_advice(const struct rt_recommend_options *options)
 		.memory_mib = -1,
 		.gpu = -1,
 		.vram_mib = -1,
+		.time_secs = -1,
 		.allocation = "unknown",
 		.usd_per_hour = options->usd_per_hour > 0 ? options->usd_per_hour : (double)NAN,
 	};
@@ -569,7 +631,8 @@ struct rt_value rt_advice_get(const rt_advice *advice, const char *name)
 	} FIGURES[] = {{"cpu", advice->cpu},
 		       {"memory", advice->memory_mib},
 		       {"gpu", advice->gpu},
-		       {"vram", advice->vram_mib}};
+		       {"vram", advice->vram_mib},
+		       {"time", advice->time_secs}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(FIGURES); i++)
 		if (strcmp(name, FIGURES[i].name) == 0)

@@ -10,6 +10,7 @@
  *           busiest ten seconds, in whole cores. A job that others kept from the CPUs is counted with what its
  *           threads were ready to use as well (cpu_course.h). The shape of the use over time (shape.h) tells how much longer
  *           the work takes with fewer. The request is the number that makes it at most 5 % longer.
+ *   time    by the seconds of the last 200 runs that ended well, as memory with wider margins (sizing.h), in whole minutes
  *   GPUs    the most that were busy at once, rounded, at least 1 if any was, else 0
  *   VRAM    the largest peak plus 20 %, in the steps of rt_round_memory_mib(), or 0 if none was used
  *
@@ -46,6 +47,7 @@ struct evidence {
 	double oom_had_mib;           /* memory needed at least, or 0 without a kill */
 	double oom_floor_mib;         /* memory to try next */
 	bool good;                    /* long enough, and not killed for lack of memory */
+	bool is_whole;                /* ended by itself and without an error: its time is that of the job */
 	double mean_cores, max_cores; /* largest sample */
 	double busy_cores;            /* not exceeded for 99 % of the time, and the busiest ten seconds */
 	double p95_cores;
@@ -114,13 +116,17 @@ struct rt_advice {
 	double input_bytes;          /* of the next run. NaN: not told */
 	unsigned attempt;            /* 1: the first */
 	struct backtest backtest;
+	struct sizing_answer timing;                        /* of the time, in seconds */
+	struct sizing_formula memory_formula, time_formula; /* by the size of the input, MiB and seconds */
 	struct ranks ranks;
 	struct part_of_machine siblings; /* other ranks of the first recording's job on its host */
 	/* -1: unknown or refused */
 	int64_t cpu, memory_mib, gpu, vram_mib;
-	double cpu_request;       /* cores, NaN if unknown */
-	int64_t cpu_limit;        /* cores that no run exceeded, -1 if unknown */
-	double cpu_stretch;       /* factor on the duration with `cpu` cores */
+	double cut_secs;    /* of the longest run that was cut short and that no later one settles, 0: none */
+	int64_t time_secs;  /* limit, in whole minutes */
+	double cpu_request; /* cores, NaN if unknown */
+	int64_t cpu_limit;  /* cores that no run exceeded, -1 if unknown */
+	double cpu_stretch; /* factor on the duration with `cpu` cores */
 	const char *cpu_bound_by; /* why it may use more cores than it did. NULL: nothing held it back */
 	bool memory_at_least;     /* the real peak may be larger */
 	char memory_basis[160];   /* "sampled peak of the tree", ... */

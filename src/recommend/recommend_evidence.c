@@ -271,6 +271,14 @@ static void find_input(struct evidence *evidence, const struct run_facts *facts)
 		!text_absent(start->input_source) && strcmp(start->input_source, "arguments") == 0;
 }
 
+/* The exit status of a process that the tracker did not start may be unknown. */
+static bool ended_without_error(const struct run_end_row *end)
+{
+	if (!end || !count_absent(end->signal))
+		return false;
+	return count_absent(end->exit_code) ? is_source(end->reason, "target_exited") : end->exit_code == 0;
+}
+
 void find_evidence(struct advice_run *run)
 {
 	const struct run_facts *facts = &run->summary->facts;
@@ -296,6 +304,8 @@ void find_evidence(struct advice_run *run)
 	}
 	find_thin(run);
 	evidence->good = !*run->thin && evidence->oom == OOM_NONE;
+	evidence->is_whole =
+		evidence->good && ended_without_error(FIRST(record_identity(facts->record), run_end));
 }
 
 void find_evidence_of_stats(struct advice_run *run)
@@ -414,6 +424,8 @@ static void add_member(struct evidence *all, const struct evidence *one)
 	all->kernel_mib += one->kernel_mib;
 	all->swapped |= one->swapped;
 	all->good &= one->good;
+	all->is_whole &= one->is_whole;
+	all->secs = larger_known(all->secs, one->secs);
 	if (one->oom_floor_mib > all->oom_floor_mib) {
 		all->oom = one->oom;
 		all->oom_had_mib = one->oom_had_mib;

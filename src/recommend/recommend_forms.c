@@ -31,6 +31,101 @@ static long long count_gpus(const struct rt_advice *advice)
 	return advice->gpu > 0 ? (long long)advice->gpu : 0;
 }
 
+/* ---- expressions of the size of the input ---- */
+
+/* How an engine writes functions, a real number, the size of a task's input in MiB, and the attempt. */
+struct expression_words {
+	const char *minimum, *maximum, *real, *size, *attempt;
+	double mib; /* in the unit of memory */
+};
+static const struct expression_words SNAKEMAKE = {"min", "max", "", "input.size_mb", "attempt", MIB / 1e6},
+				     NEXTFLOW = {"Math.min",
+						 "Math.max",
+						 "d",
+						 "[reads].flatten()*.size().sum() / 1048576d",
+						 "task.attempt",
+						 1};
+
+/* A bound of an expression, which is rounded up. */
+static void add_rounded_up(struct buffer *out, const struct expression_words *words, double value)
+{
+	buffer_printf(out, "%.0f%s", ceil(value) + 0.0, words->real);
+}
+
+static void add_factor(struct buffer *out, const struct expression_words *words, double value, int decimals)
+{
+	buffer_add_real(out, value, decimals);
+	buffer_add_text(out, words->real);
+}
+
+/* The first attempt: a number, or a line within its bounds. `unit` is a MiB or a second in the unit that the engine takes. */
+static void add_first_attempt(struct buffer *out, const struct expression_words *words,
+			      const struct sizing_formula *formula, double unit)
+{
+	double slope = formula->per_byte * MIB * unit;
+
+	if (formula->per_byte == 0) {
+		add_rounded_up(out, words, fmax(formula->fixed, formula->least) * unit);
+		return;
+	}
+	buffer_printf(out, "%s(", words->minimum);
+	add_rounded_up(out, words, formula->most * unit);
+	buffer_printf(out, ", %s(", words->maximum);
+	add_rounded_up(out, words, formula->least * unit);
+	buffer_add_text(out, ", ");
+	add_factor(out, words, formula->fixed * unit, 3);
+	buffer_add_text(out, slope < 0 ? " - " : " + ");
+	add_factor(out, words, fabs(slope), 9);
+	buffer_printf(out, " * %s))", words->size);
+}
+
+/* Each attempt has half as much again as the one before, and at least a tenth more than any run took. */
+static void add_memory_of_attempt(struct buffer *out, const struct expression_words *words,
+				  const struct rt_advice *advice)
+{
+	const struct sizing_formula *formula = &advice->memory_formula;
+	double second = formula->second / SIZING_MEMORY.after_kill;
+	bool is_enough = formula->per_byte == 0 && fmax(formula->fixed, formula->least) >= second;
+
+	if (!is_enough) {
+		buffer_printf(out, "%s(", words->maximum);
+		add_rounded_up(out, words, second * words->mib);
+		buffer_printf(out, words == &SNAKEMAKE ? " if %s > 1 else 0, " : " * (%s > 1 ? 1 : 0), ",
+			      words->attempt);
+	}
+	add_first_attempt(out, words, formula, words->mib);
+	buffer_printf(out, "%s * 1.5 ** (%s - 1)", is_enough ? "" : ")", words->attempt);
+}
+
+static void add_minutes_of_attempt(struct buffer *out, const struct expression_words *words,
+				   const struct rt_advice *advice)
+{
+	add_first_attempt(out, words, &advice->time_formula, 1.0 / 60);
+	buffer_printf(out, " * 2 ** (%s - 1)", words->attempt);
+}
+
+static bool has_expression(const struct rt_advice *advice)
+{
+	return advice->memory_formula.has_sizes;
+}
+
+/* Says where the expression comes from, and the part of the past that it cannot express. */
+static void add_expression_comment(struct buffer *out, const struct rt_advice *advice, const char *comment)
+{
+	double saves = advice->memory_formula.nearest_saves;
+
+	buffer_printf(out, "%s memory %s, by earlier runs; 1.5 times as much for each further attempt\n",
+		      comment,
+		      advice->memory_formula.per_byte == 0 ? "is the same for every size of the input"
+							   : "follows the size of the input");
+	if (saves >= 0.01)
+		buffer_printf(
+			out,
+			"%s the runs nearest in size would reserve %.0f %% less, which no expression can "
+			"say: recommend --input FILE does\n",
+			comment, 100 * saves);
+}
+
 /*
  * --mem is per node. On a single node it is the sum of the tasks. If the scheduler may spread the tasks over
  * several nodes, memory is given per CPU, so that each task brings its own.
@@ -62,8 +157,16 @@ static void form_slurm(struct buffer *out, const struct rt_advice *advice)
 	else
 		buffer_printf(out, "#SBATCH --cpus-per-task=%lld\n#SBATCH --mem=%lldM\n",
 			      (long long)advice->cpu, (long long)advice->memory_mib);
+	if (advice->time_secs >= 0)
+		buffer_printf(out, "#SBATCH --time=%lld:%02lld:00\n", (long long)advice->time_secs / 3600,
+			      (long long)advice->time_secs / 60 % 60);
 	if (count_gpus(advice))
 		buffer_printf(out, "#SBATCH --gpus=%lld\n", count_gpus(advice));
+	if (has_expression(advice))
+		buffer_printf(out, "# %safter OUT_OF_MEMORY or TIMEOUT: recommend --attempt 2\n",
+			      isnan(advice->input_bytes)
+				      ? "by the size of the input: recommend --input FILE; "
+				      : "");
 }
 
 /* Writes whole cores, or thousandths. */
@@ -87,6 +190,11 @@ static void form_kubernetes(struct buffer *out, const struct rt_advice *advice)
 	buffer_printf(out, "    memory: %lldMi\n", (long long)advice->memory_mib);
 	if (count_gpus(advice))
 		buffer_printf(out, "    nvidia.com/gpu: %lld\n", count_gpus(advice));
+	if (advice->time_secs >= 0)
+		buffer_printf(out,
+			      "# in the spec of the pod or job, not of the "
+			      "container:\nactiveDeadlineSeconds: %lld\n",
+			      (long long)advice->time_secs);
 }
 
 static void form_docker(struct buffer *out, const struct rt_advice *advice)
@@ -99,24 +207,80 @@ static void form_docker(struct buffer *out, const struct rt_advice *advice)
 	buffer_add_char(out, '\n');
 }
 
+static void nextflow_expression(struct buffer *out, const struct rt_advice *advice)
+{
+	add_expression_comment(out, advice, "//");
+	if (advice->memory_formula.per_byte != 0 || advice->time_formula.per_byte != 0)
+		buffer_add_text(out, "// `reads` stands for the name of the process's path input\n");
+	buffer_printf(out, "cpus %lld\nmemory { 1.MB * (", (long long)advice->cpu);
+	add_memory_of_attempt(out, &NEXTFLOW, advice);
+	buffer_add_text(out, ") }\n");
+	if (advice->time_secs >= 0) {
+		buffer_add_text(out, "time { 1.min * (long) Math.ceil(");
+		add_minutes_of_attempt(out, &NEXTFLOW, advice);
+		buffer_add_text(out, ") }\n");
+	}
+	buffer_add_text(out, "errorStrategy 'retry'\nmaxRetries 2\n");
+	if (count_gpus(advice))
+		buffer_printf(out, "accelerator %lld\n", count_gpus(advice));
+}
+
 static void form_nextflow(struct buffer *out, const struct rt_advice *advice)
 {
 	add_warnings(out, advice, "//");
+	if (has_expression(advice)) {
+		nextflow_expression(out, advice);
+		return;
+	}
 	/* In Nextflow, MB means 1,048,576 bytes. */
 	buffer_printf(out, "cpus %lld\nmemory '%lld MB'\n", (long long)advice->cpu,
 		      (long long)advice->memory_mib);
 	if (count_gpus(advice))
 		buffer_printf(out, "accelerator %lld\n", count_gpus(advice));
+	if (advice->time_secs >= 0)
+		buffer_printf(out, "time '%lld min'\n", (long long)advice->time_secs / 60);
+}
+
+/* Bounds are whole numbers. A line has one more than its whole part, as int() rounds down. */
+static const char *whole_of(const struct sizing_formula *formula)
+{
+	return formula->per_byte == 0 ? ")" : ") + 1";
+}
+
+static void snakemake_expression(struct buffer *out, const struct rt_advice *advice)
+{
+	static const char BEGIN[] = "lambda wildcards, input, attempt: int(";
+
+	add_expression_comment(out, advice, "#");
+	buffer_printf(out, "threads: %lld\nretries: 2\nresources:\n    mem_mb=%s", (long long)advice->cpu,
+		      BEGIN);
+	add_memory_of_attempt(out, &SNAKEMAKE, advice);
+	buffer_add_text(out, whole_of(&advice->memory_formula));
+	if (advice->time_secs >= 0) {
+		buffer_printf(out, ",\n    runtime=%s", BEGIN);
+		add_minutes_of_attempt(out, &SNAKEMAKE, advice);
+		buffer_add_text(out, whole_of(&advice->time_formula));
+	}
+	if (count_gpus(advice))
+		buffer_printf(out, ",\n    gpu=%lld", count_gpus(advice));
+	buffer_add_char(out, '\n');
 }
 
 static void form_snakemake(struct buffer *out, const struct rt_advice *advice)
 {
 	add_warnings(out, advice, "#");
+	if (has_expression(advice)) {
+		snakemake_expression(out, advice);
+		return;
+	}
 	/* In Snakemake, MB means 1,000,000 bytes. */
-	buffer_printf(out, "threads: %lld\nresources:\n    mem_mb=%.0f%s\n", (long long)advice->cpu,
-		      ceil((double)advice->memory_mib * MIB / 1e6), count_gpus(advice) ? "," : "");
+	buffer_printf(out, "threads: %lld\nresources:\n    mem_mb=%.0f", (long long)advice->cpu,
+		      ceil((double)advice->memory_mib * MIB / 1e6));
+	if (advice->time_secs >= 0)
+		buffer_printf(out, ",\n    runtime=%lld", (long long)advice->time_secs / 60);
 	if (count_gpus(advice))
-		buffer_printf(out, "    gpu=%lld\n", count_gpus(advice));
+		buffer_printf(out, ",\n    gpu=%lld", count_gpus(advice));
+	buffer_add_char(out, '\n');
 }
 
 static void form_metaflow(struct buffer *out, const struct rt_advice *advice)

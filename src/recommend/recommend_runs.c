@@ -214,6 +214,9 @@ void find_evidence_of_line(struct advice_run *ret_run, const struct run_lines *l
 	evidence->vram_peak_mib = run_real(lines, FIGURE_gpu_memory_max_mib);
 	copy_decoded(lines, RUN_says_little, ret_run->thin, sizeof(ret_run->thin));
 	evidence->good = !*ret_run->thin && evidence->oom == OOM_NONE;
+	evidence->is_whole = evidence->good && (run_text_is(lines, RUN_outcome, "ok") ||
+						(run_text_is(lines, RUN_outcome, "stopped") &&
+						 run_text_is(lines, FIGURE_end_reason, "target_exited")));
 }
 
 /* Chooses the place for a line: that of the same run, a new one, or the oldest line's. NULL: nothing is better than it. */

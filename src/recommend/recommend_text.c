@@ -81,10 +81,11 @@ static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *a
 	json_close(json, '}');
 }
 
+static const char *const SHAPES[] = {"same", "line", "nearest"};
+
 static void add_memory_evidence(struct json_writer *json, const struct rt_advice *advice)
 {
-	static const char *const DRIFTS[] = {"none", "up", "down"}, *const SHAPES[] = {"same", "line",
-										       "nearest"};
+	static const char *const DRIFTS[] = {"none", "up", "down"};
 	const struct usage *usage = &advice->usage;
 
 	json_key(json, "memory");
@@ -111,6 +112,23 @@ static void add_memory_evidence(struct json_writer *json, const struct rt_advice
 	add_whole(json, "earlier_runs_tried", (int64_t)advice->backtest.runs);
 	add_whole(json, "earlier_runs_killed", (int64_t)advice->backtest.killed);
 	add_decimal(json, "reserved_per_used", advice->backtest.reserved_per_used, 3);
+	json_close(json, '}');
+}
+
+static void add_time_evidence(struct json_writer *json, const struct rt_advice *advice)
+{
+	const struct sizing_answer *timing = &advice->timing;
+	bool is_line = timing->shape == SHAPE_LINE;
+
+	json_key(json, "time");
+	json_open(json, '{');
+	add_decimal(json, "longest_secs", timing->largest, 3);
+	add_whole(json, "runs", (int64_t)timing->runs);
+	add_decimal(json, "buffer_pct", advice->time_secs < 0 ? (double)NAN : 100 * timing->margin, 0);
+	add_advice_text(json, "by_input", advice->time_secs < 0 ? "" : SHAPES[timing->shape]);
+	add_decimal(json, "fixed_secs", is_line ? timing->fixed : (double)NAN, 3);
+	add_decimal(json, "cut_short_after_secs", advice->cut_secs > 0 ? advice->cut_secs : (double)NAN, 3);
+	add_decimal(json, "secs_per_input_gb", is_line ? timing->per_byte * 1e9 : (double)NAN, 6);
 	json_close(json, '}');
 }
 
@@ -141,6 +159,7 @@ static void add_evidence(struct json_writer *json, const struct rt_advice *advic
 	json_open(json, '{');
 	add_cpu_evidence(json, advice);
 	add_memory_evidence(json, advice);
+	add_time_evidence(json, advice);
 	json_key(json, "gpu");
 	json_open(json, '{');
 	add_decimal(json, "mean_gpus", usage->mean_gpus, 4);
@@ -217,6 +236,7 @@ int rt_advice_to_json(const rt_advice *advice, char **ret_text)
 	add_whole(&json, "memory", advice->memory_mib);
 	add_whole(&json, "gpu", advice->gpu);
 	add_whole(&json, "vram", advice->vram_mib);
+	add_whole(&json, "time_secs", advice->time_secs);
 	add_decimal(&json, "cpu_request", advice->cpu_request, 1);
 	add_whole(&json, "cpu_limit", advice->cpu_limit);
 	add_advice_text(&json, "policy", policy_name(advice->policy));
@@ -346,6 +366,29 @@ static void add_memory_advice(struct buffer *out, const struct rt_advice *advice
 	}
 }
 
+static void add_time_advice(struct buffer *out, const struct rt_advice *advice)
+{
+	const struct sizing_answer *timing = &advice->timing;
+
+	if (advice->time_secs < 0)
+		return;
+	add_advice_label(out, "Time");
+	buffer_printf(out, "%-12s", amount_of((double)advice->time_secs, add_duration).text);
+	if (advice->cut_secs > timing->need)
+		buffer_printf(out, "a run was cut short after %s, and no later one shows the whole",
+			      amount_of(advice->cut_secs, add_duration).text);
+	else if (timing->is_retry)
+		buffer_printf(out, "attempt %u: twice the attempt before", advice->attempt);
+	else
+		buffer_printf(out, "longest of %zu runs %s, and %.0f %% more", timing->runs,
+			      amount_of(timing->largest, add_duration).text, 100 * timing->margin);
+	if (!timing->is_retry && timing->shape != SHAPE_SAME) {
+		next_line(out);
+		buffer_printf(out, "(an input of this size: %s)", amount_of(timing->base, add_duration).text);
+	}
+	buffer_add_char(out, '\n');
+}
+
 static void add_tasks_line(struct buffer *out, const struct rt_advice *advice)
 {
 	const struct ranks *ranks = &advice->ranks;
@@ -429,6 +472,7 @@ int rt_advice_to_text(const rt_advice *advice, char **ret_text)
 		buffer_add_text(&out, advice->forced ? " (forced)\n" : "\n");
 		add_cpu_advice(&out, advice);
 		add_memory_advice(&out, advice);
+		add_time_advice(&out, advice);
 		add_tasks_line(&out, advice);
 		add_gpu_lines(&out, advice);
 	}

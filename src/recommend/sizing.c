@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct sizing_rule SIZING_MEMORY = {0.02, 0.15}, SIZING_TIME = {0.15, 0.5};
+const struct sizing_rule SIZING_MEMORY = {0.02, 0.15, 1.1, 1.5}, SIZING_TIME = {0.15, 0.5, 0, 2};
 
 /* Shapes. Fewer sizes than these say too little. */
 enum { LINE_LEAST_RUNS = 8, NEAREST_RUNS = 7, NEAREST_LEAST_RUNS = 2 * NEAREST_RUNS };
@@ -24,8 +24,6 @@ static const double FEW_RUNS_SPREAD = 0.1; /* and all of it if the logarithm of 
 static const double COST_MARGIN = 0.02;    /* for what a recording does not see */
 static const double P95 = 0.95, HALF_LIFE_RUNS = 25;
 static const double KILL_PRICE = 2; /* a kill costs its waste and, once more, the queue and the user's time */
-static const double AGAIN = 1.1;    /* the second attempt has this times the largest need, */
-static const double AFTER_KILL = 1.5; /* or this times what the first had */
 static const double AFTER_THIRD = 2;
 static const double OUTLYING = 3;
 
@@ -336,7 +334,7 @@ static double cost_of_kills(const struct fit *fit, size_t above, double factor, 
 	return cost;
 }
 
-static struct choice choose_cost(const struct fit *fit, double largest)
+static struct choice choose_cost(const struct sizing_rule *rule, const struct fit *fit, double largest)
 {
 	struct choice best = {.cost = INFINITY, .margin = COST_MARGIN};
 	bool rises;
@@ -348,7 +346,7 @@ static struct choice choose_cost(const struct fit *fit, double largest)
 
 		if (ratio < lowest && i + 1 < fit->count)
 			continue;
-		cost = fit->load * factor + cost_of_kills(fit, i + 1, factor, AGAIN * largest, &killed);
+		cost = fit->load * factor + cost_of_kills(fit, i + 1, factor, rule->again * largest, &killed);
 		if (cost < best.cost) {
 			best = (struct choice){cost, fmax(ratio, lowest), COST_MARGIN,
 					       (double)killed / (double)fit->count, rises && ratio <= lowest};
@@ -362,7 +360,7 @@ static struct choice choose_factor(const struct sizing_rule *rule, const struct 
 {
 	/* With few runs, the cheapest answer would fit the past and say nothing of the next run. */
 	if (question->aim == AIM_COST && known->count >= COST_LEAST_RUNS)
-		return choose_cost(fit, known->largest);
+		return choose_cost(rule, fit, known->largest);
 	return question->aim == AIM_P95 ? choose_p95(rule, fit) : choose_safe(rule, fit);
 }
 
@@ -388,6 +386,7 @@ static void take_shape(const struct sizing_rule *rule, const struct sizing_quest
 	if (!(cost < *best_cost))
 		return;
 	*best_cost = cost;
+	answer->cost = cost;
 	answer->shape = fit->shape;
 	answer->base = fit->at_input * choice.factor;
 	if (question->aim == AIM_SAFE)
@@ -466,16 +465,17 @@ static double newest_kill(double input, const struct sized_kill *kills, size_t k
 }
 
 /* The attempts after the first. Each has clearly more than the one before had. */
-static double need_of_attempt(unsigned attempt, double first, double had, double largest)
+static double need_of_attempt(const struct sizing_rule *rule, unsigned attempt, double first, double had,
+			      double largest)
 {
 	double need = first;
 
 	if (attempt >= 2 && had > 0) {
-		need = fmax(AGAIN * largest, AFTER_KILL * had);
+		need = fmax(rule->again * largest, rule->after_kill * had);
 		return attempt > 3 ? fmax(need, AFTER_THIRD * had) : need;
 	}
 	for (unsigned k = 2; k <= attempt && isfinite(need); k++)
-		need = k > 3 ? AFTER_THIRD * need : fmax(AGAIN * largest, AFTER_KILL * need);
+		need = k > 3 ? AFTER_THIRD * need : fmax(rule->again * largest, rule->after_kill * need);
 	return need;
 }
 
@@ -494,9 +494,10 @@ struct sizing_answer size_need(const struct sizing_rule *rule, const struct sizi
 		answer.largest = known.largest;
 	}
 	if (question->attempt >= 2)
-		need = need_of_attempt(question->attempt, answer.need, had, known.count ? known.largest : 0);
+		need = need_of_attempt(rule, question->attempt, answer.need, had,
+				       known.count ? known.largest : 0);
 	else
-		need = had > 0 ? fmax(known.count ? answer.need : 0, AFTER_KILL * had) : answer.need;
+		need = had > 0 ? fmax(known.count ? answer.need : 0, rule->after_kill * had) : answer.need;
 	if (need > answer.need || (isnan(answer.need))) {
 		answer.is_retry = question->attempt >= 2;
 		answer.kill_had = had;
@@ -504,6 +505,43 @@ struct sizing_answer size_need(const struct sizing_rule *rule, const struct sizi
 		answer.margin = 0;
 	}
 	return answer;
+}
+
+struct sizing_formula size_formula(const struct sizing_rule *rule, enum sizing_aim aim,
+				   const struct sized_run *runs, size_t run_count,
+				   const struct sized_kill *kills, size_t kill_count)
+{
+	const struct sized_run *sized[SIZING_RUNS];
+	struct sizing_question question = {aim, NAN, 1, true};
+	struct sizing_answer answer, any;
+	struct sizing_formula formula = {0};
+	struct known known;
+	double smallest, scale;
+
+	take_known(runs, run_count, &known);
+	formula.has_sizes =
+		take_sized_runs(&known, sized, &smallest, &question.input_bytes) >= LINE_LEAST_RUNS;
+	if (!formula.has_sizes)
+		return formula;
+	answer = size_need(rule, &question, runs, run_count, NULL, 0);
+	question.only_formula = false;
+	any = size_need(rule, &question, runs, run_count, NULL, 0);
+	/* A falling line would give a large input less than a smaller one took. */
+	if (aim == AIM_SAFE && answer.per_byte < 0) {
+		question.input_bytes = NAN;
+		answer = size_need(rule, &question, runs, run_count, NULL, 0);
+	}
+	scale = 1 + answer.margin;
+	formula.fixed = answer.fixed * scale;
+	formula.per_byte = answer.per_byte * scale;
+	formula.least = known.smallest * scale;
+	for (size_t i = 0; i < kill_count; i++)
+		formula.least = fmax(formula.least, rule->after_kill * kills[i].had);
+	formula.most = fmax(LINE_REACH * known.largest * scale, formula.least);
+	formula.second = rule->again * known.largest;
+	if (any.shape == SHAPE_NEAREST)
+		formula.nearest_saves = 1 - any.cost / answer.cost;
+	return formula;
 }
 
 int64_t round_reservation_mib(double mib)

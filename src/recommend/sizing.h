@@ -37,6 +37,8 @@ struct sized_kill {
 
 struct sizing_rule {
 	double least_margin, most_margin; /* of the safe aim: 0.02 to 0.15 for memory */
+	double again;                     /* a second attempt has at least this times the largest need */
+	double after_kill;                /* an attempt has at least this times what the one before had */
 };
 extern const struct sizing_rule SIZING_MEMORY, SIZING_TIME;
 
@@ -56,6 +58,7 @@ struct sizing_answer {
 		per_byte; /* base of any size as a line: fixed + per_byte * input_bytes. For SHAPE_NEAREST per_byte is 0 */
 	double largest;      /* the largest need of the runs that count */
 	double killed_share; /* of the runs that count, by this answer's factor */
+	double cost;         /* of one run, by the shape: the least one decides */
 	double kill_had;     /* of the kill that decides. NaN: none */
 	size_t runs;         /* that count for the shape */
 	size_t forgotten;    /* the oldest, as all later ones took less */
@@ -72,6 +75,20 @@ bool settles_kill(double input_bytes, double killed_input_bytes);
 struct sizing_answer size_need(const struct sizing_rule *rule, const struct sizing_question *question,
 			       const struct sized_run *runs, size_t run_count, const struct sized_kill *kills,
 			       size_t kill_count);
+
+/*
+ * The first attempt as an expression of the size of the input, for engines that compute: fixed + per_byte * input_bytes, held
+ * between least and most. A later attempt has `after_kill` of the rule times the one before, and at least `second`.
+ */
+struct sizing_formula {
+	bool has_sizes; /* enough runs have one */
+	double fixed, per_byte, least, most, second;
+	double nearest_saves; /* the part of the cost that the nearest runs, which no expression knows, would save. 0: none */
+};
+
+struct sizing_formula size_formula(const struct sizing_rule *rule, enum sizing_aim aim,
+				   const struct sized_run *runs, size_t run_count,
+				   const struct sized_kill *kills, size_t kill_count);
 
 /* Checks each of the newest 50 runs, but the first, against the answer from the runs before it, rounded as advice is. */
 struct backtest {

@@ -291,6 +291,53 @@ static void a_kill_asks_for_half_more_for_its_size_up_to_twice_it(void **state)
 	assert_false(settles_kill(0.95e6, 1e6));
 }
 
+static void time_has_wider_margins_and_doubles_for_each_attempt(void **state)
+{
+	struct sized_run runs[200];
+	struct sizing_question question = SAFE;
+
+	(void)state;
+	fill(runs, 200, 1000, 0);
+	assert_near(size_need(&SIZING_TIME, &question, runs, 200, NULL, 0).need, 1150, 1e-6);
+	question.attempt = 3;
+	assert_near(size_need(&SIZING_TIME, &question, runs, 200, NULL, 0).need, 4600, 1e-6);
+	question.attempt = 1;
+	runs[30].need = 9000;
+	assert_near(size_need(&SIZING_TIME, &question, runs, 200, NULL, 0).need, 9000 * 1.505, 1e-6);
+}
+
+static void a_formula_is_the_answer_for_each_size_without_the_nearest_runs(void **state)
+{
+	struct sized_run runs[60];
+	struct sized_kill kill = {900, 1e8};
+	struct sizing_question question = SAFE;
+	struct sizing_formula formula;
+
+	(void)state;
+	fill_line(runs, 40);
+	assert_false(size_formula(&SIZING_MEMORY, AIM_SAFE, runs, 7, NULL, 0).has_sizes);
+	formula = size_formula(&SIZING_MEMORY, AIM_SAFE, runs, 40, NULL, 0);
+	question.only_formula = true;
+	assert_true(formula.has_sizes && formula.per_byte > 0);
+	for (double input = 5e7; input < 4e8; input += 5e7)
+		assert_near(formula.fixed + formula.per_byte * input,
+			    need_for(question, input, runs, 40).need, 1e-6);
+	assert_near(formula.second, 1.1 * need_for(SAFE, NAN, runs, 40).largest, 1e-6);
+	assert_true(formula.least > 200 && formula.most > 4 * formula.second / 1.1);
+	/* An unsettled kill is the least of all sizes. */
+	assert_near(size_formula(&SIZING_MEMORY, AIM_SAFE, runs, 40, &kill, 1).least, 1350, 1e-6);
+	/* The safe rule takes no line that falls. */
+	for (size_t i = 0; i < 40; i++)
+		runs[i].need = 1000 - runs[i].input_bytes / 1e6;
+	assert_true(size_formula(&SIZING_MEMORY, AIM_SAFE, runs, 40, NULL, 0).per_byte == 0);
+	assert_true(size_formula(&SIZING_MEMORY, AIM_COST, runs, 40, NULL, 0).per_byte < 0);
+	/* A step in size is known to the nearest runs alone. */
+	for (size_t i = 0; i < 60; i++)
+		runs[i] = (struct sized_run){i * 7 % 60 < 30 ? 100 : 800, 1e6 * (double)(1 + i * 7 % 60), 60};
+	formula = size_formula(&SIZING_MEMORY, AIM_SAFE, runs, 60, NULL, 0);
+	assert_true(formula.nearest_saves > 0.01 && formula.nearest_saves < 1);
+}
+
 static void memory_is_rounded_up_to_sixteen_mib(void **state)
 {
 	(void)state;
@@ -361,6 +408,8 @@ UNIT_TESTS
 		cmocka_unit_test(safe_is_never_below_a_run_of_this_size_or_less),
 		cmocka_unit_test(an_attempt_has_half_more_than_the_one_before),
 		cmocka_unit_test(a_kill_asks_for_half_more_for_its_size_up_to_twice_it),
+		cmocka_unit_test(time_has_wider_margins_and_doubles_for_each_attempt),
+		cmocka_unit_test(a_formula_is_the_answer_for_each_size_without_the_nearest_runs),
 		cmocka_unit_test(memory_is_rounded_up_to_sixteen_mib),
 		cmocka_unit_test(the_aims_kill_few_of_many_runs_and_reserve_little),
 	};
