@@ -45,5 +45,8 @@ int destination_use(struct settings *settings, const char *name)
 
 void destination_option(const struct destination *destination, char *ret_text, size_t size)
 {
-	snprintf(ret_text, size, *destination->suffix ? "--stream %s " : "", destination->name);
+	bool is_default = !*destination->suffix;
+
+	snprintf(ret_text, size, "%s%s%s", is_default ? "" : "--stream ", is_default ? "" : destination->name,
+		 is_default ? "" : " ");
 }
