@@ -14,7 +14,7 @@ enum { KEY_SIZE = 256, MOST_VALUE_BYTES = 8 << 10, ATTRIBUTES_FIELD = 1 };
 
 static const char INSTANCE_ID[] = "service.instance.id";
 /* Attributes whose value is a number. All others are text. */
-static const char *const NUMBERS[] = {"process.pid", "mpi.rank"};
+static const char *const NUMBERS[] = {"process.pid", "mpi.rank", "resource_tracker.run.input_bytes"};
 
 void otlp_resource_done(struct otlp_resource *resource)
 {
@@ -145,10 +145,12 @@ static void set_run_start(struct otlp_resource *resource, const struct run_start
 		{"resource_tracker.task", start->task_name},
 		{"resource_tracker.team", start->team},
 		{"resource_tracker.external_run.id", start->external_run_id},
+		{"resource_tracker.run.input_source", start->input_source},
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		otlp_resource_set(resource, texts[i].key, texts[i].value);
+	set_count(resource, "resource_tracker.run.input_bytes", start->input_bytes);
 }
 
 /* Tags have their own names, but cannot take the place of another attribute. */

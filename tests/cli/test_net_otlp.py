@@ -81,7 +81,7 @@ def check_end(run, end):
 
 def test_a_real_job(world, receiver, run, helpers, tmp_path):
     result = run("--stream", "otlp", "--spool", world.spool, "-i", 0.1, "-o", "run.jsonl", "-n", "nightly", "--tag",
-                 "model=a b", "--project-name", "p", "--", *JOB, env=world.env(**variables(receiver)))
+                 "model=a b", "--project-name", "p", "--input-bytes", "12345678901", "--", *JOB, env=world.env(**variables(receiver)))
     assert (result.returncode, result.err) == (3, "")
     samples = helpers.json_lines(tmp_path / "run.jsonl")
     check_run(receiver.run, samples)
@@ -90,6 +90,7 @@ def test_a_real_job(world, receiver, run, helpers, tmp_path):
     assert resource["service.instance.id"] == samples[0]["run_start"]["run_id"]
     assert (resource["service.name"], resource["service.namespace"], resource["model"]) == ("nightly", "p", "a b")
     assert resource["process.pid"] == samples[0]["tracked_pid"] and resource["host.name"] == samples[0]["host"]
+    assert (resource["resource_tracker.run.input_bytes"], resource["resource_tracker.run.input_source"]) == (12345678901, "option")
     [record] = receiver.logs
     assert (record["event"], record["severity_text"], record["run"]) == (
         "job.run.end", "ERROR", resource["service.instance.id"])

@@ -586,6 +586,8 @@ static void a_tag_takes_no_other_attributes_place(void **state)
 	(void)state;
 	fill(&frame, 0, 1, 1, 1);
 	SINGLE_ROW(&frame, run_start)->run_id = "0199";
+	SINGLE_ROW(&frame, run_start)->input_bytes = 5000000000;
+	SINGLE_ROW(&frame, run_start)->input_source = "option";
 	for (int i = 0; i < 2; i++) {
 		tag = ADD_ROW(&frame, run_start_tag, NULL);
 		tag->name = i ? "service.instance.id" : "model";
@@ -597,6 +599,8 @@ static void a_tag_takes_no_other_attributes_place(void **state)
 	otlp_resource_of_run(&resource, &frame, "fallback");
 	assert_string_equal(otlp_resource_get(&resource, "service.instance.id"), "0199");
 	assert_string_equal(otlp_resource_get(&resource, "model"), "other");
+	assert_string_equal(otlp_resource_get(&resource, "resource_tracker.run.input_bytes"), "5000000000");
+	assert_string_equal(otlp_resource_get(&resource, "resource_tracker.run.input_source"), "option");
 	assert_string_equal(otlp_resource_get(&resource, "slurm.array.task.id"), "7");
 	otlp_resource_done(&resource);
 	frame_done(&frame);
