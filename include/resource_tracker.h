@@ -73,8 +73,9 @@ RT_API int rt_config_new(rt_config **ret_config);
 RT_API void rt_config_free(rt_config *config);
 
 /*
- * Sets one setting. Settings that may be given more than once (output, tag, metrics) add a value; the others
- * replace it. -ENOENT: unknown name; -EINVAL: invalid value. On failure rt_config_message() is one line that
+ * Sets one setting. Settings that may be given more than once (output, tag, metrics, input) add a value; the others
+ * replace it. The size of the job's input, by which advice is given, is "input" (a file, a folder or a pattern) or, where the
+ * caller knows it, "input-bytes". -ENOENT: unknown name; -EINVAL: invalid value. On failure rt_config_message() is one line that
  * names the error and the remedy.
  */
 RT_API int rt_config_set(rt_config *config, const char *name, const char *value);

@@ -58,13 +58,26 @@ def variables(home):
 def test_no_program_or_library_of_the_job_runs_outside_of_it(slurmstepd, spy, home, helpers):
     code = dict.fromkeys(("TRACKER_HELPER", "TRACKER_NET", "TRACKER_NVML_LIBRARY", "LD_LIBRARY_PATH", "BASH_ENV", "ENV"),
                          "/nonexistent/code")
-    done = slurmstepd(spy, "sh", "-c", "exit 3", TRACKER_INTERVAL="10", TRACKER_HELPERS="yes", SLURM_JOB_NAME="n", **code)
+    done = slurmstepd(spy, "sh", "-c", "exit 3", TRACKER_INTERVAL="10", TRACKER_HELPERS="yes", SLURM_JOB_NAME="n",
+                      TRACKER_INPUT="a\nb", TRACKER_INPUT_BYTES="5", **code)
     assert done.returncode == 3, done.stderr
     helpers.wait_until(lambda: (home / "end").exists())
     told = variables(home)
     assert told["SLURM_CPUS_ON_NODE"] == "3"
     assert told["TRACKER_INTERVAL"] == "10" and told["SLURM_JOB_NAME"] == "n" and told["TRACKER_HELPERS"] == "yes"
+    assert told["TRACKER_INPUT_BYTES"] == "5" and told["TRACKER_INPUT"] == "a"
     assert not set(code) & set(told)
+
+
+@pytest.mark.parametrize("variable, size", [({"TRACKER_INPUT_BYTES": "5000000000"}, 5000000000), ({"TRACKER_INPUT": "a\n*.csv"}, 320)])
+def test_a_job_tells_its_input_by_variables(slurmstepd, public_programs, home, helpers, variable, size):
+    for name, bytes_ in (("a", 20), ("b.csv", 300)):
+        (home / name).write_bytes(bytes(bytes_))
+    assert slurmstepd(public_programs, "sleep", "0.2", **variable).returncode == 0
+    record = home / "slurm-7.0.0.jsonl"
+    helpers.wait_until(lambda: record.exists() and '"run_end":{' in record.read_text())
+    start = json.loads(record.read_text().splitlines()[0])["run_start"]
+    assert (start["input_bytes"], start["input_source"]) == (size, "option")
 
 
 def test_it_is_an_ordinary_process_of_the_user(slurmstepd, spy, home, helpers):

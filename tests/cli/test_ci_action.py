@@ -77,6 +77,15 @@ def test_the_step_runs_as_githubs_shell_and_has_a_summary(runner):
     assert (line["name"], line["task"], line["outcome"]) == ("CI", "build", "ok")
 
 
+def test_the_job_tells_its_input_by_a_variable(runner, monkeypatch):
+    monkeypatch.setitem(globals(), "clean_environment", lambda clean=clean_environment: {**clean(), "TRACKER_INPUT": "data/*"})
+    (runner.folder / "data").mkdir()
+    (runner.folder / "data" / "a").write_bytes(bytes(700))
+    runner.step(1, run="true")
+    start = json_lines(pathlib.Path(runner.output["recording"]))[0]["run_start"]
+    assert (start["input_bytes"], start["input_source"]) == (700, "option")
+
+
 def test_a_failing_line_fails_the_step_with_its_status_and_a_summary(runner):
     result = runner.step(1, run="echo before\nfalse | true\nexit 5\necho after", fail_if="wall_time>0")
     assert (result.returncode, result.stdout) == (1, "before\n"), "pipefail and -e stop at the second line"

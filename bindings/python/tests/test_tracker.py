@@ -430,6 +430,19 @@ def test_a_recording_beside_it(tmp_path):
     assert [round(line["timestamp"], 3) for line in lines] == tracker.process_metrics["timestamp"]
 
 
+@pytest.mark.parametrize("settings, size", [({"input": ["a.bin", "deep"]}, 4300), ({"input": "*.bin"}, 300), ({"input_bytes": 5 * 10**9}, 5 * 10**9),
+                                            ({"input": ["missing"]}, None)])
+def test_the_size_of_the_input(tmp_path, monkeypatch, settings, size):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "a.bin").write_bytes(bytes(300))
+    (tmp_path / "deep" / "x").write_bytes(bytes(4000))
+    monkeypatch.chdir(tmp_path)
+    with make(output_file="run.jsonl", settings=settings):
+        pass
+    start = json.loads((tmp_path / "run.jsonl").read_text().splitlines()[0])["run_start"]
+    assert (start["input_bytes"], start["input_source"]) == (size, size and "option")
+
+
 def test_snapshots(recorded, tmp_path):
     snapshot = recorded.snapshot()
     assert list(snapshot) == ["metadata", "server_info", "cloud_info", "process_metrics", "system_metrics"]

@@ -80,7 +80,8 @@ class ResourceTracker:
         columns: "0.5", or the names and units of earlier versions: "0.4" (memory in kB) or "0.1".
         output_file: also write a recording to this file (JSON Lines, or CSV by its extension), which the commands of
             resource-tracker read; reports then show its whole content.
-        settings: further settings, named like the long options of the command resource-tracker.
+        settings: further settings, named like the long options of the command resource-tracker: {"input": ["reads.fq"]} or
+            {"input_bytes": 5000} is the size of the job's input, by which advice is given.
 
     Raises:
         ProcessLookupError: there is no such process.
