@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "kernel/may_hang.h"
 #include "launch/in_time.h"
 
 enum { FOLDERS_DEEP = 32 };
@@ -162,24 +163,47 @@ static int64_t size_of_pattern(struct seen_files *seen, const char *pattern)
 	return bytes;
 }
 
+struct input_sum {
+	const char *const *words;
+	size_t count, at;
+	struct seen_files seen;
+	int64_t bytes;
+};
+
+/* Ends at a word of unknown size. */
+static void add_inputs(void *data)
+{
+	struct input_sum *sum = data;
+
+	for (; sum->at < sum->count; sum->at++) {
+		const char *word = sum->words[sum->at];
+		int64_t size = size_of_path(&sum->seen, word);
+
+		if (size < 0 && strpbrk(word, "*?["))
+			size = size_of_pattern(&sum->seen, word);
+		if (size < 0)
+			return;
+		sum->bytes += size;
+	}
+}
+
+/* One process aside looks at all of them: on a cluster each may lie on a network's disk. */
+static const char *first_that_may_hang(const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (path_may_hang(words[i]))
+			return words[i];
+	return *words;
+}
+
 int64_t size_of_inputs(const char *const *words, size_t count, const char **ret_unknown)
 {
-	struct seen_files seen = {.count = 0};
-	int64_t bytes = 0;
+	struct input_sum sum = {.words = words, .count = count};
+	const char *hard = count ? first_that_may_hang(words, count) : ".";
+	int r = act_in_time(hard, add_inputs, &sum, sizeof(sum));
 
-	*ret_unknown = NULL;
-	for (size_t i = 0; i < count; i++) {
-		int64_t size = size_of_path(&seen, words[i]);
-
-		if (size < 0 && strpbrk(words[i], "*?["))
-			size = size_of_pattern(&seen, words[i]);
-		if (size < 0) {
-			*ret_unknown = words[i];
-			return -1;
-		}
-		bytes += size;
-	}
-	return bytes;
+	*ret_unknown = r < 0 ? hard : sum.at < count ? words[sum.at] : NULL;
+	return *ret_unknown ? -1 : sum.bytes;
 }
 
 /* A script given as one word ("sh -c ...") and an option are left out. */

@@ -32,7 +32,7 @@
 #include "launch/install_paths.h"
 #include "shell/step.h"
 
-enum { EXIT_CANNOT_RUN = 126, ANCESTORS_MOST = 4096, OWN_WORDS = 13 };
+enum { EXIT_CANNOT_RUN = 126, ANCESTORS_MOST = 4096, OWN_WORDS = 15 };
 
 static const char DEFAULT_OUTPUT[] = ".resource-tracker/%n.%t.%p.jsonl";
 
@@ -137,17 +137,17 @@ static bool mark_step(struct root *root)
 	return setenv("TRACKER_SHELL_STEP", mark, 1) == 0;
 }
 
-/* The text behind -c, or NULL. ret_has_script tells whether the shell has a command or a script at all. */
-static const char *command_of(char *const *argv, bool *ret_has_script)
+/* Returns the text behind -c, or NULL. ret_script is the script of a shell that has no such text, or NULL. */
+static const char *command_of(char *const *argv, const char **ret_script)
 {
 	bool has_c = false;
 
-	*ret_has_script = false;
+	*ret_script = NULL;
 	for (size_t i = 1; argv[i]; i++) {
 		bool is_option = (argv[i][0] == '-' || argv[i][0] == '+') && argv[i][1];
 
 		if (!is_option) {
-			*ret_has_script = true;
+			*ret_script = has_c ? NULL : argv[i];
 			return has_c ? argv[i] : NULL;
 		}
 		if (argv[i][0] == '-' && argv[i][1] != '-' && strchr(argv[i], 'c'))
@@ -266,15 +266,25 @@ static void add_pair(char **words, size_t *count, char *option, char *value)
 	words[(*count)++] = value;
 }
 
+/* The user's own word comes first. Told to the recorder alone: the step's own jobs have an input of their own. */
+static bool find_step_input(const struct step *step, char ret_bytes[static 24])
+{
+	int64_t bytes = getenv("TRACKER_INPUT") || getenv("TRACKER_INPUT_BYTES") ? 0 : step_input_bytes(step);
+
+	snprintf(ret_bytes, 24, "%" PRId64, bytes);
+	return bytes > 0;
+}
+
 /* Becomes the recorder. Returns only if that fails. */
 static void exec_recorder(char *recorder, char *output, struct step *step, char *real, char **argv)
 {
 	static char quiet[] = "-q", no_summary[] = "--no-summary", no_warnings[] = "--no-warnings",
 		    o[] = "-o", job[] = "--job-name", task[] = "--task-name",
-		    orchestrator[] = "--orchestrator", separator[] = "--", name[] = "resource-tracker";
+		    orchestrator[] = "--orchestrator", input[] = "--input-bytes", separator[] = "--",
+		    name[] = "resource-tracker";
 	CLEANUP_FREE char **words = NULL;
 	size_t count = 0, given = 0;
-	char alone[24];
+	char alone[24], bytes[24];
 
 	while (argv[given])
 		given++;
@@ -290,6 +300,8 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 	add_pair(words, &count, task, step->task);
 	if (!getenv("TRACKER_ORCHESTRATOR"))
 		add_pair(words, &count, orchestrator, (char *)(uintptr_t)step->orchestrator);
+	if (find_step_input(step, bytes))
+		add_pair(words, &count, input, bytes);
 	words[count++] = separator;
 	words[count++] = real;
 	memcpy(words + count, argv + 1, (given - 1) * sizeof(*words));
@@ -301,7 +313,7 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 	unsetenv("RESOURCE_TRACKER_ALONE");
 }
 
-static void record_command(const char *command, char *real, char **argv)
+static void record_command(const char *command, const char *script, char *real, char **argv)
 {
 	const char *template = getenv("TRACKER_SHELL_OUTPUT");
 	const char *mark = getenv("TRACKER_SHELL_STEP");
@@ -319,7 +331,7 @@ static void record_command(const char *command, char *real, char **argv)
 		return;
 	}
 	if ((!mark || !is_below_folder(&root, mark)) && mark_step(&root)) {
-		step_find(command, &step);
+		step_find(command, script, &step);
 		if (find_sister_program(&RECORDER, recorder) < 0)
 			warn_user("resource-tracker", "the program was not found");
 		else if (choose_output(template, &step, &output))
@@ -331,8 +343,7 @@ static void record_command(const char *command, char *real, char **argv)
 int main(int argc, char **argv)
 {
 	char real[PATH_MAX];
-	const char *command;
-	bool has_script;
+	const char *command, *script;
 
 	allow_work_aside();
 	if (!find_real_shell(real)) {
@@ -340,11 +351,11 @@ int main(int argc, char **argv)
 			"resource-tracker: no real shell was found; set TRACKER_SHELL_REAL to its path\n");
 		return EXIT_CANNOT_RUN;
 	}
-	command = command_of(argv, &has_script);
+	command = command_of(argv, &script);
 	/* Shells in which a person types are not steps. */
 	if (!has_more_rights_than_caller() && argc > 0 && argv[0][0] != '-' &&
-	    (has_script || !isatty(STDIN_FILENO)))
-		record_command(command, real, argv);
+	    (command || script || !isatty(STDIN_FILENO)))
+		record_command(command, script, real, argv);
 	execv(real, argv);
 	fprintf(stderr, "resource-tracker: %s: %s\n", real, strerror(errno));
 	return EXIT_CANNOT_RUN;

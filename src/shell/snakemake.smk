@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from snakemake.shell import shell
 
+INPUT_BYTES = 16384
 os.environ.setdefault("TRACKER_SHELL_OUTPUT", os.path.join(os.getcwd().replace("%", "%%"), ".resource-tracker", "%n.%t.%p.jsonl"))
 shell.executable(os.path.join(os.path.dirname(os.path.realpath(inspect.currentframe().f_code.co_filename)), "bash"))
 
@@ -35,6 +36,13 @@ def _request(context):
     return "".join(f" {key}={value:g}" if key != "attempt" else f" {key}={value}" for key, value in asked.items() if isinstance(value, (int, float)))
 
 
+def _inputs(context):
+    """The files of the rule's input, whose size the shell finds. Too many of them would make the command too long for its name."""
+    files = context.get("input")
+    words = [f" input={quote(str(one))}" for one in files] if isinstance(files, list) else []
+    return "".join(words) if sum(map(len, words)) <= INPUT_BYTES else ""
+
+
 def _name_the_step():
     # Snakemake asks for the prefix of a command once for each command. Its own prefix ("set -euo pipefail; ") stays behind ours.
     original = shell._get_process_prefix
@@ -45,7 +53,7 @@ def _name_the_step():
         task = ",".join(f"{key}={value}" for key, value in wildcards.items()) if wildcards else ""
         if not job:
             return original(*args, **kwargs)
-        return f": resource-tracker-step {quote(str(job), safe='')} {quote(task, safe='')}{_request(context)}; " + original(*args, **kwargs)
+        return f": resource-tracker-step {quote(str(job), safe='')} {quote(task, safe='')}{_request(context)}{_inputs(context)}; " + original(*args, **kwargs)
 
     shell._get_process_prefix = classmethod(prefix)
 

@@ -12,6 +12,7 @@
 #include "base/scan.h"
 
 static const char MARK[] = ": resource-tracker-step ";
+static const char INPUT[] = "input=";
 static const char NEXTFLOW[] = "# NEXTFLOW TASK: ";
 
 /* FILE_NAME_MOST leaves room for time, pid, number, ".jsonl.marks": some file systems take 143 bytes. */
@@ -24,21 +25,31 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Decodes "s%3Dx" to "s=x". A control character becomes "?", so that a name stays one line. */
-static void decode_word(struct scan word, char *ret_name)
+size_t step_decode(struct scan word, char *ret_text, size_t size)
 {
 	size_t length = 0;
 
-	for (const char *at = word.at; at < word.end && length < STEP_NAME_BYTES - 1; at++) {
+	for (const char *at = word.at; at < word.end && length < size - 1; at++) {
 		unsigned char c = (unsigned char)*at;
 
 		if (c == '%' && word.end - at > 2 && hex_digit(at[1]) >= 0 && hex_digit(at[2]) >= 0) {
 			c = (unsigned char)(hex_digit(at[1]) << 4 | hex_digit(at[2]));
 			at += 2;
 		}
-		ret_name[length++] = c < ' ' || c == 0x7f ? '?' : (char)c;
+		ret_text[length++] = (char)c;
 	}
-	ret_name[length] = '\0';
+	ret_text[length] = '\0';
+	return length;
+}
+
+/* A control character becomes "?", so that a name stays one line. */
+static void decode_word(struct scan word, char *ret_name)
+{
+	size_t length = step_decode(word, ret_name, STEP_NAME_BYTES);
+
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)ret_name[i] < ' ' || ret_name[i] == 0x7f)
+			ret_name[i] = '?';
 }
 
 /* "cores=4". A name has its "=" encoded. */
@@ -59,21 +70,35 @@ static bool take_request(struct step *step, struct scan word)
 	return false;
 }
 
-bool step_of_command(const char *text, struct step *ret_step)
+/* Returns the words behind the mark, or none. */
+static struct scan words_of_step(const char *text)
 {
 	const char *mark = strstr(text, MARK);
-	struct step step = {.orchestrator = "snakemake"};
-	struct scan words, word;
 
-	if (!mark)
-		return false;
-	mark += strlen(MARK);
-	words = scan_bytes(mark, strcspn(mark, ";\n"));
+	if (mark)
+		mark += strlen(MARK);
+	return mark ? scan_bytes(mark, strcspn(mark, ";\n")) : scan_bytes("", 0);
+}
+
+bool step_next_input(struct scan *words, struct scan *ret_name)
+{
+	while (scan_word(words, ret_name))
+		if (scan_literal(ret_name, INPUT))
+			return true;
+	return false;
+}
+
+bool step_of_command(const char *text, struct step *ret_step)
+{
+	struct scan words = words_of_step(text), word;
+	struct step step = {.orchestrator = "snakemake"};
+
 	if (!scan_word(&words, &word))
 		return false;
 	decode_word(word, step.job);
+	step.words = words;
 	while (scan_word(&words, &word))
-		if (!take_request(&step, word) && !*step.task)
+		if (!take_request(&step, word) && !scan_literal(&word, INPUT) && !*step.task)
 			decode_word(word, step.task);
 	*ret_step = step;
 	return true;
@@ -99,18 +124,26 @@ bool step_of_nextflow(const char *text, size_t length, struct step *ret_step)
 	return false;
 }
 
-static bool find_nextflow(struct step *ret_step)
+static bool read_nextflow(const char *folder, size_t folder_length, struct step *ret_step)
 {
-	const char *folder = getenv("NXF_TASK_WORKDIR");
 	char path[PATH_MAX], text[COMMAND_RUN_BYTES];
 	CLEANUP_CLOSE int fd = -1;
 	ssize_t length;
 
-	if (!folder || snprintf(path, sizeof path, "%s/.command.run", folder) >= (int)sizeof path)
+	if (snprintf(path, sizeof path, "%.*s/.command.run", (int)folder_length, folder) >= (int)sizeof path)
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	length = fd < 0 ? -1 : read(fd, text, sizeof text);
 	return length > 0 && step_of_nextflow(text, (size_t)length, ret_step);
+}
+
+static bool find_nextflow(const char *script, struct step *ret_step)
+{
+	const char *folder = getenv("NXF_TASK_WORKDIR"), *name = script ? strrchr(script, '/') : NULL;
+
+	return folder && (read_nextflow(folder, strlen(folder), ret_step) ||
+			  (name && strcmp(name, "/.command.sh") == 0 &&
+			   read_nextflow(script, (size_t)(name - script), ret_step)));
 }
 
 static bool find_github(struct step *ret_step)
@@ -133,12 +166,12 @@ static void take_variable(const char *name, char *ret_text)
 		snprintf(ret_text, STEP_NAME_BYTES, "%s", value);
 }
 
-void step_find(const char *command, struct step *ret_step)
+void step_find(const char *command, const char *script, struct step *ret_step)
 {
 	struct step step = {.orchestrator = NULL};
 
 	if (!command || !step_of_command(command, &step))
-		(void)(find_nextflow(&step) || find_github(&step));
+		(void)(find_nextflow(script, &step) || find_github(&step));
 	take_variable("TRACKER_JOB_NAME", step.job);
 	take_variable("TRACKER_TASK_NAME", step.task);
 	*ret_step = step;

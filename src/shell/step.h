@@ -5,13 +5,16 @@
  *
  *   1. TRACKER_JOB_NAME and TRACKER_TASK_NAME, which the recorder reads itself;
  *   2. a command that names itself: ": resource-tracker-step JOB TASK;" anywhere in the text behind -c, percent-encoded.
- *      snakemake.smk writes it. Words with "=" are the request: cores=4 memory_mib=2048 attempt=2;
- *   3. Nextflow: the second line of .command.run in $NXF_TASK_WORKDIR, "# NEXTFLOW TASK: align (sample 3)";
+ *      snakemake.smk writes it. Words with "=" are the request, cores=4 memory_mib=2048 attempt=2, and files that the step
+ *      reads: input=reads/a.txt input=reads/b.txt;
+ *   3. Nextflow: the second line of .command.run, "# NEXTFLOW TASK: align (sample 3)", in $NXF_TASK_WORKDIR or, if the task runs in
+ *      a scratch folder, beside the script;
  *   4. GitHub Actions: $GITHUB_JOB and $GITHUB_ACTION, which is the id of the step.
  */
 #pragma once
 
 #include "base/buffer.h"
+#include "base/scan.h"
 
 enum { STEP_NAME_BYTES = 200, STEP_NUMBER_BYTES = 24 };
 
@@ -21,6 +24,7 @@ struct step {
 	const char *orchestrator;   /* NULL: unknown */
 	/* The engine's request, "" if unknown. */
 	char cores[STEP_NUMBER_BYTES], memory_mib[STEP_NUMBER_BYTES], attempt[STEP_NUMBER_BYTES];
+	struct scan words; /* of a command that names itself, behind the job */
 };
 
 /* Reads the name in the text of a command. Returns false, and leaves ret_step alone, if the text names no step. */
@@ -29,8 +33,21 @@ bool step_of_command(const char *text, struct step *ret_step);
 /* Reads the name in the text of Nextflow's .command.run. False as above. */
 bool step_of_nextflow(const char *text, size_t length, struct step *ret_step);
 
-/* Fills ret_step from all places above. command is the text behind -c, or NULL. */
-void step_find(const char *command, struct step *ret_step);
+/* Fills ret_step from all places above. `command` is the text behind -c, or NULL, and `script` a file, or NULL. */
+void step_find(const char *command, const char *script, struct step *ret_step);
+
+/* Finds the next "input=NAME" among the words of a step, still percent-encoded. */
+bool step_next_input(struct scan *words, struct scan *ret_name);
+
+/* Decodes "s%3Dx" to "s=x", cut to `size` with its NUL. Returns its length. */
+size_t step_decode(struct scan word, char *ret_text, size_t size);
+
+/*
+ * The bytes that the step reads, of an engine that says so: the `input` of a rule of Snakemake, or the files that Nextflow has
+ * staged in this folder, with those in its folders and to which its links lead. Returns 0 if they are unknown, for instance
+ * because a file system does not answer, and if they are empty.
+ */
+int64_t step_input_bytes(const struct step *step);
 
 /*
  * Puts the request into the environment, from which the recorder takes it (TRACKER_CORES_ASKED, TRACKER_MEMORY_ASKED_MIB,

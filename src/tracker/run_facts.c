@@ -201,6 +201,16 @@ RUNS_ONCE static void name_command(struct rt_tracker *tracker, const struct rt_c
 	run_name(line, length, folder, tracker->program);
 }
 
+/* The script that a recording shell runs is the engine's own, and says nothing about its input. */
+RUNS_ONCE static bool is_recorded_step(void)
+{
+	const char *mark = getenv("TRACKER_SHELL_STEP");
+	struct scan text = scan_bytes(mark, mark ? strlen(mark) : 0);
+	int64_t pid;
+
+	return scan_i64(&text, &pid) && pid == getpid();
+}
+
 /* Finds the size of the input, which files tell only before the job writes to them. */
 RUNS_ONCE static double find_input_bytes(struct rt_tracker *tracker, const struct rt_config *config,
 					 const char **ret_source)
@@ -223,7 +233,8 @@ RUNS_ONCE static double find_input_bytes(struct rt_tracker *tracker, const struc
 		}
 	} else {
 		*ret_source = "arguments";
-		bytes = config->argc ? size_of_named_files(config->argv, config->argc) : -1;
+		bytes = config->argc && !is_recorded_step() ? size_of_named_files(config->argv, config->argc)
+							    : -1;
 	}
 	if (bytes < 0)
 		*ret_source = NULL;

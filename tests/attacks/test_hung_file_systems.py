@@ -309,9 +309,29 @@ def test_the_processes_left_behind_hold_nothing_of_the_caller(start, file_system
     assert time.time() - begun < 2 * LIMIT_SECS
 
 
-@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
-@pytest.mark.parametrize("trouble", TROUBLES)
-def test_a_recording_shell_runs_its_step(start, file_system, binary, public_folder, trouble, user):
+INPUTS = {"arguments": ((), ("{0}", "{0}/other", "{1}"), 20), "option": (("--input", "{0}", "--input", "{1}"), (), None),
+          "pattern": (("--input", "{0}*"), (), None)}
+
+
+@pytest.mark.parametrize("trouble", ("works", *TROUBLES))
+@pytest.mark.parametrize("way", INPUTS)
+def test_an_input_that_hangs_keeps_no_job_waiting(start, file_system, public_folder, helpers, way, trouble):
+    """Its size is unknown, and that of the other files counts where each is only guessed to be input."""
+    there, here, record = file_system.point / "reads", public_folder / "index", public_folder / f"{way}-{trouble.split()[0]}.jsonl"
+    there.write_bytes(bytes(300))
+    here.write_bytes(bytes(20))
+    here.chmod(0o644)
+    options, words, others = INPUTS[way]
+    options, words = ([word.format(there, here) for word in words] for words in (options, words))
+    file_system.turn(trouble)
+    begun = time.time()
+    end_of(start(0, "-q", "--no-warnings", "-o", record, *options, *JOB, *words), begun)
+    size = {"arguments": 320, "option": 320, "pattern": 300}[way] if trouble == "works" else others
+    assert helpers.json_lines(record)[0]["run_start"]["input_bytes"] == size
+
+
+@pytest.fixture
+def shell_copy(binary, public_folder):
     shell = pathlib.Path(binary).parent / "src" / "shell" / "bash"
     if not shell.exists():
         pytest.skip("this build has no recording shells")
@@ -319,9 +339,36 @@ def test_a_recording_shell_runs_its_step(start, file_system, binary, public_fold
     if not copy.exists():
         copy.parent.mkdir(parents=True)
         shutil.copy(shell, copy)
+    return copy
+
+
+@pytest.mark.parametrize("trouble", ("works", *TROUBLES))
+@pytest.mark.parametrize("engine", ("snakemake", "nextflow"))
+def test_a_step_with_an_input_that_hangs_runs(start, file_system, shell_copy, public_folder, helpers, engine, trouble):
+    there, task = file_system.point / "reads", pathlib.Path(tempfile.mkdtemp(dir=public_folder))
+    there.write_bytes(bytes(300))
+    (task / "index").write_bytes(bytes(20))
+    (task / "reads").symlink_to(there)
+    (task / ".command.run").write_text("#!/bin/bash\n# NEXTFLOW TASK: A\n")
+    names = ": resource-tracker-step a input=index input=reads; " if engine == "snakemake" else ""
+    environment = {"TRACKER_SHELL_OUTPUT": f"{task}/.resource-tracker/a.jsonl", **({} if names else {"NXF_TASK_WORKDIR": str(task)})}
+    process = start(0, "-c", names + JOB[-1], program=shell_copy, wait_in=task, stdin=subprocess.PIPE, env=environment)
+    assert process.stdout.readline() == b"here\n"
+    file_system.turn(trouble)
+    process.stdin.write(b"go\n")
+    process.stdin.close()
+    process.stdin = None
+    assert end_of(process, time.time()) == ""
+    start_of_run = helpers.json_lines(task / ".resource-tracker" / "a.jsonl")[0]["run_start"]
+    assert start_of_run["input_bytes"] == (320 if trouble == "works" else None)
+
+
+@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_recording_shell_runs_its_step(start, file_system, shell_copy, trouble, user):
     file_system.turn(trouble)
     begun = time.time()
-    process = start(user, "-c", JOB[-1], program=copy, env={"TRACKER_SHELL_OUTPUT": f"{file_system.point}/steps/%n.jsonl"})
+    process = start(user, "-c", JOB[-1], program=shell_copy, env={"TRACKER_SHELL_OUTPUT": f"{file_system.point}/steps/%n.jsonl"})
     err = end_of(process, begun)
     assert tells(err, errno.EIO) if trouble == "eio" else SILENT in err, err
 

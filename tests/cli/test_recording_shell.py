@@ -286,6 +286,92 @@ def test_nextflow_names_its_task(step, tmp_path):
     assert name.startswith("FLOW_ALIGN__sample_3_.")
 
 
+def input_of(folder):
+    start = only(folder)[1][0]["run_start"]
+    return start["input_bytes"], start["input_source"]
+
+
+@pytest.mark.parametrize("words, size", [
+    ("input=a%20b input=deep input=same", 4300), ("input=%2Aempty input=%2Aempty input=a%20b", 300), ("input=a%20b input=missing", None),
+    ("input=%2Aempty", None), ("input=a%20b input=pipe", None), ("", None), ("more input=a%20b cores=2", 300)])
+def test_the_input_of_a_rule_has_its_size(step, tmp_path, words, size):
+    """Each inode once, folders whole, as for --input. Unknown, if one of them is."""
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "a b").write_bytes(bytes(300))
+    (tmp_path / "deep" / "er" / "x").write_bytes(bytes(4000))
+    (tmp_path / "*empty").touch()
+    os.link(tmp_path / "a b", tmp_path / "same")
+    os.mkfifo(tmp_path / "pipe")
+    done = step("-c", f": resource-tracker-step sort s%3D1 {words}; env; exit 3")
+    assert (done.returncode, done.stderr) == (3, "") and "TRACKER_INPUT" not in done.stdout
+    assert input_of(tmp_path / ".resource-tracker") == (size, size and "option")
+
+
+@pytest.mark.parametrize("own, size", [({"TRACKER_INPUT": "b"}, 20), ({"TRACKER_INPUT_BYTES": "5000"}, 5000)])
+def test_the_users_own_input_comes_first(step, tmp_path, own, size):
+    (tmp_path / "a").write_bytes(bytes(300))
+    (tmp_path / "b").write_bytes(bytes(20))
+    assert step("-c", ": resource-tracker-step sort input=a; true", **own).returncode == 0
+    assert input_of(tmp_path / ".resource-tracker") == (size, "option")
+
+
+def nextflow_task(folder):
+    folder.mkdir()
+    (folder / ".command.run").write_text("#!/bin/bash\n# NEXTFLOW TASK: ALIGN (1)\n")
+    (folder / ".command.sh").write_text("echo out >out; exit 2\n")
+    (folder / ".command.trace").write_bytes(bytes(99))
+    return folder
+
+
+def test_nextflow_staged_files_are_the_input(step, tmp_path):
+    """Links and copies, in folders too ("in/*"), and folders to which a link leads. Not the task's own files, and none that the task makes."""
+    work, data = nextflow_task(tmp_path / "work"), tmp_path / "data"
+    (data / "index").mkdir(parents=True)
+    for name, size in (("a.fq", 1000), ("b.fq", 20), ("index/x", 300), ("index/y", 4000)):
+        (data / name).write_bytes(bytes(size))
+    (work / "in" / "1").mkdir(parents=True)
+    (work / "a.fq").symlink_to(data / "a.fq")
+    (work / "again.fq").symlink_to(data / "a.fq")
+    (work / "in" / "1" / "b.fq").symlink_to(data / "b.fq")
+    (work / "index").symlink_to(data / "index")
+    (work / "copy").write_bytes(bytes(70000))
+    assert step("-ue", work / ".command.sh", cwd=work, NXF_TASK_WORKDIR=str(work)).returncode == 2
+    assert input_of(work / ".resource-tracker") == (75320, "option")
+    shutil.rmtree(work / ".resource-tracker")
+    (work / "out").unlink()
+    (work / "broken").symlink_to(data / "missing")
+    assert step("-ue", work / ".command.sh", cwd=work, NXF_TASK_WORKDIR=str(work)).returncode == 2
+    assert input_of(work / ".resource-tracker") == (None, None)
+
+
+def test_nextflow_scratch_folder_has_the_name_and_the_input_of_its_task(step, tmp_path):
+    work, scratch = nextflow_task(tmp_path / "work"), tmp_path / "scratch"
+    scratch.mkdir()
+    (scratch / "copy").write_bytes(bytes(500))
+    assert step("-ue", work / ".command.sh", cwd=scratch, NXF_TASK_WORKDIR=str(scratch)).returncode == 2
+    assert names_of(only(scratch / ".resource-tracker")[1]) == ("ALIGN", "ALIGN (1)", "nextflow")
+    assert input_of(scratch / ".resource-tracker") == (500, "option")
+
+
+def test_nextflow_staged_files_may_be_many_or_none(step, tmp_path):
+    work = nextflow_task(tmp_path / "work")
+    step("-ue", work / ".command.sh", cwd=work, NXF_TASK_WORKDIR=str(work))
+    # The script of the engine does not count.
+    assert input_of(work / ".resource-tracker") == (None, None)
+    for number in range(6000):
+        (work / f"staged-{number:06}").write_bytes(b"xyz")
+        if number == 999:
+            shutil.rmtree(work / ".resource-tracker")
+            (work / "out").unlink()
+            step("-ue", work / ".command.sh", cwd=work, NXF_TASK_WORKDIR=str(work))
+            assert input_of(work / ".resource-tracker") == (3000, "option")
+    shutil.rmtree(work / ".resource-tracker")
+    for number in range(6000):
+        (work / f"staged-{number:06}").rename(work / f"staged-with-a-longer-name-{number:06}")
+    assert step("-ue", work / ".command.sh", cwd=work, NXF_TASK_WORKDIR=str(work)).returncode == 2
+    assert input_of(work / ".resource-tracker") == (None, None)
+
+
 def test_github_names_its_step(step, tmp_path):
     step("-e", "-c", "true", GITHUB_WORKFLOW="CI", GITHUB_JOB="build", GITHUB_ACTION="__run_2")
     assert names_of(only(tmp_path / ".resource-tracker")[1]) == ("CI", "build/__run_2", "github")

@@ -31,6 +31,29 @@ static void command_names_its_step(void **state)
 	assert_false(step_of_command(": resource-tracker-step ;x", &step));
 }
 
+static void command_names_its_input(void **state)
+{
+	struct step step;
+	struct scan name;
+	char text[20];
+
+	(void)state;
+	assert_true(step_of_command(
+		": resource-tracker-step sort  input=a%3Db%0A cores=2 t%3D1 input=in%3B/c; input=d", &step));
+	assert_string_equal(step.task, "t=1");
+	assert_true(step_next_input(&step.words, &name));
+	assert_int_equal(step_decode(name, text, sizeof(text)), 4);
+	assert_string_equal(text, "a=b\n");
+	assert_true(step_next_input(&step.words, &name));
+	assert_int_equal(step_decode(name, text, 5), 4);
+	assert_string_equal(text, "in;/");
+	assert_false(step_next_input(&step.words, &name));
+	assert_true(step_of_command(": resource-tracker-step sort input=missing", &step));
+	assert_int_equal(step_input_bytes(&step), 0);
+	step_find(NULL, NULL, &step);
+	assert_int_equal(step_input_bytes(&step), 0);
+}
+
 static void long_name_is_cut_to_its_room(void **state)
 {
 	char command[600] = ": resource-tracker-step ";
@@ -65,18 +88,18 @@ static void user_names_come_first(void **state)
 	(void)state;
 	setenv("GITHUB_JOB", "build", 1);
 	setenv("GITHUB_ACTION", "__run_3", 1);
-	step_find(NULL, &step);
+	step_find(NULL, NULL, &step);
 	assert_string_equal(step.orchestrator, "github");
 	assert_string_equal(step.job, "");
 	assert_string_equal(step.task, "build/__run_3");
 	setenv("TRACKER_JOB_NAME", "mine", 1);
 	setenv("TRACKER_TASK_NAME", "", 1);
-	step_find(": resource-tracker-step rule task", &step);
+	step_find(": resource-tracker-step rule task", NULL, &step);
 	assert_string_equal(step.orchestrator, "snakemake");
 	assert_string_equal(step.job, "mine");
 	assert_string_equal(step.task, "task");
 	unsetenv("GITHUB_ACTION");
-	step_find("make", &step);
+	step_find("make", NULL, &step);
 	assert_null(step.orchestrator);
 	unsetenv("GITHUB_JOB");
 	unsetenv("TRACKER_JOB_NAME");
@@ -146,6 +169,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(command_names_its_step),
+		cmocka_unit_test(command_names_its_input),
 		cmocka_unit_test(long_name_is_cut_to_its_room),
 		cmocka_unit_test(nextflow_names_task_and_process),
 		cmocka_unit_test(user_names_come_first),
