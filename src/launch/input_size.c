@@ -218,11 +218,16 @@ int64_t size_of_named_files(char *const *words, size_t count)
 {
 	struct seen_files seen = {.count = 0};
 	int64_t bytes = -1;
+	size_t looks = 0;
 
-	for (size_t i = 1; i < count && seen.count < INPUT_FILES_MOST; i++) {
+	for (size_t i = 1; i < count; i++) {
 		struct stat status;
 
-		if (!may_be_path(words[i]) || stat_in_time(words[i], &status) < 0)
+		if (!may_be_path(words[i]))
+			continue;
+		if (++looks > INPUT_FILES_MOST)
+			return -1;
+		if (stat_in_time(words[i], &status) < 0)
 			continue;
 		if (S_ISREG(status.st_mode) && !(status.st_mode & 0111) && is_new_file(&seen, &status))
 			bytes = (bytes < 0 ? 0 : bytes) + status.st_size;

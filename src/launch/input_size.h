@@ -4,7 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At most so many files count one by one, and so many entries of folders: beyond that the size is unknown. */
+/*
+ * At most so many words of a command may be files, and so many entries are in folders: beyond that the size is unknown. Of the
+ * files that a user names, so many are compared by inode.
+ */
 enum { INPUT_FILES_MOST = 256, INPUT_ENTRIES_MOST = 100000 };
 
 /*

@@ -330,6 +330,18 @@ def test_an_input_that_hangs_keeps_no_job_waiting(start, file_system, public_fol
     assert helpers.json_lines(record)[0]["run_start"]["input_bytes"] == size
 
 
+def test_one_process_looks_at_all_inputs(start, file_system, binary, tmp_path):
+    if not shutil.which("strace"):
+        pytest.skip("no strace here")
+    names = [str(file_system.point / name) for name in "abcde"]
+    for name in names:
+        pathlib.Path(name).write_bytes(bytes(10))
+    subprocess.run(["strace", "-f", "-o", tmp_path / "calls", binary, "-q", "-o", tmp_path / "run.jsonl", *(f"--input={name}" for name in names),
+                    f"--input={file_system.point}/[a-e]", "--", "true"], check=True)
+    assert (tmp_path / "calls").read_text().count('"rt-aside"') == 1
+    assert samples(tmp_path / "run.jsonl")[0]["run_start"]["input_bytes"] == 50
+
+
 @pytest.fixture
 def shell_copy(binary, public_folder):
     shell = pathlib.Path(binary).parent / "src" / "shell" / "bash"

@@ -362,6 +362,14 @@ def test_input(run, give, helpers, tmp_path):
         (tmp_path / "run.jsonl").unlink()
         return start["input_bytes"], start["input_source"], result.err
     assert recorded() == (1020, "arguments", "")
+    (tmp_path / "many").mkdir()
+    for number in range(257):
+        (tmp_path / "many" / str(number)).write_bytes(b"x")
+    files = [f"many/{number}" for number in range(257)]
+    assert recorded(command=("true", *files[:256], *("-x",) * 9)) == (256, "arguments", "")
+    # Half a sum would be a wrong size, and thousands of words would keep the job waiting.
+    assert recorded(command=("true", *files)) == recorded(command=("true", *files[:256], "missing")) == (None, None, "")
+    assert recorded(*(f"--input={name}" for name in files)) == (257, "option", "")
     assert recorded(command=("true",)) == recorded(command=("sh", "-c", "cat a.bin; true")) == (None, None, "")
     assert recorded("--input", "data", "--input", "b.bin") == (4320, "option", "")
     assert recorded("--input", "*.bin") == (1020, "option", "")
