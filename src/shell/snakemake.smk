@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from snakemake.shell import shell
 
-INPUT_BYTES = 16384
+MOST_BYTES = 60000  # of a command. A longer one would lose its name: Snakemake makes a file of it at 64 KB.
 os.environ.setdefault("TRACKER_SHELL_OUTPUT", os.path.join(os.getcwd().replace("%", "%%"), ".resource-tracker", "%n.%t.%p.jsonl"))
 shell.executable(os.path.join(os.path.dirname(os.path.realpath(inspect.currentframe().f_code.co_filename)), "bash"))
 
@@ -36,11 +36,11 @@ def _request(context):
     return "".join(f" {key}={value:g}" if key != "attempt" else f" {key}={value}" for key, value in asked.items() if isinstance(value, (int, float)))
 
 
-def _inputs(context):
-    """The files of the rule's input, whose size the shell finds. Too many of them would make the command too long for its name."""
+def _inputs(context, command):
+    """The files of the rule's input, whose size the shell finds, if the command has room for them."""
     files = context.get("input")
     words = [f" input={quote(str(one))}" for one in files] if isinstance(files, list) else []
-    return "".join(words) if sum(map(len, words)) <= INPUT_BYTES else ""
+    return "".join(words) if sum(map(len, words)) + len(command.replace("'", r"'\''")) <= MOST_BYTES else ""
 
 
 def _name_the_step():
@@ -48,12 +48,14 @@ def _name_the_step():
     original = shell._get_process_prefix
 
     def prefix(cls, *args, **kwargs):
-        context = inspect.currentframe().f_back.f_locals.get("context") or {}
+        caller = inspect.currentframe().f_back.f_locals
+        context = caller.get("context") or {}
         job, wildcards = context.get("rule"), context.get("wildcards")
         task = ",".join(f"{key}={value}" for key, value in wildcards.items()) if wildcards else ""
         if not job:
             return original(*args, **kwargs)
-        return f": resource-tracker-step {quote(str(job), safe='')} {quote(task, safe='')}{_request(context)}{_inputs(context)}; " + original(*args, **kwargs)
+        inputs = _inputs(context, str(caller.get("cmd")))
+        return f": resource-tracker-step {quote(str(job), safe='')} {quote(task, safe='')}{_request(context)}{inputs}; " + original(*args, **kwargs)
 
     shell._get_process_prefix = classmethod(prefix)
 
