@@ -192,8 +192,9 @@ int run_recommend(const struct subcommand *command, char **argv)
 	wanted.job = options.job;
 	wanted.task = options.task;
 	wanted.usd_per_hour = options.price;
-	wanted.attempt =
-		options.attempt >= 1 && options.attempt < ATTEMPTS_MOST ? (unsigned)options.attempt : 1;
+	wanted.attempt = options.attempt >= 1 && options.attempt < (double)ATTEMPTS_MOST
+				 ? (unsigned)options.attempt
+				 : 1;
 	status = find_next_input(command, &options, &wanted.input_bytes);
 	if (status)
 		return status;

@@ -274,7 +274,7 @@ static void decide_time(struct rt_advice *advice, const struct past *past, struc
 	advice->time_formula = size_formula(&SIZING_TIME, AIM_SAFE, runs, count, NULL, 0);
 	advice->cut_secs = longest_cut(advice, past, is_told);
 	secs = larger_known(advice->timing.need, advice->cut_secs);
-	advice->time_secs = (int64_t)ceil(fmin(secs, MOST) / MINUTE) * MINUTE;
+	advice->time_secs = (int64_t)ceil(fmin(secs, MOST) / (double)MINUTE) * MINUTE;
 }
 
 /* ---- cores ----------------------------------------------------------------------------------------------- */
@@ -345,7 +345,7 @@ int64_t rt_round_memory_mib(double mib)
 		return mib >= MOST ? (int64_t)MOST : step;
 	while (step < 2 * GIB_MIB && (double)step < mib)
 		step *= 2;
-	return (double)step >= mib ? step : (int64_t)ceil(mib / GIB_MIB) * GIB_MIB;
+	return (double)step >= mib ? step : (int64_t)ceil(mib / (double)GIB_MIB) * GIB_MIB;
 }
 
 static int64_t at_least_one(double value)

@@ -546,9 +546,9 @@ struct sizing_formula size_formula(const struct sizing_rule *rule, enum sizing_a
 
 int64_t round_reservation_mib(double mib)
 {
-	if (!(mib > LEAST_MIB))
+	if (!(mib > (double)LEAST_MIB))
 		return LEAST_MIB;
-	return (int64_t)ceil(fmin(mib, MOST_MIB) / MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
+	return (int64_t)ceil(fmin(mib, MOST_MIB) / (double)MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
 }
 
 struct backtest size_backtest(const struct sizing_question *question, const struct sized_run *runs,

@@ -40,6 +40,7 @@ def documented_errors():
                     yield call, name
 
 
+@pytest.mark.plain
 def test_each_documented_error_has_a_text_of_its_own(run):
     build = pathlib.Path(run("--version").args[0]).parent
     library = build / "libresource-tracker.so"
@@ -93,6 +94,7 @@ def test_pages_render_without_a_warning(pages, command):
     assert [line for line in done.stdout.splitlines() if "referenced manual not found" not in line] == []
 
 
+@pytest.mark.plain
 def test_a_program_that_links_both_libraries_has_one_of_each_symbol(run, tmp_path):
     build = pathlib.Path(run("--version").args[0]).parent
     if not (build / "libresource-tracker-analysis.so").exists():

@@ -346,7 +346,7 @@ def test_carbon_factor(recorded_with, run):
 
 
 @of_options("input", "input-bytes")
-def test_input(run, give, helpers, tmp_path):
+def test_input(run, give, needs_toml, helpers, tmp_path):
     """The size of what --input names, else of the regular files of the command, each inode once, without programs."""
     (tmp_path / "data" / "deep").mkdir(parents=True)
     for name, size in (("a.bin", 1000), ("b.bin", 20), ("data/x", 300), ("data/deep/y", 4000), ("tool", 7)):

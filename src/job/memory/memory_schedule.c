@@ -20,8 +20,8 @@ struct reading_candidate {
 static double share_of_time(size_t members)
 {
 	double share = members > 1 ? READINGS_FOR_EACH * (double)members : READINGS_FOR_ONE;
-	double most =
-		members > MANY_MEMBERS ? READINGS_FOR_ALL * MANY_MEMBERS / (double)members : READINGS_FOR_ALL;
+	double most = members > MANY_MEMBERS ? READINGS_FOR_ALL * (double)MANY_MEMBERS / (double)members
+					     : READINGS_FOR_ALL;
 
 	return share < most ? share : most;
 }
