@@ -129,8 +129,17 @@ static void add_line_of_sizes(struct buffer *out, const struct sizing_answer *si
 
 	buffer_add_text(out, amount_of_mib(fabs(sizing->fixed)).text);
 	buffer_printf(out, slope < 0 ? " less " : sizing->fixed < 0 ? " below " : " and ");
-	buffer_add_real(out, fabs(slope), 3);
+	add_figure(out, fabs(slope));
 	buffer_add_text(out, " bytes for each byte of input");
+}
+
+/* The basis of an attempt after the first. */
+static const char *why_attempt(const struct sizing_answer *sizing, unsigned attempt)
+{
+	if (fabs(sizing->need - sizing->largest * CHARGED_MARGIN) < 1)
+		return "a tenth more than the largest peak";
+	return attempt > 3 ? "twice what the attempt before had"
+			   : "half as much again as the attempt before had";
 }
 
 static const char *basis_of(const struct usage *usage)
@@ -147,6 +156,12 @@ static enum sizing_aim aim_of(enum rt_policy policy)
 	return policy == RT_POLICY_COST ? AIM_COST : policy == RT_POLICY_P95 ? AIM_P95 : AIM_SAFE;
 }
 
+/* A line is held between a quarter of the smallest peak and four times the largest. */
+static bool is_held(const struct sizing_answer *sizing, double input_bytes)
+{
+	return fabs(sizing->fixed + sizing->per_byte * input_bytes - sizing->base) > OVER * sizing->base;
+}
+
 /* Says on what the memory rests. */
 static void tell_memory_basis(struct rt_advice *advice, bool is_by_kill)
 {
@@ -156,14 +171,30 @@ static void tell_memory_basis(struct rt_advice *advice, bool is_by_kill)
 	if (advice->memory_mib == LEAST_MIB)
 		buffer_add_text(&text, "the least that is advised");
 	else if (sizing->is_retry)
-		buffer_printf(&text, "attempt %u: more than the attempt before had, and than any run took",
-			      advice->attempt);
+		buffer_add_text(&text, why_attempt(sizing, advice->attempt));
+	else if (sizing->kill_had > 0)
+		buffer_printf(&text,
+			      "half as much again as the %s that a run of about this input had when it ran "
+			      "out of memory",
+			      amount_of_mib(sizing->kill_had).text);
 	else if (is_by_kill)
 		buffer_add_text(&text, "what was not enough when it ran out of memory");
+	else if (sizing->is_floor)
+		buffer_add_text(&text, "the largest peak of an input of this size or less");
 	else if (sizing->shape == SHAPE_NEAREST)
-		buffer_add_text(&text, "the largest of the 7 runs nearest in size of input");
+		buffer_add_text(&text, "by the 7 runs nearest in size of input");
+	else if (sizing->shape == SHAPE_LINE && is_held(sizing, advice->input_bytes))
+		buffer_add_text(&text,
+				advice->sizing.is_beyond
+					? "four times the largest need, as far as a line is trusted"
+					: "a quarter of the smallest need, as far as a line is trusted");
 	else if (sizing->shape == SHAPE_LINE)
 		add_line_of_sizes(&text, sizing);
+	else if (is_below_largest(sizing))
+		buffer_printf(&text,
+			      advice->policy == RT_POLICY_P95 ? "%s, which 95 %% of %zu runs stayed below"
+							      : "%s, which costs least in all for %zu runs",
+			      amount_of_mib(sizing->base).text, sizing->runs);
 	else
 		buffer_add_text(&text, basis_of(&advice->usage));
 	snprintf(advice->memory_basis, sizeof(advice->memory_basis), "%s", text.data ? text.data : "");
@@ -197,8 +228,12 @@ bool advise_memory(struct rt_advice *advice, const struct past *past, struct siz
 	if (count && kill_count)
 		floor = 0;
 	mib = larger_known(advice->sizing.need, floor);
-	if (advice->policy == RT_POLICY_MAX)
-		mib = larger_known(mib, with_kernel_memory(advice));
+	if (advice->policy == RT_POLICY_MAX) {
+		double with_kernel = with_kernel_memory(advice);
+
+		advice->memory_by_kernel = with_kernel > mib;
+		mib = larger_known(mib, with_kernel);
+	}
 	advice->memory_at_least = kill_count && !(mib > advice->sizing.need && count);
 	if (mib > 0)
 		advice->memory_mib = round_reservation_mib(mib);
@@ -229,6 +264,12 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 
 	advice->backtest = size_backtest(&question, runs, count);
 	decide_memory_formula(advice, runs, count, kills, take_kills(advice, past, kills, &floor));
+	question.attempt = advice->attempt + 1;
+	if (count && advice->memory_mib > 0)
+		advice->memory_again_mib = round_reservation_mib(
+			size_need(&SIZING_MEMORY, &question, runs, count,
+				  &(struct sized_kill){(double)advice->memory_mib, NAN}, 1)
+				.need);
 	tell_memory_basis(advice, is_by_kill);
 }
 
@@ -557,6 +598,7 @@ struct rt_advice start_advice(const struct rt_recommend_options *options)
 		.cpu_request = NAN,
 		.cpu_stretch = NAN,
 		.memory_mib = -1,
+		.memory_again_mib = -1,
 		.gpu = -1,
 		.vram_mib = -1,
 		.time_secs = -1,

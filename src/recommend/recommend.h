@@ -129,7 +129,9 @@ struct rt_advice {
 	double cpu_stretch; /* factor on the duration with `cpu` cores */
 	const char *cpu_bound_by; /* why it may use more cores than it did. NULL: nothing held it back */
 	bool memory_at_least;     /* the real peak may be larger */
-	char memory_basis[160];   /* "sampled peak of the tree", ... */
+	bool memory_by_kernel;    /* the kernel's memory for the job is above the margin */
+	char memory_basis[200];   /* "the peak of the process tree", ... */
+	int64_t memory_again_mib; /* of the next attempt, or -1 */
 	const char *allocation;   /* "dedicated", "shared", "unknown" */
 	struct advice_note notes[NOTES_MOST];
 	size_t note_count;
@@ -183,6 +185,12 @@ static inline double larger_known(double a, double b)
 static inline double seen_peak(const struct usage *usage)
 {
 	return larger_known(usage->sampled_peak_mib, usage->process_peak_mib);
+}
+
+/* Whether a policy chose less than the largest need, the same for every size. */
+static inline bool is_below_largest(const struct sizing_answer *sizing)
+{
+	return sizing->shape == SHAPE_SAME && sizing->base < sizing->largest;
 }
 
 /* A small difference is not worth a sentence. */

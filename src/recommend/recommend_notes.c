@@ -19,6 +19,8 @@
 static const double IDLE_SHARE = 0.5, BUSY_SHARE = 0.9, GPU_IDLE_SHARE = 0.2, HELD_UP_SHARE = 0.01,
 		    IO_SHARE = 0.1, FLAT_SHARE = 0.95, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
 
+enum { COST_GUESSES_BELOW = 6 /* runs */ };
+
 void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
 {
 	struct advice_note *note = &advice->notes[advice->note_count];
@@ -299,14 +301,24 @@ void advice_doubt(struct rt_advice *advice)
 			    "the newest %zu runs all needed less than those before: only they count",
 			    advice->sizing.runs);
 	if (advice->sizing.is_beyond)
-		advice_note(advice, "input_beyond",
-			    "this input is larger than that of any earlier run: a line through them says "
-			    "what it takes");
+		advice_note(
+			advice, "input_beyond", "this input is larger than that of any earlier run: %s",
+			advice->sizing.shape == SHAPE_LINE
+				? "a line through them says what it takes, up to four times the largest peak"
+				: "it may take more than they did");
 	if (advice->sizing.is_outlying)
 		advice_note(advice, "outlier",
-			    "one run took more than 3 times the median, and the size of its input does not "
-			    "say why: --task counts the runs "
-			    "of one task alone, --policy cost lets such a run be killed and repeated");
+			    "one run took more than 3 times the median, and %s: --task counts the runs "
+			    "of one task alone, --policy cost lets such a run be killed and repeated",
+			    isnan(advice->input_bytes) ? "--input may say why"
+						       : "the size of its input does not say why");
+	if (advice->policy == RT_POLICY_COST && advice->runs - advice->runs_left_out < COST_GUESSES_BELOW)
+		advice_note(advice, "few_runs",
+			    "%zu %s too few to know how often a run would be killed: with fewer than %d, "
+			    "--policy cost guesses",
+			    advice->runs - advice->runs_left_out,
+			    advice->runs - advice->runs_left_out == 1 ? "run is" : "runs are",
+			    COST_GUESSES_BELOW);
 	if (advice->sizing.is_retry)
 		advice_note(advice, "attempt", "attempt %u asks for more than the attempt before had",
 			    advice->attempt);

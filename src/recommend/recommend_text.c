@@ -1,5 +1,6 @@
 /* Formats advice for people and programs. See recommend.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "recommend/recommend.h"
@@ -329,18 +330,71 @@ static void add_cpu_advice(struct buffer *out, const struct rt_advice *advice)
 	buffer_add_char(out, '\n');
 }
 
+/* ", and 12 % for the spread of 37 runs" */
+static void add_margin(struct buffer *out, const struct rt_advice *advice)
+{
+	const struct sizing_answer *sizing = &advice->sizing;
+	double margin = advice->memory_by_kernel ? fmin(sizing->margin, 0.1) : sizing->margin;
+
+	if (advice->memory_by_kernel)
+		buffer_printf(out, ", %s for the kernel", amount_of_mib(advice->usage.kernel_mib).text);
+	buffer_printf(out, ", and %.0f %% ", 100 * margin);
+	if (advice->policy == RT_POLICY_COST && sizing->runs >= COST_LEAST_RUNS)
+		buffer_add_text(out, "for what a recording does not see");
+	else if (sizing->runs > 1)
+		buffer_printf(out, "for the spread of %zu runs", sizing->runs);
+	else
+		buffer_add_text(out, "more");
+}
+
+/* Whether the memory is more or less than the largest peak and a margin. */
+static bool explains_need(const struct rt_advice *advice)
+{
+	const struct sizing_answer *sizing = &advice->sizing;
+
+	if (!(sizing->largest > 0) || advice->memory_mib == LEAST_MIB)
+		return false;
+	return sizing->is_retry || sizing->kill_had > 0 || sizing->shape != SHAPE_SAME ||
+	       (!advice->memory_at_least && is_below_largest(sizing));
+}
+
+/* "4.1 GiB: 0.9 GiB and 2.6 bytes for each byte of input, and 12 % for the spread of 37 runs" */
+static void add_need(struct buffer *out, const struct rt_advice *advice)
+{
+	const struct sizing_answer *sizing = &advice->sizing;
+
+	if (sizing->is_retry)
+		buffer_printf(out, "attempt %u: ", advice->attempt);
+	add_size_of_mib(out, (double)advice->memory_mib);
+	buffer_printf(out, "%s %s", sizing->is_retry ? "," : ":", advice->memory_basis);
+	if (!sizing->is_retry && !(sizing->kill_had > 0)) {
+		add_margin(out, advice);
+		if (sizing->killed_share > 0)
+			buffer_printf(out, "; %.2g %% of the runs would be killed and repeated",
+				      100 * sizing->killed_share);
+	}
+	if (advice->memory_again_mib > 0)
+		buffer_printf(out, "; attempt %u: %s", advice->attempt + 1,
+			      amount_of_mib((double)advice->memory_again_mib).text);
+}
+
 static void add_memory_advice(struct buffer *out, const struct rt_advice *advice)
 {
 	const struct usage *usage = &advice->usage;
+	char asked[40];
 
 	add_advice_label(out, "Memory");
 	if (advice->memory_mib < 0) {
 		buffer_add_text(out, "unknown: its memory was not recorded\n");
 		return;
 	}
-	buffer_printf(out, "%lld MiB%*s", (long long)advice->memory_mib, advice->memory_mib < 1000 ? 5 : 4,
-		      "");
-	if (advice->memory_at_least) {
+	snprintf(asked, sizeof(asked), "%lld MiB", (long long)advice->memory_mib);
+	buffer_printf(out, "%-11s ", asked);
+	if (explains_need(advice)) {
+		add_need(out, advice);
+		next_line(out);
+		buffer_printf(out, "(largest peak %s)", amount_of_mib(seen_peak(usage)).text);
+	} else if (advice->memory_at_least) {
 		buffer_printf(out, "it needs more than %s: %s", amount_of_mib(advice->usage.oom_had_mib).text,
 			      advice->usage.oom == OOM_STEP
 				      ? "one of its processes was killed with this amount"
@@ -353,11 +407,13 @@ static void add_memory_advice(struct buffer *out, const struct rt_advice *advice
 			buffer_add_text(out, ", perhaps ");
 			add_size_of_mib(out, usage->between_peak_mib);
 		}
-		if (advice->policy == RT_POLICY_MAX)
-			buffer_printf(out, ", and %.0f %% more", 100 * advice->sizing.margin);
+		add_margin(out, advice);
 	}
-	next_line(out);
-	buffer_printf(out, "(%s)\n", advice->memory_basis);
+	if (!explains_need(advice)) {
+		next_line(out);
+		buffer_printf(out, "(%s)", advice->memory_basis);
+	}
+	buffer_add_char(out, '\n');
 	if (advice->backtest.runs) {
 		add_advice_label(out, "");
 		buffer_printf(out, "%12son the %s: %zu killed, reserved %s times the used memory\n", "",

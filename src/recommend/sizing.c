@@ -31,7 +31,7 @@ static const double MOST_MIB = 1e15; /* statistics in a file may contain any num
 enum { BACKTEST_RUNS = 50 };
 
 /* Drift. */
-enum { COST_LEAST_RUNS = 4, NEW_LEAST = 10, OLD_LEAST = 3, RECENT_LEAST = 10, RECENT = 5, TREND_RUNS = 50 };
+enum { NEW_LEAST = 10, OLD_LEAST = 3, RECENT_LEAST = 10, RECENT = 5, TREND_RUNS = 50 };
 static const double STEEP = 5; /* standard errors of the slope */
 
 struct fit {
@@ -389,8 +389,13 @@ static void take_shape(const struct sizing_rule *rule, const struct sizing_quest
 	answer->cost = cost;
 	answer->shape = fit->shape;
 	answer->base = fit->at_input * choice.factor;
-	if (question->aim == AIM_SAFE)
-		answer->base = fmax(answer->base, largest_below(known, question->input_bytes));
+	answer->is_floor = false;
+	if (question->aim == AIM_SAFE) {
+		double floor = largest_below(known, question->input_bytes);
+
+		answer->is_floor = floor > answer->base;
+		answer->base = fmax(answer->base, floor);
+	}
 	answer->margin = choice.margin;
 	answer->fixed = fit->fixed * choice.factor;
 	answer->per_byte = fit->per_byte * choice.factor;

@@ -16,7 +16,8 @@
 enum {
 	SIZING_RUNS = 200 /* the newest count */,
 	MEMORY_STEP_MIB = 16,
-	LEAST_MIB = 32 /* of memory that is advised */
+	LEAST_MIB = 32 /* of memory that is advised */,
+	COST_LEAST_RUNS = 4 /* with fewer, the aim of least cost is the safe one */
 };
 
 enum sizing_shape { SHAPE_SAME, SHAPE_LINE, SHAPE_NEAREST };
@@ -63,8 +64,9 @@ struct sizing_answer {
 	size_t runs;         /* that count for the shape */
 	size_t forgotten;    /* the oldest, as all later ones took less */
 	enum sizing_drift drift;
-	bool is_beyond;   /* the input is larger than any known */
-	bool is_retry;    /* the attempt decides */
+	bool is_floor;  /* the largest need of a run of this size or less decides, which is above the shape */
+	bool is_beyond; /* the input is larger than any known */
+	bool is_retry;  /* the attempt decides */
 	bool is_outlying; /* one run took more than three times the median, and its size does not say why */
 };
 

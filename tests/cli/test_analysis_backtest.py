@@ -43,7 +43,7 @@ def advised(run, path, lines, *arguments):
 
 
 @pytest.mark.parametrize("policy", ["max", "cost", "p95"])
-def test_each_run_gets_what_recommend_would_have_said_before_it(run, tmp_path, policy):
+def test_each_run_gets_the_advice_that_its_earlier_runs_give(run, tmp_path, policy):
     """With inputs, and again after each attempt that was too small."""
     chance = random.Random(7)
     lines = [line(i, 200 + size / 2**19 * chance.uniform(0.8, 1.2), input_bytes=size, input_source="option")
