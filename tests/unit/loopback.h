@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -55,6 +56,8 @@ static inline void loopback_serve(struct loopback *ret_server, const char *const
 	if (ret_server->pid == 0) {
 		static char text[1 << 20];
 
+		/* It ends with a test that fails, whose pipe it would hold open. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (; *answers; answers++) {
 			int fd = accept(listener, NULL, NULL);
 			const char *answer = *answers + (**answers == '-');

@@ -227,12 +227,15 @@ static void a_missing_library_is_a_fault_to_be_told(void **state)
 
 static void devices_are_hidden_before_a_request_names_the_job(void **state)
 {
-	char sleep[] = "sleep", long_time[] = "1000", hidden[] = "CUDA_VISIBLE_DEVICES=1";
+	char sleep[] = "sleep", long_time[] = "20", hidden[] = "CUDA_VISIBLE_DEVICES=1";
 	char *const words[] = {sleep, long_time, NULL}, *const environment[] = {hidden, NULL};
 	struct gpu_setup setup = {.interval_ns = 1};
 	pid_t job;
 
 	(void)state;
+	/* The emulator of another processor runs beside the program, whose environment is then its own. */
+	if (getenv("TEST_UNDER"))
+		skip();
 	begin("gpus 2\n");
 	assert_int_equal(posix_spawnp(&job, "sleep", NULL, NULL, words, environment), 0);
 	/* The new program has its environment a moment after the old one is gone. */
