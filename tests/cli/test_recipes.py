@@ -86,7 +86,7 @@ static int use_count(struct settings *settings)
 	settings->of_destination = env_value("TRACKER_COUNT_FILE");
 	if (settings->of_destination)
 		return 0;
-	say("streaming needs TRACKER_COUNT_FILE");
+	say_redacted("streaming needs TRACKER_COUNT_FILE");
 	return -EINVAL;
 }
 
