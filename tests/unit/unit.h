@@ -6,9 +6,11 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -62,3 +64,11 @@ void unit_add(struct unit_file *file);
 #ifndef UNDER_THREAD_SANITISER
 #define UNDER_THREAD_SANITISER false /* its runtime cannot work in two processes with shared memory */
 #endif
+
+/* Whether the program runs under the emulator of another processor, which shows the kernel's files of its own process. */
+static inline bool is_emulated(void)
+{
+	const char *under = getenv("TEST_UNDER");
+
+	return under && strcmp(under, "emulator") == 0;
+}
