@@ -282,13 +282,10 @@ int command_usage(const struct subcommand *command, const char *format, ...)
 {
 	CLEANUP_FREE char *text = NULL;
 	va_list arguments;
-	int length;
 
 	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
+	text = command_text(format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		text = NULL;
 	return say_usage(command->name, text ? text : OUT_OF_MEMORY);
 }
 

@@ -46,7 +46,7 @@ struct no_options {
 #define SUBCOMMAND(id, ...) int run_##id(const struct subcommand *command, char **argv);
 #include "options/analysis_subcommands.def"
 
-/* Returns NULL if there is no such subcommand. */
+/* Returns NULL for an unknown subcommand. */
 const struct subcommand *command_named(const char *name);
 /* Prints the help of a subcommand. Returns the exit status. */
 int command_help(const struct subcommand *command);
@@ -113,7 +113,7 @@ int command_check_pairs(const struct subcommand *command, const char *option, co
 int command_split(const struct subcommand *command, const char *option, const struct text_list *texts,
 		  struct text_list *ret_parts);
 
-/* Of the options GPU_TRACKER_OPTIONS. */
+/* Makes them of the words of GPU_TRACKER_OPTIONS. */
 #define GPU_TRACKER_OPTIONS_OF(options, uuids) \
 	(struct rt_gpu_tracker_options) \
 	{ \

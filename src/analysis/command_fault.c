@@ -8,19 +8,23 @@
 #include "base/cleanup.h"
 #include "base/printable.h"
 
+char *command_text(const char *format, va_list arguments)
+{
+	char *text = NULL;
+
+	return vasprintf(&text, format, arguments) < 0 ? NULL : text;
+}
+
 int command_fault(const struct subcommand *command, const char *format, ...)
 {
 	CLEANUP_FREE char *text = NULL;
 	va_list arguments;
-	int length;
 
 	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
+	text = command_text(format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		text = NULL;
-	else
-		make_printable(text, (size_t)length);
+	if (text)
+		make_printable(text, strlen(text));
 	fprintf(stderr, "resource-tracker %s: %s\n", command->name, text ? text : "out of memory");
 	return EXIT_FAULT;
 }

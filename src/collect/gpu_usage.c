@@ -27,7 +27,7 @@ enum { STALE_INTERVALS = 3, MIB = 1 << 20 };
 
 struct gpu_usage {
 	struct helper *helper; /* NULL: none */
-	int start_error;       /* why there is no helper although there are devices. 0: no devices */
+	int start_error;       /* why the helper is missing beside devices. 0: no devices */
 	struct timed_survey now;
 	struct timed_survey before; /* the survey before the newest one */
 	uint64_t answer_number;

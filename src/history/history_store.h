@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * Adds the file of lines to the text, and nothing if there is no such file. Never follows a link, never waits for a FIFO.
+ * Adds the file of lines to the text. A missing file adds nothing. Never follows a link, never waits for a FIFO.
  * Lines of more than a MiB are left out. Returns 1 if there are some, or if the file is larger than the buffer may be: the text is
  * its beginning.
  */

@@ -27,7 +27,7 @@ struct drm_card {
 };
 
 /*
- * Lists cards in the order of their render nodes. Returns how many there are. The first `max` are in ret_cards
- * (NULL with 0: only count). A negative errno if there is no such folder.
+ * Lists cards in the order of their render nodes. Returns how many there are, or a negative errno
+ * without the folder. The first `max` are in ret_cards (NULL with 0 only counts).
  */
 int read_sys_class_drm(struct root *root, struct drm_card *ret_cards, int max);

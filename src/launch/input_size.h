@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * At most so many words of a command may be files, and so many entries are in folders: beyond that the size is unknown. Of the
- * files that a user names, so many are compared by inode.
+ * A command with more words that may be files, and a folder with more entries, have an unknown size. The first files that a user names
+ * are compared by inode.
  */
 enum { INPUT_FILES_MOST = 256, INPUT_ENTRIES_MOST = 100000 };
 

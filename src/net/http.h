@@ -31,7 +31,7 @@ struct http_request {
 
 struct http_answer {
 	long status; /* 0: none */
-	int error;   /* 0, or -ETIMEDOUT, -EMSGSIZE, -ENOMEM or -EIO when there is no complete answer */
+	int error;   /* 0, or -ETIMEDOUT, -EMSGSIZE, -ENOMEM or -EIO if the answer is missing or incomplete */
 	struct buffer headers;
 	struct buffer body;
 	char error_text[HTTP_ERROR_SIZE]; /* one line, if there is an error */

@@ -27,27 +27,39 @@ static int by_start(const void *a, const void *b)
 }
 
 /*
- * A kill is settled by a run that took more and survived, by a later run of about its input or a larger one, and, where the sizes of
- * inputs are unknown, by a later run that took about as much, or by many later runs that needed less. "About", because the limit
- * also counts kernel memory, which no peak includes. An earlier run that took less proves nothing, since the kill came after it.
+ * Whether a run shows what is enough for a killed one, or a part of it. A later run of about its input or a larger one does. Where the
+ * sizes of inputs are unknown, a later run does that took about as much, because the limit also counts kernel memory, which no peak
+ * includes. Any other run took more and survived at best: then only the policy that never says less than this run's peak may rest on it.
  */
-static bool is_settled(const struct past *past, const struct evidence *killed)
+static bool shows_enough(const struct rt_advice *advice, const struct evidence *one,
+			 const struct evidence *killed)
+{
+	bool has_sizes = one->input_bytes >= 0 && killed->input_bytes >= 0;
+
+	if (one->started > killed->started) {
+		if (has_sizes && settles_kill(one->input_bytes, killed->input_bytes))
+			return true;
+		if (!has_sizes && peak_of(one) >= SETTLING_SHARE * killed->oom_had_mib)
+			return true;
+	}
+	return advice->policy == RT_POLICY_MAX && peak_of(one) >= killed->oom_had_mib &&
+	       settles_kill(killed->input_bytes, one->input_bytes);
+}
+
+/* Many later runs that needed less settle a kill, too, where the sizes of inputs are unknown. */
+static bool is_settled(const struct rt_advice *advice, const struct past *past, const struct evidence *killed)
 {
 	size_t later = 0;
 
 	for (size_t i = 0; i < past->count; i++) {
 		const struct evidence *one = &past->list[i];
-		bool is_later = one->started > killed->started,
-		     has_sizes = one->input_bytes >= 0 && killed->input_bytes >= 0;
-		double peak = peak_of(one);
 
 		if (!one->good)
 			continue;
-		if (has_sizes && is_later && settles_kill(one->input_bytes, killed->input_bytes))
+		if (shows_enough(advice, one, killed))
 			return true;
-		if (peak >= (is_later && !has_sizes ? SETTLING_SHARE : 1) * killed->oom_had_mib)
-			return true;
-		later += is_later && !has_sizes;
+		later += one->started > killed->started &&
+			 !(one->input_bytes >= 0 && killed->input_bytes >= 0);
 	}
 	return later >= RUNS_TO_FORGET_A_KILL;
 }
@@ -66,17 +78,16 @@ static void add_usage_of(struct usage *usage, const struct evidence *one)
 	usage->kernel_mib = larger_known(usage->kernel_mib, one->kernel_mib);
 }
 
-bool has_told_inputs(const struct past *past)
+bool keep_told_inputs(struct past *past)
 {
-	for (size_t i = 0; i < past->count; i++)
-		if (past->list[i].input_bytes >= 0 && !past->list[i].input_is_guessed)
-			return true;
-	return false;
-}
+	bool is_told = false;
 
-double input_of(const struct evidence *one, bool is_told)
-{
-	return one->input_is_guessed && is_told ? (double)NAN : one->input_bytes;
+	for (size_t i = 0; i < past->count; i++)
+		is_told |= past->list[i].input_bytes >= 0 && !past->list[i].input_is_guessed;
+	for (size_t i = 0; is_told && i < past->count; i++)
+		if (past->list[i].input_is_guessed)
+			past->list[i].input_bytes = NAN;
+	return is_told;
 }
 
 /*
@@ -85,7 +96,6 @@ double input_of(const struct evidence *one, bool is_told)
  */
 static size_t take_needs(struct rt_advice *advice, const struct past *past, struct sized_run *ret_runs)
 {
-	bool is_told = has_told_inputs(past);
 	size_t count = 0;
 
 	for (size_t i = 0; i < past->count; i++) {
@@ -95,7 +105,7 @@ static size_t take_needs(struct rt_advice *advice, const struct past *past, stru
 		add_usage_of(&advice->usage, one);
 		if (!isnan(peak) &&
 		    (one->good || (advice->policy == RT_POLICY_MAX && !(one->oom_had_mib > 0))))
-			ret_runs[count++] = (struct sized_run){peak, input_of(one, is_told), one->secs};
+			ret_runs[count++] = (struct sized_run){peak, one->input_bytes, one->secs};
 	}
 	return count;
 }
@@ -112,7 +122,7 @@ static size_t take_kills(const struct rt_advice *advice, const struct past *past
 
 		if (!(one->oom_had_mib > 0))
 			continue;
-		if (!is_settled(past, one)) {
+		if (!is_settled(advice, past, one)) {
 			ret_kills[count++] = (struct sized_kill){one->oom_had_mib, one->input_bytes};
 			*ret_floor_mib = fmax(*ret_floor_mib, one->oom_floor_mib);
 		} else if (advice->policy == RT_POLICY_MAX && isnan(one->input_bytes)) {
@@ -234,7 +244,7 @@ bool advise_memory(struct rt_advice *advice, const struct past *past, struct siz
 		advice->memory_by_kernel = with_kernel > mib;
 		mib = larger_known(mib, with_kernel);
 	}
-	advice->memory_at_least = kill_count && !(mib > advice->sizing.need && count);
+	advice->memory_at_least = advice->sizing.kill_had > 0 || (kill_count && !count);
 	if (mib > 0)
 		advice->memory_mib = round_reservation_mib(mib);
 	else if (count)
@@ -276,18 +286,17 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 /* ---- time ------------------------------------------------------------------------------------------------ */
 
 /* The longest of the runs of this size or less that were cut short and that no later run settles: the job takes at least this. */
-static double longest_cut(const struct rt_advice *advice, const struct past *past, bool is_told)
+static double longest_cut(const struct rt_advice *advice, const struct past *past)
 {
 	double longest = 0;
 
 	for (size_t i = 0; i < past->count; i++) {
 		const struct evidence *cut = &past->list[i];
-		bool is_settled_cut = cut->is_whole || input_of(cut, is_told) > advice->input_bytes;
+		bool is_settled_cut = cut->is_whole || cut->input_bytes > advice->input_bytes;
 
 		for (size_t k = i + 1; k < past->count && !is_settled_cut; k++)
-			is_settled_cut =
-				past->list[k].is_whole &&
-				settles_kill(input_of(&past->list[k], is_told), input_of(cut, is_told));
+			is_settled_cut = past->list[k].is_whole &&
+					 settles_kill(past->list[k].input_bytes, cut->input_bytes);
 		if (!is_settled_cut)
 			longest = larger_known(longest, cut->secs);
 	}
@@ -296,24 +305,22 @@ static double longest_cut(const struct rt_advice *advice, const struct past *pas
 
 /*
  * A run that was cut short or killed, or that failed, says nothing of the time of a whole one. A single run does not show how far
- * times scatter, and a limit that is too short costs all of a run: from one run there is no advice.
+ * times scatter, and a limit that is too short costs all of a run, so two runs are needed.
  */
 static void decide_time(struct rt_advice *advice, const struct past *past, struct sized_run *runs)
 {
 	struct sizing_question question = {AIM_SAFE, advice->input_bytes, advice->attempt, false};
-	bool is_told = has_told_inputs(past);
 	size_t count = 0;
 	double secs;
 
 	for (size_t i = 0; i < past->count; i++)
 		if (past->list[i].is_whole && past->list[i].secs > 0)
-			runs[count++] =
-				(struct sized_run){past->list[i].secs, input_of(&past->list[i], is_told), 1};
+			runs[count++] = (struct sized_run){past->list[i].secs, past->list[i].input_bytes, 1};
 	if (count < TIMES_LEAST)
 		return;
 	advice->timing = size_need(&SIZING_TIME, &question, runs, count, NULL, 0);
 	advice->time_formula = size_formula(&SIZING_TIME, AIM_SAFE, runs, count, NULL, 0);
-	advice->cut_secs = longest_cut(advice, past, is_told);
+	advice->cut_secs = longest_cut(advice, past);
 	secs = larger_known(advice->timing.need, advice->cut_secs);
 	advice->time_secs = (int64_t)ceil(fmin(secs, MOST) / (double)MINUTE) * MINUTE;
 }
@@ -510,6 +517,7 @@ static int combine_runs(struct rt_advice *advice, const struct runs *runs)
 	}
 	advice->runs = past.count;
 	qsort(list, past.count, sizeof(*list), by_start);
+	(void)keep_told_inputs(&past);
 	add_means(advice, runs, &past);
 	decide_memory(advice, &past, needs, kills);
 	decide_time(advice, &past, needs);

@@ -153,9 +153,11 @@ struct past {
 	size_t count;
 };
 
-/* Sizes that users told and sizes of the files that commands name are of different things: they never count together. */
-bool has_told_inputs(const struct past *past);
-double input_of(const struct evidence *one, bool is_told);
+/*
+ * Sizes that users told and sizes of the files that commands name are of different things: where one was told, the others become
+ * unknown. Returns whether one was told.
+ */
+bool keep_told_inputs(struct past *past);
 
 /*
  * Decides the memory. `runs` and `kills` have room for each run of the past. Returns whether a kill decides, and how many runs show

@@ -149,7 +149,7 @@ static int by_job_and_start(const void *a, const void *b, void *names)
 	return (one->line > other->line) - (one->line < other->line);
 }
 
-/* Of several lines of a run, the last counts. */
+/* A run may have several lines: the last one counts. */
 static void order_runs(struct replay *replay)
 {
 	size_t kept = 0;
@@ -219,7 +219,8 @@ static double ask_policy(struct window *window, const struct evidence *next, uns
 
 	if (!window->telling)
 		return -1;
-	advice.input_bytes = input_of(next, has_told_inputs(&past));
+	advice.input_bytes =
+		keep_told_inputs(&past) && next->input_is_guessed ? (double)NAN : next->input_bytes;
 	(void)advise_memory(&advice, &past, window->needs, window->kills, &count);
 	return (double)advice.memory_mib;
 }

@@ -48,7 +48,7 @@ void record_close(struct record *record);
 
 /*
  * Returns 1 for a sample, which is valid until the next call, 0 at the end, or a negative errno: see
- * record_problem(). A record that follows its file returns 0 if there is no further sample yet. The last sample stays valid.
+ * record_problem(). A record that follows its file returns 0 until the next sample is written. The last sample stays valid.
  */
 int record_next(struct record *record, const struct frame **ret_frame);
 /* Returns the text of the last sample in a JSON recording, without line end, or empty in other formats. */

@@ -229,18 +229,24 @@ def many(path, count):
     return path
 
 
+# The kernel's peak of a process includes that of the program which forked it, so a small one forks the reader.
+MEASURE = """import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+"""
+
+
 @pytest.mark.cost
 @pytest.mark.timeout(120)
 def test_100_000_lines_take_a_second_and_64_mib(binary, tmp_path):
     path = many(tmp_path / "runs.jsonl", 100_000)
     least = None
     for _ in range(3):
-        process = subprocess.Popen([binary, "history", "--json", path], stdout=subprocess.DEVNULL, env=clean_environment())
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = status
-        secs = usage.ru_utime + usage.ru_stime
-        least = secs if least is None else min(least, secs)
-        assert status == 0 and usage.ru_maxrss <= 64 << 10
+        done = subprocess.run([sys.executable, "-c", MEASURE, binary, "history", "--json", path], capture_output=True, text=True, env=clean_environment())
+        status, secs, kib = done.stdout.split()
+        least = float(secs) if least is None else min(least, float(secs))
+        assert status == "0" and int(kib) <= 64 << 10, done
     assert least < 1
 
 

@@ -612,22 +612,54 @@ def test_advice_fits_the_size_of_the_input(run, tmp_path):
     assert asked("--input-bytes", 50 << 20)["evidence"]["memory"]["by_input"] == "line"
 
 
-def test_a_kill_of_this_size_asks_for_half_as_much_again(run, tmp_path):
-    def line(i, size, peak, **more):
-        return {"schema": 1, "id": f"r{i}", "outcome": "ok", "name": "fit", "started": 1e9 + i, "wall_secs": 60.0, "samples": 60,
-                "memory_peak_mib": peak, "memory_peak_source": "sampled", "memory_needed_mib": peak, "memory_kernel_mib": 0.0,
-                "cores_mean": 1.0, "cores_needed": 1.0, "input_bytes": size, "input_source": "option", **more}
-    lines = [line(i, 1000, 100.0) for i in range(10)]
-    lines.append(line(10, 2000, 150.0, outcome="oom", oom="confirmed", oom_had_mib=400.0, oom_next_mib=960.0))
+def sized_line(i, size, peak, **more):
+    return {"schema": 1, "id": f"r{i}", "outcome": "ok", "name": "fit", "started": 1e9 + i, "wall_secs": 60.0, "samples": 60,
+            "memory_peak_mib": peak, "memory_peak_source": "sampled", "memory_needed_mib": peak, "memory_kernel_mib": 0.0,
+            "cores_mean": 1.0, "cores_needed": 1.0, "input_bytes": size, "input_source": "option", **more}
 
-    def asked(size):
+
+def killed_line(i, size, had, **more):
+    return sized_line(i, size, had / 2, outcome="oom", oom="confirmed", oom_had_mib=had, oom_next_mib=2.4 * had, **more)
+
+
+@pytest.fixture
+def asked_of(run, tmp_path):
+    def ask(lines, size, *words):
         (tmp_path / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-        return advice(run, "--history", "runs.jsonl", "--input-bytes", size)
-    answer = asked(2000)
+        return advice(run, "--history", "runs.jsonl", "--input-bytes", size, *words)
+    return ask
+
+
+def test_a_kill_of_this_size_asks_for_half_as_much_again(asked_of):
+    lines = [sized_line(i, 1000, 100.0) for i in range(10)] + [killed_line(10, 2000, 400.0)]
+    answer = asked_of(lines, 2000)
     assert answer["memory"] == 608 and "was killed with 400 MiB" in note(answer, "unsettled_kill")
-    assert asked(1000)["memory"] < 200 and asked(5000)["memory"] < 200
+    assert answer["evidence"]["memory"]["at_least"]
+    # A kill of another size says nothing of these.
+    for other in (1000, 5000):
+        answer = asked_of(lines, other)
+        assert answer["memory"] < 200 and not answer["evidence"]["memory"]["at_least"] and "unsettled_kill" not in rules(answer)
     # A smaller input says nothing of it, one of its size does.
-    lines.append(line(11, 1000, 100.0))
-    assert asked(2000)["memory"] == 608
-    lines.append(line(12, 2000, 500.0))
-    assert asked(2000)["memory"] < 608 and "unsettled_kill" not in rules(asked(2000))
+    lines.append(sized_line(11, 1000, 100.0))
+    assert asked_of(lines, 2000)["memory"] == 608
+    lines.append(sized_line(12, 2000, 500.0))
+    assert asked_of(lines, 2000)["memory"] < 608 and "unsettled_kill" not in rules(asked_of(lines, 2000))
+
+
+def test_an_earlier_run_with_a_larger_input_settles_no_kill(asked_of):
+    lines = [sized_line(i, 1000, 100.0) for i in range(10)] + [sized_line(10, 9000, 3000.0), killed_line(11, 2000, 400.0)]
+    assert asked_of(lines, 2000)["memory"] >= 600
+    # One with a smaller input took more and survived: the safe policy never says less, the others ask for more than was killed.
+    lines = [sized_line(i, 1000, 100.0) for i in range(10)] + [sized_line(10, 1500, 700.0), killed_line(11, 2000, 400.0)]
+    assert 700 <= asked_of(lines, 2000)["memory"] and "unsettled_kill" not in rules(asked_of(lines, 2000))
+    for policy in ("cost", "p95"):
+        assert asked_of(lines, 2000, "--policy", policy)["memory"] >= 600, policy
+
+
+def test_sizes_that_were_guessed_are_unknown_beside_told_ones(asked_of):
+    """Of runs and of kills: the files that a command names are something else than the input that a user tells."""
+    lines = [sized_line(i, 1000 + 500 * i, 100.0) for i in range(12)]
+    guessed = killed_line(12, 10, 400.0, input_source="arguments")
+    # Its size could be any, so it counts for this one. As a told size of 10 bytes it would not.
+    assert asked_of([*lines, guessed], 6000)["memory"] == 608
+    assert asked_of([*lines, {**guessed, "input_source": "option"}], 6000)["memory"] < 200

@@ -1,7 +1,7 @@
 /*
  * The use of the job by program. The sums over all programs equal the totals of the tree at every pass.
  *
- *   CPU time     of a living process: its clock. Of one that has ended: its clock at its exec and exit events
+ *   CPU time     a living process is read by its clock. An ended one has what its clock said at its exec and exit events
  *                (program_listener.h), or its last reading. The rest of the tree's total is the time of processes that were
  *                missed; it is spread over their programs and counts as estimated.
  *   I/O          of processes without ended children: their own. The kernel adds the I/O of an ended child to its parent's.

@@ -8,7 +8,7 @@ enum {
 	TREE_DESCRIPTORS_OF_OTHERS = 64,
 	/* Passes after a process last ran: its descriptors are closed then, because most processes that sleep so long sleep on. */
 	TREE_QUIET_PASSES_KEPT = 4,
-	/* The same: its children are no longer listed. A child may be missing in one list, hardly in two. */
+	/* Passes after a process last ran: its children are listed so long, because one list may lack a child, but hardly two do. */
 	TREE_QUIET_PASSES_LISTED = 2,
 };
 /* All members are read after this time, even those that have not run, because others change their memory. */
