@@ -49,7 +49,6 @@ static int read_signal_url(struct otlp_signal *signal, const char *name, const c
 {
 	char variable[NAME_SIZE];
 	const char *value;
-	char *url;
 	size_t length;
 
 	snprintf(variable, sizeof variable, "OTEL_EXPORTER_OTLP_%s_ENDPOINT", name);
@@ -67,9 +66,11 @@ static int read_signal_url(struct otlp_signal *signal, const char *name, const c
 	length = strlen(value);
 	while (length && value[length - 1] == '/')
 		length--;
-	if (asprintf(&url, "%.*s%s", (int)length, value, path) < 0)
+	if (asprintf(&signal->joined_url, "%.*s%s", (int)length, value, path) < 0) {
+		signal->joined_url = NULL;
 		return -ENOMEM;
-	signal->url = url;
+	}
+	signal->url = signal->joined_url;
 	return 0;
 }
 
@@ -93,7 +94,8 @@ static int read_headers(struct otlp_signal *signal, const char *name)
 	while (r == 0 && otlp_resource_next(&pairs, &at, &key, &text)) {
 		char *header;
 
-		if (signal->header_count == OTLP_MOST_HEADERS || !is_header(key) || !is_header(text))
+		if (signal->header_count == OTLP_MOST_HEADERS || strpbrk(key, " :") || !is_header(key) ||
+		    !is_header(text))
 			r = -EINVAL;
 		else if (asprintf(&header, "%s: %s", key, text) < 0)
 			r = -ENOMEM;
@@ -119,12 +121,24 @@ static int read_timeout(struct otlp_signal *signal, const char *name)
 	return 0;
 }
 
+/* What an earlier call made. */
+static void forget_signal(struct otlp_signal *signal)
+{
+	for (size_t i = 0; i < signal->header_count; i++) {
+		forget_secret(strchr(signal->headers[i], ' ') + 1);
+		free(signal->headers[i]);
+	}
+	free(signal->joined_url);
+	*signal = (struct otlp_signal){0};
+}
+
 static int read_signal(struct otlp_signal *signal, const char *name, const char *path)
 {
 	char variable[NAME_SIZE];
 	const char *value;
 	int r;
 
+	forget_signal(signal);
 	snprintf(variable, sizeof variable, "OTEL_%s_EXPORTER", name);
 	value = env_value(variable);
 	signal->on = !value || strcmp(value, "none") != 0;

@@ -31,7 +31,8 @@ struct otlp_signal {
 	bool on;
 	bool has_own_url; /* the user has named it, so that it must exist */
 	const char *url;
-	const char *headers[OTLP_MOST_HEADERS]; /* "Name: value" */
+	char *joined_url; /* `url` where it is the common address with the signal's path. NULL: the user's own */
+	char *headers[OTLP_MOST_HEADERS]; /* "Name: value" */
 	size_t header_count;
 	const char *certificate; /* NULL: those of other requests */
 	int timeout_ms;
@@ -46,8 +47,7 @@ struct otlp_settings {
 };
 
 /*
- * Reads them, and makes the settings of streaming point to them. They live as long as the process. Returns 0, -ENOMEM, or
- * -EINVAL after it has said which variable is invalid and why.
+ * Reads them, and makes the settings of streaming point to them. They live until the next call. Returns 0, -ENOMEM, or -EINVAL after it has said which variable is invalid and why.
  */
 int otlp_settings_use(struct settings *settings);
 

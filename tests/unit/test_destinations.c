@@ -323,6 +323,7 @@ static void settings_of_otlp_are_checked(void **state)
 					     {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "grpc://x"},
 					     {"OTEL_EXPORTER_OTLP_HEADERS", "novalue"},
 					     {"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "a=b%0a"},
+					     {"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "a b=c"},
 					     {"OTEL_EXPORTER_OTLP_TIMEOUT", "0"},
 					     {"OTEL_EXPORTER_OTLP_TIMEOUT", "10s"},
 					     {"OTEL_EXPORTER_OTLP_COMPRESSION", "zip"},
