@@ -121,7 +121,7 @@ static int read_timeout(struct otlp_signal *signal, const char *name)
 	return 0;
 }
 
-/* What an earlier call made. */
+/* Releases the values of an earlier call. */
 static void forget_signal(struct otlp_signal *signal)
 {
 	for (size_t i = 0; i < signal->header_count; i++) {
