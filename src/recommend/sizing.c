@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct sizing_rule SIZING_MEMORY = {0.02, 0.15, 1.1, 1.5}, SIZING_TIME = {0.15, 0.5, 0, 2};
+const struct sizing_rule SIZING_MEMORY = {0.02, 0.15, 1.1, 1.5, false}, SIZING_TIME = {0.3, 0.5, 0, 2, true};
 
 /* Shapes. Fewer sizes than these say too little. */
 enum { LINE_LEAST_RUNS = 8, NEAREST_RUNS = 7, NEAREST_LEAST_RUNS = 2 * NEAREST_RUNS };
@@ -424,13 +424,31 @@ static size_t take_sized_runs(const struct known *known, const struct sized_run 
 	return count;
 }
 
+/*
+ * An input that is larger than any known has at least what the line says for it in the middle. Times grow with the input even where
+ * they scatter so much that the same for every size costs less.
+ */
+static void follow_line(const struct fit *line, struct sizing_answer *answer)
+{
+	double middle = sorted_ratio(line, line->count / 2), base = line->at_input * middle;
+
+	if (!(base > answer->base))
+		return;
+	answer->shape = SHAPE_LINE;
+	answer->base = base;
+	answer->fixed = line->fixed * middle;
+	answer->per_byte = line->per_byte * middle;
+	answer->is_floor = false;
+	answer->need = base * (1 + answer->margin);
+}
+
 static void try_shapes(const struct sizing_rule *rule, const struct sizing_question *question,
 		       const struct known *known, struct sizing_answer *answer)
 {
 	const struct sized_run *sized[SIZING_RUNS];
 	double smallest, largest, best = INFINITY, input = question->input_bytes;
 	size_t count = take_sized_runs(known, sized, &smallest, &largest);
-	struct fit fit;
+	struct fit fit, nearest;
 
 	fit_same(known, &fit);
 	take_shape(rule, question, known, &fit, &best, answer);
@@ -441,10 +459,12 @@ static void try_shapes(const struct sizing_rule *rule, const struct sizing_quest
 		return;
 	fit_line(known, sized, count, input, &fit);
 	take_shape(rule, question, known, &fit, &best, answer);
-	if (question->only_formula || count < NEAREST_LEAST_RUNS || input > NEAREST_REACH * largest)
-		return;
-	fit_nearest(sized, count, input, &fit);
-	take_shape(rule, question, known, &fit, &best, answer);
+	if (!question->only_formula && count >= NEAREST_LEAST_RUNS && input <= NEAREST_REACH * largest) {
+		fit_nearest(sized, count, input, &nearest);
+		take_shape(rule, question, known, &nearest, &best, answer);
+	}
+	if (rule->follows_line && answer->is_beyond)
+		follow_line(&fit, answer);
 }
 
 /* Whether a kill says something of this size: one of about its size up to twice as large, or an unknown one. */

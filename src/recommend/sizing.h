@@ -40,6 +40,7 @@ struct sizing_rule {
 	double least_margin, most_margin; /* of the safe aim: 0.02 to 0.15 for memory */
 	double again;                     /* a second attempt has at least this times the largest need */
 	double after_kill;                /* an attempt has at least this times what the one before had */
+	bool follows_line;                /* beyond the largest input, at least as a line says */
 };
 extern const struct sizing_rule SIZING_MEMORY, SIZING_TIME;
 

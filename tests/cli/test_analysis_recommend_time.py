@@ -36,10 +36,10 @@ def test_one_run_gives_no_time_and_two_give_whole_minutes_above_the_longest(run,
     assert secs is None and set(evidence.values()) <= {None, 0}
     assert "Time" not in run("recommend", "--history", tmp_path / "runs.jsonl").out
     secs, evidence = time_of(run, history(tmp_path, [{"wall_secs": 1000.0}, {"wall_secs": 800.0}]))
-    assert secs == 1680 and evidence["runs"] == 2, "15 % by scatter, and a half as there are only two: 1000 x 1.65 in whole minutes"
-    assert "  Time     28 min      longest of 2 runs 16 min 40 s, and 65 % more\n" in run("recommend", "--history", tmp_path / "runs.jsonl").out
+    assert secs == 1800 and evidence["runs"] == 2, "30 % by scatter, and a half as there are only two: 1000 x 1.8 in whole minutes"
+    assert "  Time     30 min      longest of 2 runs 16 min 40 s, and 80 % more\n" in run("recommend", "--history", tmp_path / "runs.jsonl").out
     secs, evidence = time_of(run, history(tmp_path, [{"wall_secs": 1000.0}] * 100))
-    assert secs == 1200 and evidence["longest_secs"] == 1000 and evidence["buffer_pct"] == 15
+    assert secs == 1320 and evidence["longest_secs"] == 1000 and evidence["buffer_pct"] == 30
     assert time_of(run, history(tmp_path, [{"wall_secs": 2.0}] * 3))[0] == 60
 
 
@@ -61,7 +61,7 @@ def test_a_run_that_did_not_end_well_says_at_least_until_a_later_run_shows_the_w
 
 def test_a_process_that_was_attached_to_and_has_ended_gives_its_time(run, tmp_path):
     attached = {"outcome": "stopped", "reason": "target_exited", "exit_code": None, "wall_secs": 1000.0}
-    assert time_of(run, history(tmp_path, [attached] * 100))[0] == 1200
+    assert time_of(run, history(tmp_path, [attached] * 100))[0] == 1320
 
 
 def test_recordings_give_time_as_their_lines_do(run, tmp_path):
@@ -69,14 +69,14 @@ def test_recordings_give_time_as_their_lines_do(run, tmp_path):
         return recordings.steady(tmp_path / f"{number}.jsonl", end={"wall_secs": 600.0 + number, **end},
                                  start={**recordings.NO_LIMITS, "run_id": f"r{number}"})
     well = [at(0), at(1)]
-    assert advice(run, *well)["time_secs"] == 720
+    assert advice(run, *well)["time_secs"] == 840
     assert advice(run, *well, at(2, reason="signal", signal=15, exit_code=None))["evidence"]["time"]["runs"] == 2
     assert advice(run, well[0], at(3, exit_code=1))["time_secs"] is None
 
 
 def test_a_repeated_attempt_has_twice_the_time(run, tmp_path):
     path = history(tmp_path, [{"wall_secs": 1000.0}] * 100)
-    assert [time_of(run, path, "--attempt", k)[0] for k in (1, 2, 3)] == [1200, 2340, 4620]
+    assert [time_of(run, path, "--attempt", k)[0] for k in (1, 2, 3)] == [1320, 2640, 5220]
     assert "attempt 2: twice the attempt before\n" in run("recommend", "--history", path, "--attempt", 2).out
 
 
@@ -96,9 +96,9 @@ def test_time_follows_the_size_and_is_never_below_a_run_of_this_size_or_less(run
 
 
 @pytest.mark.parametrize("form, part", [
-    ("slurm", "#SBATCH --mem=1056M\n#SBATCH --time=27:35:00\n"), ("nextflow", "memory '1056 MB'\ntime '1655 min'\n"),
-    ("snakemake", "    mem_mb=1108,\n    runtime=1655\n"),
-    ("kubernetes", "# in the spec of the pod or job, not of the container:\nactiveDeadlineSeconds: 99300\n")])
+    ("slurm", "#SBATCH --mem=1056M\n#SBATCH --time=31:11:00\n"), ("nextflow", "memory '1056 MB'\ntime '1871 min'\n"),
+    ("snakemake", "    mem_mb=1108,\n    runtime=1871\n"),
+    ("kubernetes", "# in the spec of the pod or job, not of the container:\nactiveDeadlineSeconds: 112260\n")])
 def test_forms_have_the_time_limit(run, tmp_path, form, part):
     path = history(tmp_path, [{"wall_secs": 86340.0, "memory_kernel_mib": 0.0}] * 200)
     assert run("recommend", "--history", path, "--for", form).out.endswith(part)

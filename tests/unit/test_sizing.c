@@ -298,12 +298,37 @@ static void time_has_wider_margins_and_doubles_for_each_attempt(void **state)
 
 	(void)state;
 	fill(runs, 200, 1000, 0);
-	assert_near(size_need(&SIZING_TIME, &question, runs, 200, NULL, 0).need, 1150, 1e-6);
+	assert_near(size_need(&SIZING_TIME, &question, runs, 200, NULL, 0).need, 1300, 1e-6);
 	question.attempt = 3;
-	assert_near(size_need(&SIZING_TIME, &question, runs, 200, NULL, 0).need, 4600, 1e-6);
+	assert_near(size_need(&SIZING_TIME, &question, runs, 200, NULL, 0).need, 5200, 1e-6);
 	question.attempt = 1;
 	runs[30].need = 9000;
 	assert_near(size_need(&SIZING_TIME, &question, runs, 200, NULL, 0).need, 9000 * 1.505, 1e-6);
+}
+
+/* Some small inputs take long, so that a line costs more than the same for every size. */
+static void time_for_an_input_beyond_all_others_grows_with_the_line(void **state)
+{
+	struct sized_run runs[40];
+	struct sizing_question question = SAFE;
+	struct sizing_answer answer;
+
+	(void)state;
+	for (size_t i = 0; i < 40; i++)
+		runs[i] = (struct sized_run){i % 10 == 3 ? 1500 : 500 + 20 * (double)i, 1e6 * (double)(i + 1),
+					     1};
+	question.input_bytes = 40e6;
+	answer = size_need(&SIZING_TIME, &question, runs, 40, NULL, 0);
+	assert_int_equal(answer.shape, SHAPE_SAME);
+	question.input_bytes = 41e6;
+	assert_near(size_need(&SIZING_TIME, &question, runs, 40, NULL, 0).need, answer.need, 1);
+	question.input_bytes = 160e6;
+	answer = size_need(&SIZING_TIME, &question, runs, 40, NULL, 0);
+	assert_int_equal(answer.shape, SHAPE_LINE);
+	assert_near(answer.base, 500 + 20 * 160, 200);
+	assert_near(answer.base, answer.fixed + answer.per_byte * 160e6, 1);
+	assert_near(answer.need, answer.base * (1 + answer.margin), 1);
+	assert_int_equal(size_need(&SIZING_MEMORY, &question, runs, 40, NULL, 0).shape, SHAPE_SAME);
 }
 
 static void a_formula_is_the_answer_for_each_size_without_the_nearest_runs(void **state)
@@ -409,6 +434,7 @@ UNIT_TESTS
 		cmocka_unit_test(an_attempt_has_half_more_than_the_one_before),
 		cmocka_unit_test(a_kill_asks_for_half_more_for_its_size_up_to_twice_it),
 		cmocka_unit_test(time_has_wider_margins_and_doubles_for_each_attempt),
+		cmocka_unit_test(time_for_an_input_beyond_all_others_grows_with_the_line),
 		cmocka_unit_test(a_formula_is_the_answer_for_each_size_without_the_nearest_runs),
 		cmocka_unit_test(memory_is_rounded_up_to_sixteen_mib),
 		cmocka_unit_test(the_aims_kill_few_of_many_runs_and_reserve_little),
