@@ -523,7 +523,9 @@ static int combine_runs(struct rt_advice *advice, const struct runs *runs)
 	decide_time(advice, &past, needs);
 	decide_cores(advice);
 	decide_gpus(advice);
-	return 0;
+	return advice->wants_plot
+		       ? make_size_plot(advice, &past, runs->list[0].evidence.started, needs, kills)
+		       : 0;
 }
 
 /* Refuses if all runs are thin. Some thin runs among others are left out. --force uses them all. */
@@ -596,7 +598,7 @@ struct rt_advice start_advice(const struct rt_recommend_options *options)
 		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false,
 			  0},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
-		.sizing = {.need = NAN, .base = NAN, .kill_had = NAN},
+		.sizing = {.need = NAN, .base = NAN, .usual = NAN, .kill_had = NAN},
 		.timing = {.need = NAN, .base = NAN, .largest = NAN},
 		.input_bytes = options->input_bytes > 0 ? options->input_bytes : (double)NAN,
 		.attempt = options->attempt > 0 ? options->attempt : 1,
@@ -615,14 +617,19 @@ struct rt_advice start_advice(const struct rt_recommend_options *options)
 	};
 }
 
-/* `known` is the summary of the first path, or NULL. */
+static void cleanup_new_advice(rt_advice **advice)
+{
+	rt_advice_free(*advice);
+}
+
+/* `known` is the summary of the first path, or NULL. Such advice is for a page. */
 static int recommend_from(const char *const *paths, size_t path_count, rt_summary *known,
 			  const struct rt_recommend_options *given, rt_advice **ret_advice,
 			  struct rt_problem *ret_problem)
 {
 	struct rt_recommend_options options;
 	__attribute__((cleanup(runs_done))) struct runs runs = {0};
-	CLEANUP_FREE rt_advice *advice = calloc(1, sizeof(*advice));
+	__attribute__((cleanup(cleanup_new_advice))) rt_advice *advice = calloc(1, sizeof(*advice));
 	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, attempt, given);
 
 	if (result < 0)
@@ -634,6 +641,7 @@ static int recommend_from(const char *const *paths, size_t path_count, rt_summar
 	if (!advice)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	*advice = start_advice(&options);
+	advice->wants_plot = known;
 	for (size_t i = 0; i < path_count && result == 0; i++)
 		result = runs_add_path(&runs, paths[i], i == 0 ? known : NULL,
 				       runs.count || i + 1 < path_count, &options, ret_problem);
@@ -670,6 +678,8 @@ int recommend_of_summary(const char *path, rt_summary *summary, const char *cons
 
 void rt_advice_free(rt_advice *advice)
 {
+	if (advice)
+		free(advice->plot);
 	free(advice);
 }
 

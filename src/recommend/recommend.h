@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "base/json_write.h"
 #include "recommend/sizing.h"
 #include "resource_tracker_analysis.h"
 #include "verdict/run_summary.h"
@@ -105,6 +106,19 @@ struct part_of_machine {
 	double cores, memory_mib, gpus, vram_mib;
 };
 
+/* Peaks of earlier runs by the size of their input, and what is advised for each size. Of the page of `report`. */
+enum { PLOT_LINE = 61 };
+struct size_plot {
+	struct plot_point {
+		double input_bytes, mib;
+	} runs[SIZING_RUNS], kills[SIZING_RUNS] /* what they had */,
+		newest /* the first recording; NaN: not among them */;
+	size_t run_count, kill_count;
+	struct {
+		double input_bytes, usual_mib, advised_mib;
+	} line[PLOT_LINE];
+};
+
 struct rt_advice {
 	size_t runs, runs_left_out;
 	bool forced;
@@ -136,6 +150,8 @@ struct rt_advice {
 	struct advice_note notes[NOTES_MOST];
 	size_t note_count;
 	double usd_per_hour; /* price of the run's machine, NaN if unknown */
+	bool wants_plot;
+	struct size_plot *plot; /* NULL: not wanted, or no sizes that differ */
 	struct {
 		bool asked;
 		char question[1024], problem[512];
@@ -165,6 +181,12 @@ bool keep_told_inputs(struct past *past);
  */
 bool advise_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
 		   struct sized_kill *kills, size_t *ret_count);
+
+/* recommend_plot.c: the plot of a past whose first recording started at this time. -ENOMEM, or 0. */
+int make_size_plot(struct rt_advice *advice, const struct past *past, double started, struct sized_run *runs,
+		   struct sized_kill *kills);
+/* Writes it, or null. */
+void size_plot_json(struct json_writer *json, const struct size_plot *plot);
 
 void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

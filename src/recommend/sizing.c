@@ -389,6 +389,7 @@ static void take_shape(const struct sizing_rule *rule, const struct sizing_quest
 	answer->cost = cost;
 	answer->shape = fit->shape;
 	answer->base = fit->at_input * choice.factor;
+	answer->usual = fit->at_input * sorted_ratio(fit, fit->count / 2);
 	answer->is_floor = false;
 	if (question->aim == AIM_SAFE) {
 		double floor = largest_below(known, question->input_bytes);
@@ -508,7 +509,8 @@ struct sizing_answer size_need(const struct sizing_rule *rule, const struct sizi
 			       const struct sized_run *runs, size_t run_count, const struct sized_kill *kills,
 			       size_t kill_count)
 {
-	struct sizing_answer answer = {.need = NAN, .base = NAN, .kill_had = NAN, .largest = NAN};
+	struct sizing_answer answer = {
+		.need = NAN, .base = NAN, .usual = NAN, .kill_had = NAN, .largest = NAN};
 	struct known known;
 	double had = newest_kill(question->input_bytes, kills, kill_count), need;
 

@@ -55,6 +55,7 @@ struct sizing_answer {
 	double need;   /* to ask for. NaN: no runs */
 	double base;   /* before the margin */
 	double margin; /* 0.02 is 2 % */
+	double usual;  /* half of the runs took no more for their size */
 	enum sizing_shape shape;
 	double fixed,
 		per_byte; /* base of any size as a line: fixed + per_byte * input_bytes. For SHAPE_NEAREST per_byte is 0 */

@@ -135,6 +135,8 @@ static int add_advice(struct report *report, const char *path, rt_summary *summa
 	if (result < 0)
 		return problem_set(report->problem, result, "out of memory");
 	add_made(report, "advice", text);
+	json_key(&report->json, "sizes");
+	size_plot_json(&report->json, advice->plot);
 	add_forms(report, advice);
 	return 0;
 }

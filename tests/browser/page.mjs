@@ -133,6 +133,26 @@ const SCENARIOS = {
 		return {rows: await page.$$eval('.numbers:not(#table-phases *)', (tables) => tables.map((table) => ({
 			caption: table.caption.textContent, rows: [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('\u00a0', ' ')))})))};
 	},
+	/* The plot of peaks by size of input, on a wide and on a narrow screen. */
+	async sizes(page) {
+		const look = () => page.evaluate(() => {
+			const plot = document.querySelector('.size-plot'), box = plot.getBoundingClientRect(), of = (one) => one.getBoundingClientRect();
+			const meet = (one, other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+			const dots = [...plot.querySelectorAll('circle')], labels = [...document.querySelectorAll('.size-frame text')].map(of);
+			const centre = (one) => [(of(one).left + of(one).right) / 2, (of(one).top + of(one).bottom) / 2];
+			return {...Object.fromEntries(['run', 'newest', 'kill'].map((name) => [name, dots.filter((one) => one.matches('.size-' + name)).length])),
+				outside: dots.map(centre).filter(([x, y]) => x < box.left || x > box.right || y < box.top || y > box.bottom).length,
+				overlapping: labels.filter((one, i) => labels.slice(i + 1).some((other) => meet(one, other))).length,
+				places: dots.filter((one) => one.matches('.size-run')).map(centre)};
+		});
+		const {runs: [{sizes}]} = JSON.parse(await page.locator('#data').textContent());
+		const wide = await look(), label = await page.locator('.size-plot').getAttribute('aria-label');
+		const sorted = (which) => sizes.runs.map((point, i) => [point[which], wide.places[i][which]]).sort((a, b) => a[0] - b[0]);
+		await page.setViewportSize({width: 390, height: 844});
+		await settle(page);
+		return {wide, narrow: await look(), label, rightwards: sorted(0).every(([, at], i, all) => !i || at >= all[i - 1][1] - 0.01),
+			upwards: sorted(1).every(([, at], i, all) => !i || at <= all[i - 1][1] + 0.01)};
+	},
 	async looks(page) {
 		const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 		const seen = {light: await paper()};

@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(__file__))
 import recordings
 from conftest import in_memory
-from report_pages import HOSTILE, WHOLE, both_browsers, data_of, drive, driver, make, unpack  # noqa: E402, F401
+from report_pages import HOSTILE, WHOLE, both_browsers, data_of, drive, driver, make, npm_package, unpack  # noqa: E402, F401
 
 def test_columns_come_back_exactly(make):
     samples = recordings.eight_samples()
@@ -354,6 +354,57 @@ def test_earlier_runs_count_in_the_advice(make, drive, run, programs, tmp_path):
     seen = drive(page, "figures")
     check_figures(seen, [{**programs(0, "--history", tmp_path / "stats.json"), "advice": advice}])
     assert {"advice.runs", "advice.evidence.cpu.mean_cores"} <= {one["from"] for one in seen["figures"]}
+
+
+@pytest.fixture
+def sized(make, tmp_path):
+    """The page of a run with an input of 400 MiB, whose job has 38 earlier runs with sizes, and 2 that were killed for lack of memory."""
+    lines = [{**recordings.RUN_LINE, "id": f"run-{i}", "started": 1.7e9 + 1e5 * i, "input_bytes": 20 * (i * 17 % 50 + 1) << 20, "input_source": "option"}
+             for i in range(40)]
+    for i, one in enumerate(lines):
+        one["memory_peak_mib"] = one["memory_needed_mib"] = 200.0 + one["input_bytes"] / 2**20 * (1 + 0.01 * (i % 7))
+    for i, had in (10, 300.0), (39, 700.0):
+        lines[i].update(outcome="oom", end_oom="confirmed", oom_had_mib=had, oom_next_mib=2 * had)
+    (tmp_path / "lines.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+
+    def page(*history, job_name="train", **start):
+        samples = [dict(one, job_name=job_name) for one in recordings.eight_samples()]
+        samples[0]["run_start"] = {**recordings.START, "input_bytes": 400 << 20, "input_source": "option", **start}
+        return make(samples, options=["--history", *(history or [tmp_path / "lines.jsonl"])])
+    return page
+
+
+def test_earlier_runs_are_dots_by_the_size_of_their_input_and_the_line_is_the_advice(sized, run, tmp_path):
+    sizes = data_of(sized())["runs"][0]["sizes"]
+    assert (len(sizes["runs"]), sorted(had for _, had in sizes["kills"])) == (39, [300, 700])
+    assert sizes["newest"] == [[400 << 20, pytest.approx(256, abs=1)]] and sizes["newest"][0] in sizes["runs"]
+    assert sizes["line"][0][0] == min(size for size, _ in sizes["runs"]) and sizes["line"][-1][0] == round(1.25 * max(size for size, _ in sizes["runs"]))
+    for size, usual, advised in sizes["line"][::12]:
+        answer = run("recommend", "--json", tmp_path / "run0.jsonl", tmp_path / "lines.jsonl", "--input-bytes", int(size)).out
+        assert json.loads(answer)["memory"] == advised > usual > 0, size
+
+
+def test_without_sizes_that_differ_there_is_no_plot(sized, run, tmp_path):
+    assert data_of(sized(job_name="other"))["runs"][0]["sizes"] is None, "no run of this job"
+    same = [{**json.loads(line), "input_bytes": 400 << 20} for line in (tmp_path / "lines.jsonl").open()]
+    (tmp_path / "same.jsonl").write_text("".join(json.dumps(one) + "\n" for one in same))
+    assert data_of(sized(tmp_path / "same.jsonl"))["runs"][0]["sizes"] is None
+    (tmp_path / "few.jsonl").write_text("".join((tmp_path / "lines.jsonl").read_text().splitlines(True)[:1]))
+    assert data_of(sized(tmp_path / "few.jsonl"))["runs"][0]["sizes"] is None
+    assert "sizes" not in run("recommend", "--json", tmp_path / "run0.jsonl", tmp_path / "lines.jsonl").out
+
+
+def test_the_plot_of_sizes_fits_each_screen(sized, drive):
+    page = sized()
+    seen = drive(page, "sizes")
+    assert {look: seen["wide"][look] for look in ("run", "newest", "kill")} == {"run": 39, "newest": 1, "kill": 2}
+    for screen in ("wide", "narrow"):
+        assert seen[screen]["outside"] == 0 and seen[screen]["overlapping"] == 0, (screen, seen)
+    assert "39 runs, and 2 killed for lack of memory" in seen["label"]
+    # The dots stand where their numbers say: a larger input is further to the right, and a larger peak is higher.
+    assert seen["rightwards"] and seen["upwards"]
+    assert drive(page, "looks")["overflow"] <= 0
+    assert drive(page, "axe", axe=npm_package("axe-core"))["violations"] == []
 
 
 def test_every_number_of_compared_runs_is_one_of_the_programs(make, drive, programs, run, tmp_path):

@@ -204,7 +204,7 @@ const formsOf = (run) => {
 	const names = Object.keys(run.raw.forms);
 
 	return names.length ? element('details', {class: 'card wide forms'}, element('summary', {}, 'Settings for your scheduler'), element('div', {class: 'form-list'}, names.map((name) =>
-		element('div', {}, element('div', {class: 'form-head'}, element('h3', {}, FORMS[name] || name), copyButton(`the settings for ${FORMS[name] || name}`, () => run.raw.forms[name])), element('pre', {}, told(run.raw, 'forms.' + name)))))) : null;
+		element('div', {}, element('div', {class: 'form-head'}, element('h3', {}, FORMS[name] || name), copyButton(`the settings for ${FORMS[name] || name}`, () => run.raw.forms[name])), element('pre', {tabindex: '0'}, told(run.raw, 'forms.' + name)))))) : null;
 };
 
 const adviceCard = (run, report) => {
