@@ -173,9 +173,28 @@ static void form_slurm(struct buffer *out, const struct rt_advice *advice)
 static void add_kubernetes_cpu(struct buffer *out, double cores)
 {
 	if (cores == floor(cores))
-		buffer_printf(out, "    cpu: \"%.0f\"\n", cores);
+		buffer_printf(out, "\"%.0f\"", cores);
 	else
-		buffer_printf(out, "    cpu: \"%.0fm\"\n", 1000 * cores);
+		buffer_printf(out, "\"%.0fm\"", 1000 * cores);
+}
+
+/* The bounds within which an autoscaler may move: what half of the runs need, and what a second attempt gets. */
+static void add_autoscaler_bounds(struct buffer *out, const struct rt_advice *advice, double least_cores)
+{
+	double usual_mib = advice->sizing.usual + advice->usage.kernel_mib;
+	int64_t least_mib = round_reservation_mib(fmin(usual_mib, (double)advice->memory_mib));
+
+	if (advice->runs < 2 || !(usual_mib > 0) || advice->memory_again_mib < advice->memory_mib)
+		return;
+	buffer_add_text(out, "# resourcePolicy of a VerticalPodAutoscaler: from what half of the runs need "
+			     "to a second attempt\n"
+			     "#   containerPolicies:\n"
+			     "#   - containerName: \"*\"\n"
+			     "#     minAllowed: {cpu: ");
+	add_kubernetes_cpu(out, least_cores);
+	buffer_printf(out, ", memory: %lldMi}\n#     maxAllowed: {cpu: ", (long long)least_mib);
+	add_kubernetes_cpu(out, (double)(advice->cpu_limit > advice->cpu ? advice->cpu_limit : advice->cpu));
+	buffer_printf(out, ", memory: %lldMi}\n", (long long)advice->memory_again_mib);
 }
 
 static void form_kubernetes(struct buffer *out, const struct rt_advice *advice)
@@ -183,13 +202,14 @@ static void form_kubernetes(struct buffer *out, const struct rt_advice *advice)
 	double request = isnan(advice->cpu_request) ? (double)advice->cpu : advice->cpu_request;
 
 	add_warnings(out, advice, "#");
-	buffer_add_text(out, "resources:\n  requests:\n");
+	buffer_add_text(out, "resources:\n  requests:\n    cpu: ");
 	add_kubernetes_cpu(out, request);
-	buffer_printf(out, "    memory: %lldMi\n  limits:\n", (long long)advice->memory_mib);
+	buffer_printf(out, "\n    memory: %lldMi\n  limits:\n    cpu: ", (long long)advice->memory_mib);
 	add_kubernetes_cpu(out, (double)advice->cpu);
-	buffer_printf(out, "    memory: %lldMi\n", (long long)advice->memory_mib);
+	buffer_printf(out, "\n    memory: %lldMi\n", (long long)advice->memory_mib);
 	if (count_gpus(advice))
 		buffer_printf(out, "    nvidia.com/gpu: %lld\n", count_gpus(advice));
+	add_autoscaler_bounds(out, advice, request);
 	if (advice->time_secs >= 0)
 		buffer_printf(out,
 			      "# in the spec of the pod or job, not of the "

@@ -107,6 +107,27 @@ def test_forms_have_the_time_limit(run, tmp_path, form, part):
     assert not re.search("time|Deadline", text), text
 
 
+def kubernetes_bounds(run, *words):
+    """Returns the text that stands before the comments, and (least, most) of {cores, MiB} in the comments, read as YAML's flow style."""
+    text = run("recommend", "--for", "kubernetes", *words).out
+    found = re.findall(r'^#     (?:min|max)Allowed: {cpu: "(\d+m?)", memory: (\d+)Mi}$', text, re.M)
+    return text.split("#")[0], [(float(cpu.rstrip("m")) / (1000 if cpu.endswith("m") else 1), int(mib)) for cpu, mib in found], text
+
+
+def test_kubernetes_has_the_bounds_of_an_autoscaler_around_the_request(run, tmp_path):
+    runs = by_size()
+    given = ("--history", history(tmp_path, runs), "--input-bytes", 500 * MIB)
+    plain, (least, most), text = kubernetes_bounds(run, *given)
+    request = int(re.search(r"requests:\n    cpu: \"2\"\n    memory: (\d+)Mi", plain).group(1))
+    first, second = (advice(run, *given, "--attempt", k)["memory"] for k in (1, 2))
+    assert request == first and least[1] < request < most[1]
+    assert most[1] == pytest.approx(max(second, 1.5 * first), abs=16) and least[1] == pytest.approx(200 + 500 * 1.03, abs=32)
+    assert least[0] == most[0] == 2 and text.index("maxAllowed") < text.index("activeDeadlineSeconds")
+    assert [line for line in text.splitlines() if line.startswith("#")][1] == "#   containerPolicies:"
+    # One run shows no usual need.
+    assert kubernetes_bounds(run, "--history", history(tmp_path, runs[:1]))[1] == []
+
+
 def snakemake_rule(text):
     """Returns {resource: function} of the resources of a rule, evaluated as Snakemake does."""
     return {name: eval(value) for name, value in re.findall(r"^    (\w+)=(lambda .*?),?$", text, re.M)}
