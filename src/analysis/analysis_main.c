@@ -23,6 +23,14 @@ static const struct {
 #include "options/analysis_subcommands.def"
 };
 
+/* Behind a command that is to be run, the options are its own. */
+static bool asks_for_own_help(const struct subcommand *command, char **argv)
+{
+	char *first[] = {argv[0], argv[1], NULL};
+
+	return asks_for_help(strncmp(command->arguments, "COMMAND", strlen("COMMAND")) == 0 ? first : argv);
+}
+
 /* -1: argv[0] is not a subcommand */
 static int run_analysis_command(char **argv)
 {
@@ -30,7 +38,8 @@ static int run_analysis_command(char **argv)
 		const struct subcommand *command = command_named(RUN[i].name);
 
 		if (strcmp(argv[0], RUN[i].name) == 0)
-			return asks_for_help(argv) ? command_help(command) : RUN[i].run(command, argv);
+			return asks_for_own_help(command, argv) ? command_help(command)
+								: RUN[i].run(command, argv);
 	}
 	return -1;
 }

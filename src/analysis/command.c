@@ -117,20 +117,21 @@ static const char *take_word(void *context, const struct option_row *row, const 
 	return store_option(row, (char *)reading->options + row->id, text) ? NULL : NOT_VALID;
 }
 
-static int read_line(const struct subcommand *command, char **argv, struct reading reading)
+static int read_line(const struct subcommand *command, char **argv, struct reading reading, char ***ret_rest)
 {
 	struct parser parser = {
 		.options = options_of(ROWS, command->name),
 		.take = take_word,
 		.context = &reading,
 		.checks_values = true,
+		.command_follows = ret_rest != NULL,
 	};
 
 	invocation.argv = argv;
 	invocation.files = &reading.options->files;
 	for (invocation.argc = 0; argv[invocation.argc];)
 		invocation.argc++;
-	if (parse_words(&parser, argv, NULL) == 0)
+	if (parse_words(&parser, argv, ret_rest) == 0)
 		return 0;
 	return reading.not_found ? command_fault(command, "%s", parser.message)
 				 : say_usage(command->name, parser.message);
@@ -139,7 +140,7 @@ static int read_line(const struct subcommand *command, char **argv, struct readi
 int command_read(const struct subcommand *command, char **argv, void *options)
 {
 	const struct text_list *files = &((struct command_line *)options)->files;
-	int status = read_line(command, argv, (struct reading){options, command, false});
+	int status = read_line(command, argv, (struct reading){options, command, false}, NULL);
 
 	for (size_t i = 0; status == 0 && i < files->count; i++)
 		if (tell_newer_schema(command, files->texts[i]))
@@ -149,7 +150,12 @@ int command_read(const struct subcommand *command, char **argv, void *options)
 
 int command_read_words(const struct subcommand *command, char **argv, void *options)
 {
-	return read_line(command, argv, (struct reading){options, NULL, false});
+	return read_line(command, argv, (struct reading){options, NULL, false}, NULL);
+}
+
+int command_read_command(const struct subcommand *command, char **argv, void *options, char ***ret_rest)
+{
+	return read_line(command, argv, (struct reading){options, NULL, false}, ret_rest);
 }
 
 void command_options_done(const char *subcommand, void *options)

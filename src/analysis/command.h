@@ -62,6 +62,9 @@ int command_read(const struct subcommand *command, char **argv, void *options);
 /* The same, but takes the operands as they are: they do not name recordings. */
 int command_read_words(const struct subcommand *command, char **argv, void *options);
 
+/* The same for a command that runs another: *ret_rest has the words from the first operand or "--" on. NULL: there are none. */
+int command_read_command(const struct subcommand *command, char **argv, void *options, char ***ret_rest);
+
 /* Frees the lists of the options. */
 #define SUBCOMMAND(id, name, ...) \
 	static inline void id##_words_done(struct id##_words *options) \

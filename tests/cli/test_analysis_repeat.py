@@ -1,0 +1,180 @@
+"""repeat: runs of one command or two in turn, their figures with the spread, statuses and signals."""
+import json
+import os
+import pty
+import re
+import signal
+import statistics
+import time
+
+import pytest
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """An environment whose history is in tmp_path/history."""
+    return {"TRACKER_HISTORY": str(tmp_path / "history"), "TMPDIR": str(tmp_path)}
+
+
+def results(run, *arguments, **popen):
+    result = run("repeat", "--json", "-", *arguments, **popen)
+    return result, json.loads(result.out) if result.out else None
+
+
+def test_hyperfines_keys_are_in_seconds_and_agree_with_the_times(run):
+    result, answer = results(run, "-n", 4, "sleep", 0.05)
+    one, = answer["results"]
+    assert result.returncode == 0 and one["command"] == "sleep 0.05"
+    assert len(one["times"]) == 4 and min(one["times"]) >= 0.05 and max(one["times"]) < 5
+    for key, value in ("mean", statistics.mean(one["times"])), ("stddev", statistics.stdev(one["times"])), \
+            ("median", statistics.median(one["times"])), ("min", min(one["times"])), ("max", max(one["times"])):
+        assert one[key] == pytest.approx(value, rel=1e-6), key
+    assert one["exit_codes"] == [0] * 4 and 0 <= one["user"] < 1 and 0 <= one["system"] < 1
+    assert len(one["memory_usage_byte"]) == 4 and min(one["memory_usage_byte"]) > 100_000
+    assert one["figures"]["wall_time"]["values"] == one["times"] and one["figures"]["memory_peak"]["unit"] == "MiB"
+    assert one["user_instructions"] is None and "inherit" in one["user_instructions_reason"]
+
+
+def test_an_unknown_figure_is_null_with_its_reason(run):
+    figures = results(run, "-n", 2, "true")[1]["results"][0]["figures"]
+    unknown = [one for one in figures.values() if one["mean"] is None]
+    assert unknown and all(one["reason"] and one["values"] == [None, None] for one in unknown)
+
+
+def test_two_commands_run_in_turn_and_prepare_and_warmups_do_not_count(run, tmp_path):
+    log = tmp_path / "log"
+    _, answer = results(run, "-n", 2, "--warmup", 1, "--prepare", f"printf p >>{log}", f"printf a >>{log}", "--against", f"printf b >>{log}")
+    assert log.read_text() == "papb" "pbpa" "papb"
+    assert [len(one["times"]) for one in answer["results"]] == [2, 2]
+
+
+def test_the_second_command_may_have_words_or_stand_before(run):
+    for words in ("true", "--against", "sleep", 0.1), ("--against", "sleep 0.1", "--", "true"):
+        _, answer = results(run, "-n", 3, *words)
+        assert [one["command"] for one in answer["results"]] == ["true", "sleep 0.1"]
+        assert answer["comparison"]["faster"] == "true" and answer["comparison"]["factor"] > 2
+        assert answer["comparison"]["verdict"].startswith("A is ")
+
+
+def test_the_verdict_of_equal_commands_is_not_sure(run):
+    _, answer = results(run, "-n", 5, "sleep", 0.05, "--against", "sleep", 0.05)
+    compared = answer["comparison"]
+    assert compared["least"] <= compared["factor"] <= compared["most"] and 0 <= compared["confidence"] <= 1
+    assert ("may be equally fast" in compared["verdict"]) == (compared["confidence"] < 0.95)
+
+
+def test_the_text_names_the_figures_and_a_run_that_stands_apart(run, tmp_path):
+    flag = tmp_path / "flag"
+    flag.write_text("123456")
+    slow = f"truncate -s -1 {flag}; [ $(stat -c %s {flag}) = 3 ] && sleep 1.5; sleep 0.01"
+    result = run("repeat", "-n", 6, slow)
+    assert re.search(r"^wall time +[\d.]+ m?s +[\d.]+ m?s ", result.out, re.M), result.out
+    assert re.search(r"^memory peak +[\d.]+ [KM]iB ", result.out, re.M) and ": 6 runs" in result.out
+    assert re.search(r"^outliers: .*run 3 \(1\.\d+ s\)", result.out, re.M), result.out
+    assert "kept" not in result.out and not result.err
+
+
+@pytest.mark.parametrize(("words", "status"), [("exit 3", 3), ("kill -9 $$", 137)])
+def test_a_failure_ends_all_with_its_status(run, tmp_path, words, status):
+    log = tmp_path / "log"
+    result, answer = results(run, "-n", 5, f"printf x >>{log}; [ $(wc -c <{log}) -lt 3 ] || {words}")
+    assert result.returncode == status and log.read_text() == "xxx"
+    assert answer["results"][0]["exit_codes"] == [0, 0]
+    assert result.err.count("\n") == 1 and "after 3 runs" in result.err and "--ignore-failure" in result.err
+
+
+def test_failures_count_if_they_are_ignored(run):
+    result, answer = results(run, "-n", 3, "--ignore-failure", "exit 3")
+    assert result.returncode == 0 and answer["results"][0]["exit_codes"] == [3, 3, 3] and len(answer["results"][0]["times"]) == 3
+    _, answer = results(run, "-n", 2, "--ignore-failure", "kill -9 $$")
+    assert answer["results"][0]["exit_codes"] == [None, None]
+
+
+def test_a_prepare_that_fails_ends_all(run, tmp_path):
+    result = run("repeat", "--prepare", "exit 4", "touch", tmp_path / "ran")
+    assert result.returncode == 4 and "--prepare ended with exit status 4, after 0 runs" in result.err
+    assert not (tmp_path / "ran").exists() and not result.out
+
+
+def test_the_output_is_shown_only_if_asked_for(run):
+    assert "hello" not in run("repeat", "-n", 1, "echo", "hello").out.split("\n", 1)[1]
+    shown = run("repeat", "-n", 2, "--show-output", "echo hello; echo oops >&2; cat")
+    assert shown.out.count("hello\n") == 2 and shown.err == "oops\noops\n"
+
+
+def test_runs_are_kept_and_compare_runs_takes_them(run, kept, tmp_path):
+    runs = tmp_path / "runs.jsonl"
+    result, answer = results(run, "-n", 3, "--warmup", 1, "true", "--against", "sleep", 0.05, env={**kept, "TRACKER_RUNS": str(runs)})
+    assert result.returncode == 0, result.err
+    numbers = [one["history"] for one in answer["results"]]
+    assert sorted(numbers[0] + numbers[1]) == [1, 2, 3, 4, 5, 6]
+    lines = {line["number"]: line for line in json.loads(run("ls", "--json", env=kept).out)}
+    for side, letter in zip(numbers, "AB"):
+        assert all(lines[number]["outcome"] == "ok" and lines[number]["tags"]["repeat"].endswith("-" + letter) for number in side)
+    words = [f"{letter}={number}" for side, letter in zip(numbers, "AB") for number in side]
+    compared = json.loads(run("compare-runs", "--json", *words, env=kept).out)
+    time_of = next(one for one in compared["metrics"] if one["name"] == "wall_time")
+    assert [side["mean"] for side in time_of["sides"]] == pytest.approx([one["mean"] for one in answer["results"]])
+    assert len(runs.read_text().splitlines()) == 6, "a warm-up has a line"
+    assert run("repeat", "-n", 1, "--no-history", "true", env=kept).returncode == 0
+    assert len(json.loads(run("ls", "--json", env=kept).out)) == 6
+    assert not list(tmp_path.glob("resource-tracker-repeat.*"))
+
+
+@pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_run_and_loses_none(spawn, run, kept, tmp_path, signo):
+    pids = tmp_path / "pids"
+    process = spawn("repeat", "-n", 9, f"echo $$ >>{pids}; [ $(wc -l <{pids}) -lt 3 ] || exec sleep 50", env=kept,
+                    stdout=-1, stderr=-1)
+    while not pids.exists() or len(pids.read_text().splitlines()) < 3:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    process.send_signal(signo)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == -signo and b": 2 runs" in out and f"signal {signo:d}".encode() in err, (out, err)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pids.read_text().split()[2]), 0)
+    assert [line["outcome"] for line in json.loads(run("ls", "--json", env=kept).out)] == ["ok", "ok", "killed"]
+    assert not list(tmp_path.glob("resource-tracker-repeat.*"))
+
+
+def test_progress_is_for_terminals_alone(spawn, run):
+    ours, theirs = pty.openpty()
+    process = spawn("repeat", "-n", 2, "sleep", 0.1, stdout=-1, stderr=theirs)
+    os.close(theirs)
+    process.communicate()
+    shown = b""
+    try:
+        while piece := os.read(ours, 4096):
+            shown += piece
+    except OSError:
+        pass
+    os.close(ours)
+    assert b"run 1 of 2" in shown and b"run 2 of 2, about" in shown and shown.endswith(b"\r\x1b[K")
+    assert run("repeat", "-n", 2, "true").err == ""
+
+
+def test_json_goes_to_a_file_beside_the_text(run, tmp_path):
+    file = tmp_path / "out.json"
+    result = run("repeat", "-n", 2, "--json", file, "true")
+    assert "wall time" in result.out and len(json.loads(file.read_text())["results"]) == 1
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    ((), "name a command"), (("-n", 0, "true"), "--runs"), (("-n", "x", "true"), "--runs"), (("true", "--against"), "--against needs"),
+    (("--against", "true", "false", "--against", "true"), "twice"), (("--json", "missing/x", "true"), "missing/x"),
+    (("--bogus", "true"), "--bogus"), (("--warmup", 20000, "true"), "--warmup")])
+def test_bad_input_gets_one_line(run, words, told):
+    result = run("repeat", *words)
+    assert result.returncode in (1, 2) and not result.out
+    assert told in result.err.splitlines()[0] and len(result.err.splitlines()) == 1, result.err
+
+
+def test_options_behind_the_command_are_its_own(run):
+    assert run("repeat", "-n", 1, "--show-output", "echo", "-h", "--help", "--json").out.startswith("-h --help --json\n")
+    assert "usage" in run("repeat", "--help").out.lower()
+
+
+def test_a_command_that_does_not_exist_ends_with_127(run):
+    result = run("repeat", "no-such-program-here")
+    assert result.returncode == 127 and len(result.err.splitlines()) == 1
