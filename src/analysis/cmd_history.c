@@ -14,8 +14,9 @@
 #include "history/fleet.h"
 #include "history/history.h"
 #include "history/run_line.h"
+#include "recommend/replay.h"
 
-enum { NOTE_BYTES = 400, OUTPUT_BYTES = 256 << 20, SHOWN_USUALLY = 20 };
+enum { FAULT_BYTES = 400, OUTPUT_BYTES = 256 << 20, SHOWN_USUALLY = 20 };
 
 static void cleanup_fleet(struct fleet *fleet)
 {
@@ -42,28 +43,39 @@ static bool set_since(struct fleet *fleet, const char *value)
 	return true;
 }
 
-static int add_own_history(const struct subcommand *command, struct fleet *fleet)
+/* `replay` may be NULL. */
+static int add_run_file(struct fleet *fleet, struct replay *replay, const char *path,
+			struct rt_problem *problem)
+{
+	int result = fleet_add_file(fleet, path, problem);
+
+	return result == 0 && replay ? replay_add_file(replay, path, problem) : result;
+}
+
+static int add_own_history(const struct subcommand *command, struct fleet *fleet, struct replay *replay)
 {
 	CLEANUP_FREE char *path = NULL;
 	struct rt_problem problem = {"out of memory"};
 
-	if (history_own_lines(&path, &problem) < 0 || fleet_add_file(fleet, path, &problem) < 0)
+	if (history_own_lines(&path, &problem) < 0 || add_run_file(fleet, replay, path, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return 0;
 }
 
 /* A shell passes a glob in quotes, and one that matches too many files for a command line. */
-static int add_glob(const struct subcommand *command, struct fleet *fleet, const char *word)
+static int add_glob(const struct subcommand *command, struct fleet *fleet, struct replay *replay,
+		    const char *word)
 {
 	struct rt_problem problem = {"out of memory"};
 	glob_t found = {0};
 	int status = 0;
 
 	if (access(word, F_OK) == 0 || !strpbrk(word, "*?[") || glob(word, 0, NULL, &found) != 0)
-		return fleet_add_file(fleet, word, &problem) < 0 ? command_fault(command, "%s", problem.text)
-								 : 0;
+		return add_run_file(fleet, replay, word, &problem) < 0
+			       ? command_fault(command, "%s", problem.text)
+			       : 0;
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		if (fleet_add_file(fleet, found.gl_pathv[i], &problem) < 0)
+		if (add_run_file(fleet, replay, found.gl_pathv[i], &problem) < 0)
 			status = command_fault(command, "%s", problem.text);
 	globfree(&found);
 	return status;
@@ -71,7 +83,7 @@ static int add_glob(const struct subcommand *command, struct fleet *fleet, const
 
 static void say_left_out(const struct subcommand *command, const struct fleet *fleet)
 {
-	CLEANUP_BUFFER struct buffer text = BUFFER(NOTE_BYTES);
+	CLEANUP_BUFFER struct buffer text = BUFFER(FAULT_BYTES);
 
 	lines_left_out_text(&text, &fleet->left_out);
 	if (text.length && !buffer_error(&text))
@@ -101,6 +113,9 @@ int run_history(const struct subcommand *command, char **argv)
 	CLEANUP_FREE char *by = NULL; /* its words are separated in place */
 	__attribute__((cleanup(cleanup_fleet))) struct fleet fleet = {
 		.by = {{FLEET_JOB, NULL}, {FLEET_TASK, NULL}}, .by_count = 2, .memory_reason = -1};
+	__attribute__((cleanup(replay_done))) struct replay saved = REPLAY(RT_POLICY_MAX, NULL, NULL);
+	struct replay *replay;
+	struct rt_problem problem = {"out of memory"};
 	int status = command_read_words(command, argv, &options);
 
 	if (status)
@@ -111,10 +126,14 @@ int run_history(const struct subcommand *command, char **argv)
 		return command_wrong_value(command, "by", options.by);
 	if (options.since && !set_since(&fleet, options.since))
 		return command_wrong_value(command, "since", options.since);
+	fleet.usd_per_gib_hour = saved.usd_per_gib_hour = options.gib_price;
+	saved.job = options.job;
+	saved.since = fleet.since;
+	replay = options.saved ? &saved : NULL;
 	if (!files->count)
-		status = add_own_history(command, &fleet);
+		status = add_own_history(command, &fleet, replay);
 	for (size_t i = 0; i < files->count; i++) {
-		int result = add_glob(command, &fleet, files->texts[i]);
+		int result = add_glob(command, &fleet, replay, files->texts[i]);
 
 		status = result ? result : status;
 	}
@@ -127,5 +146,9 @@ int run_history(const struct subcommand *command, char **argv)
 		return command_fault(command, fleet.job         ? "there is no run of this name"
 					      : fleet.since > 0 ? "no run started since then"
 								: "there is no run");
+	if (replay && fleet.runs && replay_all(replay, &problem) < 0)
+		status = command_fault(command, "%s", problem.text);
+	else
+		fleet.saved = replay && fleet.runs ? replay : NULL;
 	return print_fleet(command, &options, &fleet) ? EXIT_FAULT : status;
 }

@@ -133,6 +133,7 @@ static int print_backtest(const struct subcommand *command, const struct recomme
 	struct rt_problem problem = {"out of memory"};
 	int result = 0;
 
+	replay.usd_per_gib_hour = options->gib_price;
 	for (size_t i = 0; i < options->line.files.count && result == 0; i++)
 		result = replay_add_file(&replay, options->line.files.texts[i], &problem);
 	if (result == 0)
@@ -187,6 +188,9 @@ int run_recommend(const struct subcommand *command, char **argv)
 		return status;
 	if (options.backtest)
 		return print_backtest(command, &options);
+	if (options.gib_price > 0)
+		return command_usage(
+			command, "--gib-price is for --backtest: a run's own price is --price or --instance");
 	wanted.policy = policy_of(options.policy);
 	wanted.force = options.force;
 	wanted.job = options.job;

@@ -55,6 +55,7 @@ struct fleet_group {
 	struct fleet_drift wall_drift, memory_drift;
 };
 
+struct replay;
 struct fleet {
 	struct fleet_by by[FLEET_PARTS_MOST];
 	size_t by_count;
@@ -74,6 +75,8 @@ struct fleet {
 	size_t files, repeated; /* repeated: lines */
 	struct lines_left_out left_out;
 	uint32_t last_group;
+	double usd_per_gib_hour;    /* 0: unknown */
+	const struct replay *saved; /* what advice would have done. NULL: not asked for */
 };
 
 /* Reads "job,task,host,user,tag:KEY". The text must outlive the fleet. False: it has another word. */

@@ -3,6 +3,7 @@
 
 #include "base/json_write.h"
 #include "history/fleet.h"
+#include "recommend/replay.h"
 
 enum { PART_BYTES = 64 << 10 };
 static const char *const PARTS[] = {"job", "task", "host", "user", "tag"};
@@ -90,6 +91,10 @@ static void add_fleet_group(struct json_writer *json, const struct fleet *fleet,
 	add_fleet_real(json, "failed_core_hours", group->failed_core_hours);
 	add_fleet_real(json, "unused_core_hours", group->core_runs ? group->unused_core_hours : (double)NAN);
 	add_fleet_real(json, "unused_gib_hours", group->memory_runs ? group->unused_gib_hours : (double)NAN);
+	add_fleet_real(json, "unused_memory_usd",
+		       group->memory_runs && fleet->usd_per_gib_hour > 0
+			       ? group->unused_gib_hours * fleet->usd_per_gib_hour
+			       : (double)NAN);
 	add_fleet_count(json, "runs_with_cores_asked", group->core_runs);
 	add_fleet_count(json, "runs_with_memory_asked", group->memory_runs);
 	add_drift(json, "wall_drift", &group->wall_drift);
@@ -113,6 +118,12 @@ void fleet_add_json(struct buffer *out, const struct fleet *fleet)
 	for (size_t i = 0; i < fleet->group_count; i++)
 		add_fleet_group(&json, fleet, &fleet->groups[i]);
 	json_close(&json, ']');
+	if (fleet->saved) {
+		json_key(&json, "saved");
+		json_open(&json, '{');
+		replay_saving_json(&json, fleet->saved);
+		json_close(&json, '}');
+	}
 	json_close(&json, '}');
 	buffer_add_char(out, '\n');
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/printable.h"
 #include "history/fleet.h"
+#include "recommend/replay.h"
 
 enum {
 	CELL_BYTES = 200,
@@ -196,6 +197,10 @@ static void add_group_notes(struct buffer *out, const struct fleet *fleet, const
 	end_note(out, &line, screen);
 	add_request_note(&line, group);
 	end_note(out, &line, screen);
+	if (fleet->usd_per_gib_hour > 0 && group->memory_runs && group->unused_gib_hours > 0)
+		buffer_printf(&line, "unused memory: %.4g USD",
+			      group->unused_gib_hours * fleet->usd_per_gib_hour);
+	end_note(out, &line, screen);
 	add_drift_note(&line, "memory", &group->memory_drift);
 	end_note(out, &line, screen);
 	add_drift_note(&line, "wall time", &group->wall_drift);
@@ -317,4 +322,10 @@ void fleet_add_text(struct buffer *out, const struct fleet *fleet, size_t most, 
 	if (count < fleet->group_count)
 		buffer_printf(out, "%zu more rows: resource-tracker history -n 0\n",
 			      fleet->group_count - count);
+	if (fleet->saved) {
+		CLEANUP_BUFFER struct buffer saving = BUFFER(LINE_BYTES);
+
+		replay_add_saving(&saving, fleet->saved);
+		screen_add(out, saving.data ? saving.data : "", screen, 2);
+	}
 }

@@ -37,7 +37,8 @@ void replay_done(struct replay *replay)
 static bool is_run_of(const struct replay *replay, const struct run_lines *lines)
 {
 	if (run_text_is(lines, RUN_outcome, "running") ||
-	    (replay->task && !run_text_is(lines, RUN_task, replay->task)))
+	    (replay->task && !run_text_is(lines, RUN_task, replay->task)) ||
+	    (replay->since > 0 && !(run_real(lines, FIGURE_run_started_timestamp) >= replay->since)))
 		return false;
 	return !replay->job || run_text_is(lines, RUN_name, replay->job) ||
 	       run_text_is(lines, RUN_job_name, replay->job);

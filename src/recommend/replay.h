@@ -29,7 +29,9 @@ struct replayed_job {
 struct replay_run;
 struct replay {
 	enum rt_policy policy;
-	const char *job, *task; /* NULL: all */
+	const char *job, *task;  /* NULL: all */
+	double since;            /* only runs that started at this time or later. 0: all */
+	double usd_per_gib_hour; /* 0: unknown */
 	struct replay_run *runs;
 	size_t count, room;
 	struct buffer names; /* of jobs, each with its 0 */
@@ -51,3 +53,7 @@ int replay_all(struct replay *replay, struct rt_problem *ret_problem);
 
 void replay_add_text(struct buffer *out, const struct replay *replay, const struct screen *screen);
 void replay_add_json(struct buffer *out, const struct replay *replay);
+/* The sentence, and what was saved beside the request, or beside the largest peak and 20 % if none was made. */
+void replay_add_saving(struct buffer *out, const struct replay *replay);
+/* The same as members of an object: sentence, saved_gib_hours, saved_usd. */
+void replay_saving_json(struct json_writer *json, const struct replay *replay);

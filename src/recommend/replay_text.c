@@ -9,7 +9,7 @@
 #include "base/printable.h"
 #include "table/units.h"
 
-enum { NOTE_MOST = 4096 };
+enum { NOTE_MOST = 4096, USD_COLUMN = 3 };
 
 static const char *rule_name(const struct replay *replay, enum replay_rule rule)
 {
@@ -22,24 +22,70 @@ static const char *rule_name(const struct replay *replay, enum replay_rule rule)
 	return rule == REPLAY_POLICY ? policy_name(replay->policy) : NAMES[rule];
 }
 
+/* The advice and what it is compared with, of the runs that have both. */
+struct saving {
+	const struct replay_tally *advised, *other;
+	bool has_asked;
+};
+
+static struct saving saving_of(const struct replay *replay)
+{
+	const struct replayed_job *all = &replay->all;
+
+	if (all->where_asked.reserved_gib_hours > 0)
+		return (struct saving){&all->where_asked, &all->rules[REPLAY_ASKED], true};
+	return (struct saving){&all->rules[REPLAY_POLICY], &all->rules[REPLAY_LARGEST_20], false};
+}
+
+static double saved_hours(const struct saving *saving)
+{
+	return saving->other->reserved_gib_hours - saving->advised->reserved_gib_hours;
+}
+
 /* "max would have reserved 41 % less memory than was asked, with 0 of 214 runs killed" */
 static void add_replay_sentence(struct buffer *out, const struct replay *replay)
 {
-	const struct replayed_job *all = &replay->all;
-	bool has_asked = all->where_asked.reserved_gib_hours > 0;
-	const struct replay_tally *advised = has_asked ? &all->where_asked : &all->rules[REPLAY_POLICY],
-				  *other = &all->rules[has_asked ? REPLAY_ASKED : REPLAY_LARGEST_20];
-	double percent = 100 * (1 - advised->reserved_gib_hours / other->reserved_gib_hours);
+	struct saving saving = saving_of(replay);
+	double percent = 100 * saved_hours(&saving) / saving.other->reserved_gib_hours;
 
 	buffer_printf(out, "%s would have reserved ", policy_name(replay->policy));
 	if (fabs(percent) < 0.5)
 		buffer_add_text(out, "as much memory as ");
 	else
 		buffer_printf(out, "%.0f %% %s memory than ", fabs(percent), percent > 0 ? "less" : "more");
-	buffer_add_text(out, has_asked ? "was asked" : "the largest peak and 20 %");
-	buffer_printf(out, ", with %zu of %zu runs killed", advised->killed, advised->runs);
-	if (has_asked && other->killed)
-		buffer_printf(out, " instead of %zu", other->killed);
+	buffer_add_text(out, saving.has_asked ? "was asked" : "the largest peak and 20 %");
+	buffer_printf(out, ", with %zu of %zu runs killed", saving.advised->killed, saving.advised->runs);
+	if (saving.has_asked && saving.other->killed)
+		buffer_printf(out, " instead of %zu", saving.other->killed);
+}
+
+void replay_add_saving(struct buffer *out, const struct replay *replay)
+{
+	struct saving saving = saving_of(replay);
+	double saved = saved_hours(&saving);
+
+	add_replay_sentence(out, replay);
+	buffer_add_text(out, saved < 0 ? "\nit would have cost " : "\nit would have saved ");
+	add_figure(out, fabs(saved));
+	buffer_add_text(out, " GiB h");
+	if (replay->usd_per_gib_hour > 0)
+		buffer_printf(out, ", %.4g USD", fabs(saved) * replay->usd_per_gib_hour);
+	buffer_add_char(out, '\n');
+}
+
+void replay_saving_json(struct json_writer *json, const struct replay *replay)
+{
+	CLEANUP_BUFFER struct buffer sentence = BUFFER(NOTE_MOST);
+	struct saving saving = saving_of(replay);
+	double saved = saved_hours(&saving);
+
+	add_replay_sentence(&sentence, replay);
+	json_key(json, "sentence");
+	json_text(json, sentence.data);
+	json_key(json, "saved_gib_hours");
+	json_decimal(json, saved, 6);
+	json_key(json, "saved_usd");
+	json_decimal(json, replay->usd_per_gib_hour > 0 ? saved * replay->usd_per_gib_hour : (double)NAN, 6);
 }
 
 static void add_job_rows(struct grid *grid, const struct replay *replay, const struct replayed_job *job)
@@ -57,6 +103,9 @@ static void add_job_rows(struct grid *grid, const struct replay *replay, const s
 		buffer_printf(grid_cell(grid), "%zu", tally->runs);
 		add_figure(grid_cell(grid), tally->reserved_gib_hours);
 		add_figure(grid_cell(grid), tally->wasted_gib_hours);
+		if (replay->usd_per_gib_hour > 0)
+			buffer_printf(grid_cell(grid), "%.4g",
+				      tally->reserved_gib_hours * replay->usd_per_gib_hour);
 		buffer_printf(grid_cell(grid), "%zu", tally->killed);
 	}
 }
@@ -76,21 +125,22 @@ static void add_replay_notes(struct buffer *out, const struct replay *replay)
 
 void replay_add_text(struct buffer *out, const struct replay *replay, const struct screen *screen)
 {
-	static const char *const NUMBERS[] = {"RUNS", "GIB H RESERVED", "GIB H WASTED", "KILLED"};
+	static const char *const NUMBERS[] = {"RUNS", "GIB H RESERVED", "GIB H WASTED", "USD RESERVED",
+					      "KILLED"};
 	CLEANUP_BUFFER struct buffer below = BUFFER(NOTE_MOST);
 	CLEANUP_GRID struct grid grid = {.keys = 2};
 
 	grid_add_shrinking(&grid, "JOB");
 	grid_add_column(&grid, "RULE", false);
 	for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++)
-		grid_add_column(&grid, NUMBERS[i], true);
+		if (i != USD_COLUMN || replay->usd_per_gib_hour > 0)
+			grid_add_column(&grid, NUMBERS[i], true);
 	for (size_t i = 0; i < replay->job_count; i++)
 		add_job_rows(&grid, replay, &replay->jobs[i]);
 	if (replay->job_count > 1)
 		add_job_rows(&grid, replay, &replay->all);
 	grid_print(&grid, out, screen);
-	add_replay_sentence(&below, replay);
-	buffer_add_char(&below, '\n');
+	replay_add_saving(&below, replay);
 	add_replay_notes(&below, replay);
 	screen_add(out, below.data ? below.data : "", screen, 2);
 }
@@ -119,6 +169,12 @@ static void add_job_json(struct json_writer *json, const struct replay *replay,
 		json_decimal(json, tally->reserved_gib_hours, 6);
 		json_key(json, "wasted_gib_hours");
 		json_decimal(json, tally->wasted_gib_hours, 6);
+		json_key(json, "reserved_usd");
+		json_decimal(json,
+			     replay->usd_per_gib_hour > 0
+				     ? tally->reserved_gib_hours * replay->usd_per_gib_hour
+				     : (double)NAN,
+			     6);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -128,7 +184,6 @@ static void add_job_json(struct json_writer *json, const struct replay *replay,
 void replay_add_json(struct buffer *out, const struct replay *replay)
 {
 	struct json_writer json = JSON_WRITER(out);
-	CLEANUP_BUFFER struct buffer sentence = BUFFER(NOTE_MOST);
 
 	json_open(&json, '{');
 	json_key(&json, "policy");
@@ -142,9 +197,7 @@ void replay_add_json(struct buffer *out, const struct replay *replay)
 	add_job_json(&json, replay, &replay->all);
 	json_key(&json, "lines_left_out");
 	json_count(&json, (int64_t)(replay->ranks + replay->left_out.damaged + replay->left_out.newer));
-	add_replay_sentence(&sentence, replay);
-	json_key(&json, "sentence");
-	json_text(&json, sentence.data);
+	replay_saving_json(&json, replay);
 	json_close(&json, '}');
 	buffer_add_char(out, '\n');
 }

@@ -2,6 +2,7 @@
 import json
 import math
 import random
+import time
 
 import pytest
 
@@ -102,12 +103,61 @@ def test_the_sentence_compares_with_the_request_or_with_the_largest_and_a_fifth(
     assert backtest(run, path)["sentence"] == sentence
     text = run("recommend", "--backtest", "--history", path).out
     assert text.splitlines()[0].split() == ["JOB", "RULE", "RUNS", "GIB", "H", "RESERVED", "GIB", "H", "WASTED", "KILLED"]
-    assert text.splitlines()[-1] == sentence and "all jobs" not in text
+    saved = (400000 - sum(max_mib)) * HOURS / 1024
+    assert text.splitlines()[-2] == sentence and "all jobs" not in text
+    assert text.splitlines()[-1] == f"it would have saved {saved:.0f} GiB h"
     for one in lines:
         del one["memory_asked_mib"]
     assert backtest(run, write(path, lines))["sentence"] == (
         f"max would have reserved {100 * (1 - sum(max_mib) / 120000):.0f} % less memory than the largest peak and 20 %, "
         "with 0 of 100 runs killed")
+
+
+def test_hours_have_their_price(run, tmp_path):
+    path = write(tmp_path / "x.jsonl", [line(i, 1000, memory_asked_mib=4096.0) for i in range(3)])
+    answer = backtest(run, path, "--gib-price", "0.5")
+    found = rules(answer["all"])
+    assert found["as asked"]["reserved_usd"] == pytest.approx(2 * 4 * HOURS * 0.5)
+    saved = 2 * 4 * HOURS - found["max"]["reserved_gib_hours"]
+    assert answer["saved_gib_hours"] == pytest.approx(saved, abs=1e-5) and answer["saved_usd"] == pytest.approx(saved * 0.5, abs=1e-5)
+    text = run("recommend", "--backtest", "--gib-price", "0.5", path).out.splitlines()
+    assert text[0].split()[-3:] == ["USD", "RESERVED", "KILLED"] and text[2].split()[-2] == "2"
+    assert text[-1] == f"it would have saved {saved:.2f} GiB h, {saved * 0.5:.4g} USD"
+    unpriced = backtest(run, path)
+    assert unpriced["saved_usd"] is None and unpriced["all"]["rules"][0]["reserved_usd"] is None
+    assert "USD" not in run("recommend", "--backtest", path).out
+    # Advice may take more than was asked.
+    write(path, [line(i, 1000, memory_asked_mib=1010.0) for i in range(3)])
+    assert run("recommend", "--backtest", path).out.splitlines()[-1].startswith("it would have cost 0.")
+
+
+def test_history_tells_the_memory_that_advice_saves(run, tmp_path):
+    lines = [line(i, 1000, memory_asked_mib=4096.0) for i in range(6)] + [line(i + 6, 500, name="sort", memory_asked_mib=2048.0) for i in range(3)]
+    path = write(tmp_path / "x.jsonl", lines)
+    answer = json.loads(run("history", "--saved", "--gib-price", "0.5", "--json", path).out)
+    replayed = backtest(run, path, "--gib-price", "0.5")
+    assert answer["saved"] == {key: replayed[key] for key in ("sentence", "saved_gib_hours", "saved_usd")}
+    align = next(group for group in answer["groups"] if group["job"] == "align")
+    assert align["unused_memory_usd"] == pytest.approx(6 * (4096 - 1000) / 1024 * HOURS * 0.5)
+    text = run("history", "--saved", "--gib-price", "0.5", path).out
+    assert f"unused memory: {align['unused_memory_usd']:.4g} USD\n" in text
+    assert text.splitlines()[-2] == replayed["sentence"] and text.splitlines()[-1].endswith(f"{replayed['saved_usd']:.4g} USD")
+    only = json.loads(run("history", "--saved", "--json", "--job", "sort", path).out)
+    assert only["saved"]["sentence"] == backtest(run, path, "--job", "sort")["sentence"] and only["saved"]["saved_usd"] is None
+    since = time.strftime("%Y-%m-%d", time.localtime(1.7e9))
+    late = write(tmp_path / "late.jsonl", [line(i - 50, 9000) for i in range(2)] + lines)
+    assert json.loads(run("history", "--saved", "--json", "--since", since, late).out)["runs"] == 9
+    assert json.loads(run("history", "--saved", "--json", "--since", since, late).out)["saved"]["sentence"] == replayed["sentence"]
+    plain = run("history", "--json", path).out
+    assert "saved" not in json.loads(plain) and json.loads(plain)["groups"][0]["unused_memory_usd"] is None
+    assert "USD" not in run("history", path).out and "saved" not in run("history", path).out
+
+
+def test_a_history_that_cannot_be_replayed_is_still_printed(run, tmp_path):
+    result = run("history", "--saved", write(tmp_path / "x.jsonl", [line(0, 1000)]))
+    assert result.returncode == 1 and "align" in result.out and "a run needs an earlier one of its job" in result.err
+    result = run("recommend", "--gib-price", "1", "--job", "align", tmp_path / "x.jsonl")
+    assert result.returncode == 2 and "--gib-price is for --backtest" in result.err
 
 
 def test_runs_are_ordered_by_start_and_the_last_line_of_a_run_counts(run, tmp_path):

@@ -384,7 +384,7 @@ def test_earlier_runs_are_dots_by_the_size_of_their_input_and_the_line_is_the_ad
         assert json.loads(answer)["memory"] == advised > usual > 0, size
 
 
-def test_without_sizes_that_differ_there_is_no_plot(sized, run, tmp_path):
+def test_a_plot_needs_three_runs_whose_sizes_differ(sized, run, tmp_path):
     assert data_of(sized(job_name="other"))["runs"][0]["sizes"] is None, "no run of this job"
     same = [{**json.loads(line), "input_bytes": 400 << 20} for line in (tmp_path / "lines.jsonl").open()]
     (tmp_path / "same.jsonl").write_text("".join(json.dumps(one) + "\n" for one in same))
