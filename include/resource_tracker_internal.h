@@ -123,6 +123,16 @@ int rt_stats_of_table(const rt_table *table, const struct rt_stat_spec *specs, s
  */
 int rt_summary_for_screen(const rt_summary *summary, enum rt_size_unit unit, int fd, const char *colour,
 			  char **ret_text);
+/*
+ * A workflow from its steps: `paths` are folders of recordings, recordings and files of runs (src/workflow/steps.h). -ENODATA: there is
+ * none. The text for people has at most 40 lines on a screen of 80 columns; docs/WORKFLOWS.md describes the JSON. -EINVAL: another colour.
+ */
+typedef struct rt_workflow rt_workflow;
+int rt_workflow_read(const char *const *paths, size_t path_count, rt_workflow **ret_workflow,
+		     struct rt_problem *ret_problem);
+void rt_workflow_free(rt_workflow *workflow); /* NULL is allowed. */
+int rt_workflow_to_json(const rt_workflow *workflow, char **ret_text);
+int rt_workflow_for_screen(const rt_workflow *workflow, int fd, const char *colour, char **ret_text);
 /* For people, as rt_table_for_screen(): one row for each program. */
 int rt_summary_programs_for_screen(const rt_summary *summary, int fd, const char *colour, char **ret_text);
 /* For people, as rt_table_for_screen(): one row for each column, with units. */

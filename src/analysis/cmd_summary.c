@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/command.h"
 #include "analysis/words.h"
@@ -94,6 +95,43 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 	return result;
 }
 
+static void cleanup_workflow(rt_workflow **workflow)
+{
+	rt_workflow_free(*workflow);
+}
+
+/* A folder holds the steps of a workflow. */
+static bool is_workflow(const struct summary_words *options)
+{
+	bool is_one = options->workflow;
+	struct stat status;
+
+	for (size_t i = 0; i < options->line.files.count; i++)
+		is_one |= stat(options->line.files.texts[i], &status) == 0 && S_ISDIR(status.st_mode);
+	return is_one;
+}
+
+static int summarize_workflow(const struct subcommand *command, const struct summary_request *request,
+			      const struct text_list *files)
+{
+	__attribute__((cleanup(cleanup_workflow))) rt_workflow *workflow = NULL;
+	struct rt_problem problem = {"out of memory"};
+	CLEANUP_FREE char *text = NULL;
+	int result;
+
+	if (request->markdown || request->gpu_tracker)
+		return command_usage(command, "a workflow has a text and --json");
+	result = rt_workflow_read(files->texts, files->count, &workflow, &problem);
+	if (result == 0)
+		result = request->json ? rt_workflow_to_json(workflow, &text)
+				       : rt_workflow_for_screen(workflow, command_screen(request->output),
+								command_colour(), &text);
+	if (result < 0)
+		return command_fault(command, "%s", problem.text);
+	return request->json ? command_write(command, request->output, text, strlen(text))
+			     : command_write_fitted(command, request->output, text);
+}
+
 int run_summary(const struct subcommand *command, char **argv)
 {
 	CLEANUP_OPTIONS(summary) options = {.format = "text", .layout = "text"};
@@ -124,6 +162,8 @@ int run_summary(const struct subcommand *command, char **argv)
 		return command_usage(command, "name a recording");
 	if (request.markdown && (request.json || request.gpu_tracker))
 		return command_usage(command, "choose one form: Markdown, JSON or gpu_tracker's");
+	if (is_workflow(&options))
+		return summarize_workflow(command, &request, files);
 	count = files->count;
 	result = is_one_run(files->texts, count, &one, &problem);
 	for (size_t i = 0; result == 0 && i < (one ? 1 : count); i++)

@@ -1,0 +1,76 @@
+/*
+ * A workflow from its steps: which of them its length depended on, how many ran at once, and how much of the request stood idle.
+ *
+ * Recordings do not tell which step waited for which. The step before another is the one that ended last before it began, on any
+ * host: with data it is the last input that became ready, and without a free slot the step that left one. The critical path
+ * goes back from the last end, from each step to the one before it.
+ */
+#pragma once
+
+#include "base/screen.h"
+#include "workflow/steps.h"
+
+enum { FLOW_NONE = -1, FLOW_ESTIMATES_MOST = 4, FLOW_WORDS = 400 };
+
+/* The place of a step among the others, in the order of `steps`. */
+struct flow_place {
+	long before;     /* index of the step before it. FLOW_NONE: it waited for none */
+	double gap_secs; /* from the end of that step, or from the beginning of the workflow */
+	double slack_secs; /* so much later it could have ended without a later end of the workflow: at least this */
+	size_t lane; /* of its host, from 0: one after the other on one slot */
+	bool on_path;
+};
+
+struct flow_host {
+	const char *name;
+	size_t lanes;                   /* steps at once */
+	double cores, memory_mib;       /* available. NaN: unknown */
+	double cores_most, memory_most; /* in use at once: the sum of means, and of peaks */
+};
+
+/* Sums over the steps of one rule. Those of the request are of the steps that tell one (NaN: none does). */
+struct flow_rule {
+	const char *name;
+	size_t steps, failed, repeated, on_path;
+	double wall_secs, path_secs, cpu_secs, longest_secs, memory_peak_mib;
+	double cores_asked, memory_asked_mib; /* the most of a step */
+	double asked_core_secs, idle_core_secs, asked_gib_hours, idle_gib_hours;
+};
+
+/* How long the workflow would have taken, with the assumption. */
+struct flow_estimate {
+	char what[FLOW_WORDS], assumption[FLOW_WORDS];
+	double wall_secs;
+};
+
+struct rt_workflow {
+	struct steps steps;
+	struct flow_place *places;
+	size_t *path; /* indices, the first step first */
+	size_t path_count;
+	double path_secs; /* inside the steps of the path. The rest of wall_secs lies between them */
+	double began, ended, wall_secs, cpu_secs;
+	size_t failed, repeated, slots;
+	struct flow_host *hosts;
+	size_t host_count;
+	struct flow_rule *rules; /* those with most time on the path first, and then by time */
+	size_t rule_count;
+	struct flow_estimate estimates[FLOW_ESTIMATES_MOST];
+	size_t estimate_count;
+};
+
+/* Computes all that follows from the steps, of which there is one at least. Returns 0 or -ENOMEM. */
+int flow_compute(struct rt_workflow *flow);
+
+/* flow_estimate.c: fills in the estimates. Without memory there are fewer. */
+void flow_estimate(struct rt_workflow *flow);
+/* flow.c: the last step that ended before a moment, of those that began before step `index`. `by_end`: all steps in that order. */
+long flow_step_before(const struct steps *steps, const size_t *by_end, size_t index, double moment);
+/* Makes the list of all steps in the order of their ends. NULL without memory. */
+size_t *flow_by_end(const struct steps *steps);
+
+/* "align (sample=3)", or the rule alone. */
+void flow_add_step_name(struct buffer *out, const struct flow_step *step);
+void flow_add_text(struct buffer *out, const struct rt_workflow *flow, const struct screen *screen);
+/* One object, which docs/WORKFLOWS.md describes. */
+void flow_add_json(struct buffer *out, const struct rt_workflow *flow);

@@ -1,0 +1,313 @@
+/* Reads the steps of a workflow. See steps.h. */
+#include "workflow/steps.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/ends_with.h"
+#include "base/read_file.h"
+#include "base/scan.h"
+#include "history/run_line.h"
+#include "record/run_lines.h"
+#include "summary/summary.h"
+
+enum { STEP_LINE_BYTES = 1 << 20, RUNS_BYTES = 256 << 20, STEPS_FIRST = 64 };
+
+void steps_done(struct steps *steps)
+{
+	for (size_t i = 0; i < steps->count; i++) {
+		json_decref(steps->list[i].line);
+		free(steps->list[i].path);
+	}
+	for (size_t i = 0; i < steps->damaged_count; i++) {
+		free(steps->damaged[i].path);
+		free(steps->damaged[i].why);
+	}
+	free(steps->list);
+	free(steps->damaged);
+	*steps = (struct steps){0};
+}
+
+bool flow_step_is_good(const struct flow_step *step)
+{
+	return strcmp(step->outcome, "ok") == 0;
+}
+
+/* Makes room for one more element of a list that doubles. */
+static bool has_room(void **list, size_t *room, size_t count, size_t size)
+{
+	size_t more = *room ? *room * 2 : STEPS_FIRST;
+	void *grown = count < *room ? *list : reallocarray(*list, more, size);
+
+	if (!grown)
+		return false;
+	if (count >= *room)
+		*room = more;
+	*list = grown;
+	return true;
+}
+
+static int add_damaged(struct steps *steps, const char *path, const char *why)
+{
+	struct damaged_step damaged = {strdup(path), strdup(why)};
+
+	if (!damaged.path || !damaged.why ||
+	    !has_room((void **)&steps->damaged, &steps->damaged_room, steps->damaged_count,
+		      sizeof(damaged))) {
+		free(damaged.path);
+		free(damaged.why);
+		return -ENOMEM;
+	}
+	steps->damaged[steps->damaged_count++] = damaged;
+	return 0;
+}
+
+static const char *text_of_line(const json_t *line, const char *key)
+{
+	const char *text = json_string_value(json_object_get(line, key));
+
+	return text ? text : "";
+}
+
+/* The numbers of a step, by their keys in the line. */
+static void read_numbers(struct flow_step *step)
+{
+	static const struct {
+		const char *key;
+		size_t place;
+	} NUMBERS[] = {
+#define NUMBER(key, field) {#key, offsetof(struct flow_step, field)}
+		NUMBER(started, started),
+		NUMBER(ended, ended),
+		NUMBER(wall_secs, wall_secs),
+		NUMBER(cpu_secs, cpu_secs),
+		NUMBER(cores_mean, cores_mean),
+		NUMBER(cores_max, cores_max),
+		NUMBER(cores_asked, cores_asked),
+		NUMBER(cores_limit, cores_limit),
+		NUMBER(memory_peak_mib, memory_peak_mib),
+		NUMBER(memory_asked_mib, memory_asked_mib),
+		NUMBER(memory_limit_mib, memory_limit_mib),
+#undef NUMBER
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++) {
+		const json_t *value = json_object_get(step->line, NUMBERS[i].key);
+
+		*(double *)((char *)step + NUMBERS[i].place) =
+			json_is_number(value) ? json_number_value(value) : (double)NAN;
+	}
+	/* The last sample is not the end: the job's length by its own clock is. */
+	if (!isnan(step->wall_secs))
+		step->ended = step->started + step->wall_secs;
+	else
+		step->wall_secs = step->ended - step->started;
+}
+
+/* A rule with its wildcards. Where only the task is known, as with a target of make, it is the name: the shell of all is none. */
+static void name_step(struct flow_step *step)
+{
+	const char *job = text_of_line(step->line, "job_name"), *task = text_of_line(step->line, "task");
+
+	step->rule = *job ? job : *task ? task : text_of_line(step->line, "name");
+	step->task = *job ? task : "";
+}
+
+/* Takes the line of a run. `path` of its recording, or NULL for what the line tells. */
+static int add_line_of_step(struct steps *steps, const char *path, const char *bytes, size_t length)
+{
+	struct flow_step step = {.line = json_loadb(bytes, length, 0, NULL)};
+	const char *recording;
+
+	if (!json_is_object(step.line) || !json_object_get(step.line, "outcome")) {
+		json_decref(step.line);
+		return -EBADMSG;
+	}
+	name_step(&step);
+	step.outcome = text_of_line(step.line, "outcome");
+	step.host = text_of_line(step.line, "host");
+	recording = path ? path : text_of_line(step.line, "recording");
+	read_numbers(&step);
+	if (isnan(step.started) || !(step.wall_secs >= 0)) {
+		json_decref(step.line);
+		return -ENODATA;
+	}
+	step.path = *recording ? strdup(recording) : NULL;
+	if ((*recording && !step.path) ||
+	    !has_room((void **)&steps->list, &steps->room, steps->count, sizeof(step))) {
+		json_decref(step.line);
+		free(step.path);
+		return -ENOMEM;
+	}
+	steps->list[steps->count++] = step;
+	return 0;
+}
+
+static int add_file_of_runs(struct steps *steps, const char *path)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(RUNS_BYTES);
+	struct scan left, line;
+	int result = read_whole_file(path, &text);
+
+	if (result < 0)
+		return add_damaged(steps, path, strerror(-result));
+	left = scan_bytes(text.data, text.length);
+	while (result != -ENOMEM && scan_line(&left, &line)) {
+		result = add_line_of_step(steps, NULL, line.at, (size_t)(line.end - line.at));
+		if (result == -EBADMSG || result == -ENODATA)
+			result = add_damaged(steps, path, "a line of it is not the line of a run");
+	}
+	return result;
+}
+
+static int add_step_file(struct steps *steps, const char *path)
+{
+	CLEANUP_BUFFER struct buffer line = BUFFER(STEP_LINE_BYTES);
+	struct rt_problem problem = {"out of memory"};
+	int result;
+
+	if (is_file_of_runs(path))
+		return add_file_of_runs(steps, path);
+	result = run_line_add_file(&line, path, &problem);
+	if (result == 0)
+		result = add_line_of_step(steps, path, line.data, line.length);
+	if (result == -ENODATA || result == -EBADMSG)
+		return add_damaged(steps, path, *problem.text ? problem.text : "it has no time");
+	return result < 0 && result != -ENOMEM ? add_damaged(steps, path, problem.text) : result;
+}
+
+static int by_file_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* As a recorder names them. Recordings that were renamed by a later one (run.jsonl.1) count as well. */
+static bool is_named_as_recording(const char *name)
+{
+	return *name != '.' && (strstr(name, ".jsonl") || strstr(name, ".csv")) && !ends_with(name, ".marks");
+}
+
+static int add_step_folder(struct steps *steps, const char *path)
+{
+	char *const tops[] = {(char *)(uintptr_t)path, NULL};
+	FTS *tree = fts_open(tops, FTS_PHYSICAL | FTS_NOCHDIR, by_file_name);
+	FTSENT *entry;
+	int result = tree ? 0 : -errno;
+
+	while (tree && result == 0 && (entry = fts_read(tree))) {
+		bool is_hidden = entry->fts_level > 0 && *entry->fts_name == '.' &&
+				 strcmp(entry->fts_name, ".resource-tracker") != 0;
+
+		if (entry->fts_info == FTS_D && is_hidden)
+			(void)fts_set(tree, entry, FTS_SKIP);
+		else if (entry->fts_info == FTS_F && is_named_as_recording(entry->fts_name))
+			result = add_step_file(steps, entry->fts_path);
+		else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+			result = add_damaged(steps, entry->fts_path, strerror(entry->fts_errno));
+	}
+	if (tree)
+		fts_close(tree);
+	return result;
+}
+
+static int by_step_start(const void *left, const void *right)
+{
+	const struct flow_step *a = left, *b = right;
+	int order = (a->started > b->started) - (a->started < b->started);
+
+	order = order ? order : strcmp(a->rule, b->rule);
+	return order ? order : strcmp(a->task, b->task);
+}
+
+static int by_step_name(const void *left, const void *right)
+{
+	const struct flow_step *a = *(struct flow_step *const *)left, *b = *(struct flow_step *const *)right;
+	int order = strcmp(a->rule, b->rule);
+
+	order = order ? order : strcmp(a->task, b->task);
+	return order ? order : (a > b) - (a < b);
+}
+
+/*
+ * Counts the attempts: the steps of one rule and task, of which only the last may have ended well. Where a good one is followed by
+ * another, the name does not tell the steps apart, as with the commands of make.
+ */
+static int count_attempts(struct steps *steps)
+{
+	CLEANUP_FREE struct flow_step **order = calloc(steps->count + 1, sizeof(struct flow_step *));
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < steps->count; i++)
+		order[i] = &steps->list[i];
+	qsort(order, steps->count, sizeof(struct flow_step *), by_step_name);
+	for (size_t i = 0; i < steps->count; i++) {
+		bool follows = i && strcmp(order[i - 1]->rule, order[i]->rule) == 0 &&
+			       strcmp(order[i - 1]->task, order[i]->task) == 0 &&
+			       !flow_step_is_good(order[i - 1]) && order[i - 1]->ended <= order[i]->started;
+
+		order[i]->attempt = follows ? order[i - 1]->attempt + 1 : 1;
+		order[i]->is_last = true;
+		if (follows)
+			order[i - 1]->is_last = false;
+	}
+	return 0;
+}
+
+int steps_read(struct steps *steps, const char *const *paths, size_t count, struct rt_problem *ret_problem)
+{
+	struct stat status;
+	int result = 0;
+
+	*steps = (struct steps){0};
+	for (size_t i = 0; i < count && result == 0; i++)
+		result = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode)
+				 ? add_step_folder(steps, paths[i])
+				 : add_step_file(steps, paths[i]);
+	if (result == 0 && steps->count) {
+		qsort(steps->list, steps->count, sizeof(*steps->list), by_step_start);
+		result = count_attempts(steps);
+	}
+	if (result < 0)
+		return problem_set(ret_problem, result, "%s", strerror(-result));
+	if (!steps->count && !steps->damaged_count)
+		return problem_set(ret_problem, -ENODATA, "%s: there is no recording in it",
+				   count ? paths[0] : "");
+	if (!steps->count)
+		return problem_set(ret_problem, -ENODATA, "no step could be read, and %zu could not: %s",
+				   steps->damaged_count, steps->damaged[0].why);
+	return 0;
+}
+
+static void close_facts(struct run_facts **facts)
+{
+	if (*facts)
+		run_facts_done(*facts);
+	free(*facts);
+}
+
+int flow_step_read_course(const struct flow_step *step, double *ret_cores, double *ret_memory_mib,
+			  size_t columns, struct rt_problem *ret_problem)
+{
+	__attribute__((cleanup(close_facts))) struct run_facts *facts = calloc(1, sizeof(*facts));
+	const struct facts_options options = {0};
+	const char *path = step->path;
+	int result;
+
+	if (!facts)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	if (!path)
+		return problem_set(ret_problem, -ENOENT, "%s: only the line of this step is there",
+				   step->rule);
+	result = run_facts_read(facts, &path, 1, &options, ret_problem);
+	if (result < 0)
+		return result;
+	time_bins_columns(&facts->cores_history, step->wall_secs, false, ret_cores, columns);
+	time_bins_columns(&facts->memory_history, step->wall_secs, true, ret_memory_mib, columns);
+	return 0;
+}

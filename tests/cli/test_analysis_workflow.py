@@ -1,0 +1,102 @@
+"""A workflow from its steps: summary of a folder, and of a file of runs."""
+import json
+import time
+
+import pytest
+
+from conftest import json_lines
+from recordings import NO_LIMITS, RUN_LINE, lines, steady
+
+BEGAN = 1_700_000_000.0
+
+
+def step(name, start, secs, *, task="", **more):
+    """The line of a step that ran on one of two cores and asked for four."""
+    return {**RUN_LINE, "id": f"{name}-{task}-{start}", "name": name, "job_name": name, "task": task or None, "started": BEGAN + start,
+            "ended": BEGAN + start + secs, "wall_secs": secs, "cpu_secs": secs, "cores_mean": 1.0, "cores_max": 1.0, **more}
+
+
+FAILED = {"outcome": "failed", "exit_code": 3, "end": "exit status 3"}
+GRAPH = [step("load", 0, 10), step("align", 10.1, 20, task="s=1", **FAILED), step("align", 10.1, 12, task="s=2"),
+         step("align", 30.2, 22, task="s=1"), step("merge", 52.3, 5)]
+
+
+def write_runs(path, steps):
+    path.write_text(lines(steps))
+    return path
+
+
+def workflow_of(run, *paths):
+    done = run("summary", "--json", "--workflow", *paths)
+    assert done.returncode == 0, done.err
+    return json.loads(done.out)
+
+
+def name_of(one):
+    return one["rule"] + (f" ({one['task']})" if one["task"] else "")
+
+
+def path_of(found):
+    return [name_of(found["steps"][index]) for index in found["path"]]
+
+
+def test_the_path_goes_through_the_failed_attempt_and_its_repeat(run, tmp_path):
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", GRAPH))
+    assert path_of(found) == ["load", "align (s=1)", "align (s=1)", "merge"]
+    assert (found["wall_secs"], found["path_secs"], found["failed"], found["repeated"], found["slots"]) == (57.3, 57.0, 1, 1, 2)
+    by_rule = {rule["rule"]: rule for rule in found["rules"]}
+    assert (by_rule["align"]["steps"], by_rule["align"]["failed"], by_rule["align"]["repeated"]) == (3, 1, 1)
+    assert (by_rule["align"]["asked_core_secs"], by_rule["align"]["idle_core_secs"]) == (216.0, 162.0)
+    other = next(one for one in found["steps"] if one["task"] == "s=2")
+    assert other["slack_secs"] == pytest.approx(30.2 - 22.1) and not other["on_path"]
+    assert [(one["attempt"], one["is_last_attempt"]) for one in found["steps"] if one["task"] == "s=1"] == [(1, False), (2, True)]
+
+
+def test_equal_commands_that_ended_well_count_once_each(run, tmp_path):
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", [step("cc", 0, 1), step("cc", 1.1, 1), step("cc", 1.1, 1, **FAILED), step("cc", 1.2, 1)]))
+    assert found["repeated"] == 0
+
+
+def test_the_text_has_forty_lines_at_most_and_names_failed_and_damaged_steps(run, tmp_path):
+    folder = tmp_path / "work" / ".resource-tracker"
+    folder.mkdir(parents=True)
+    for i in range(60):
+        with_end = {"exit_code": 3} if i % 10 == 0 else None
+        steady(folder / f"step{i}.jsonl", start=dict(NO_LIMITS, task_name=f"target-with-a-long-name-{i}.o"), end=with_end)
+    for i in range(9):
+        (folder / f"torn{i}.jsonl").write_text('{"timestamp": 1700')
+    done = run("summary", tmp_path / "work")
+    assert (done.returncode, done.err) == (0, "")
+    assert len(done.out.splitlines()) <= 40, done.out
+    assert "60 steps in" in done.out and "6 failed" in done.out and "and 7 more damaged recordings" in done.out
+    assert "torn0.jsonl" in done.out and "Failed: " in done.out
+    found = json.loads(run("summary", "--json", tmp_path / "work").out)
+    assert (len(found["steps"]), len(found["damaged"])) == (60, 9) and all("torn" in one for one in found["damaged"])
+
+
+def test_a_recording_and_its_line_are_the_same_step(run, tmp_path):
+    path = steady(tmp_path / "one.jsonl", cores=1.5, memory=200.0, start=dict(NO_LIMITS, task_name="all"))
+    line = run("runs", "add", path).out
+    (tmp_path / "runs.jsonl").write_text(line)
+    of_line, of_file = workflow_of(run, tmp_path / "runs.jsonl"), workflow_of(run, path)
+    assert of_line["steps"] == of_file["steps"]
+    assert (of_file["steps"][0]["rule"], of_file["steps"][0]["wall_secs"], of_file["steps"][0]["cpu_secs"]) == ("demo", 8.0, 12.0)
+
+
+def test_a_folder_without_a_readable_step_says_so(run, tmp_path):
+    done = run("summary", tmp_path)
+    assert done.returncode == 1 and "there is no recording in it" in done.err
+    (tmp_path / "torn.jsonl").write_text('{"timestamp": 1700')
+    done = run("summary", tmp_path)
+    assert done.returncode == 1 and "no step could be read, and 1 could not" in done.err and "torn.jsonl" in done.err
+    done = run("summary", "--markdown", tmp_path)
+    assert done.returncode == 2 and "a workflow has a text and --json" in done.err
+
+
+def test_five_thousand_steps_are_all_there(run, tmp_path):
+    runs = write_runs(tmp_path / "runs.jsonl", [step("rule", i // 8 * 1.01, 1, task=f"i={i}") for i in range(5000)])
+    began = time.process_time()
+    found = workflow_of(run, runs)
+    assert (len(found["steps"]), len(found["path"]), found["slots"]) == (5000, 625, 8)
+    assert time.process_time() - began < 10 and len(json_lines(runs)) == 5000
+    assert len(run("summary", "--workflow", runs).out.splitlines()) <= 40
