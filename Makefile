@@ -40,6 +40,7 @@ bench:
 	@tools/setup bench
 	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@bench/run $(BUILD)
+	@bench/counts $(BUILD)
 	@bench/harm $(BUILD)
 	@bench/network $(BUILD)
 	@bench/peers $(BUILD)

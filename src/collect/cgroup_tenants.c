@@ -74,6 +74,7 @@ struct crowd {
 /* Lists all processes in the cgroup, except members and the tracker. */
 static int list_crowd(const struct process_tree *tree, int folder, struct crowd *ret_crowd)
 {
+	const pid_t own = getpid();
 	struct scan pids;
 	pid_t pid;
 	int error = read_cgroup_procs(tree->root, folder, &pids);
@@ -84,7 +85,7 @@ static int list_crowd(const struct process_tree *tree, int folder, struct crowd 
 			ret_crowd->members = true;
 		else if (pid <= 0 || ret_crowd->count == STRANGERS_MOST)
 			ret_crowd->unknown = true;
-		else if (pid != getpid())
+		else if (pid != own)
 			ret_crowd->pids[ret_crowd->count++] = pid;
 	}
 	return error;

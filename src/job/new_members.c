@@ -165,11 +165,13 @@ static bool has_one_thread(const struct process_tree *tree, pid_t pid)
 
 static void discover_orphans(struct process_tree *tree)
 {
-	if (has_one_thread(tree, getpid())) {
+	const pid_t own = getpid();
+
+	if (has_one_thread(tree, own)) {
 		char path[sizeof tree->discovery.own_children_path] = "";
 		ssize_t length;
 
-		snprintf(path, sizeof path, "proc/%d/task/%d/children", (int)getpid(), (int)getpid());
+		snprintf(path, sizeof path, "proc/%d/task/%d/children", (int)own, (int)own);
 		/* A program with a tracker may have forked. */
 		if (strcmp(path, tree->discovery.own_children_path) != 0)
 			kept_file_close(&tree->discovery.own_children_file);
@@ -181,7 +183,7 @@ static void discover_orphans(struct process_tree *tree)
 		return;
 	}
 	/* Any of our threads may have forked, and the kernel may give orphans to any of them. */
-	discover_children_of_threads(tree, getpid());
+	discover_children_of_threads(tree, own);
 }
 
 /* ---- numbers of new processes ------------------------------------------------------------------------------ */

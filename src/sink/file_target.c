@@ -59,6 +59,7 @@ struct target {
 	bool is_late;      /* the process that keeps the file goes on after our end */
 	bool told_of_loss; /* a warning said that the file is gone and none could be opened */
 	int last_error;
+	bool may_have_raised; /* a signal, by a write since they are held */
 	uint64_t dropped_records;
 	struct target_opening opening;
 	struct beside *beside; /* keeps the file; the stream leads to it */
@@ -144,6 +145,8 @@ static ssize_t put_target_bytes(struct target *target, const char *bytes, size_t
 		n = nowait_stream_write(&target->stream, bytes, length);
 		n = n == 0 && length ? -EAGAIN : n;
 	}
+	/* The kernel writes what fits first: a file that took all of it raised nothing. */
+	target->may_have_raised |= !is_file(target) || n != (ssize_t)length;
 	if (n < 0)
 		note_target_failure(target, (int)n);
 	else
@@ -305,11 +308,12 @@ int target_write(struct target *target, const char *bytes, size_t length)
 		return target_error(target);
 	}
 	held = hold_signals();
+	target->may_have_raised = false;
 	if (!target->gone && write_pending_record(target))
 		outcome = write_target_record(target, bytes, length);
 	if (outcome == NOT_WRITTEN)
 		drop_records(target, target->gone ? 1 : record_ring_add(&target->ring, bytes, length));
-	release_signals(&held);
+	release_signals(&held, target->may_have_raised);
 	return target_error(target);
 }
 
@@ -323,7 +327,7 @@ int target_write_head(struct target *target, const char *bytes, size_t length)
 	/* A header that is still unwritten comes before all records, too. */
 	if (!target->gone && write_target_record(target, bytes, length) == NOT_WRITTEN && !target->gone)
 		remember_unfinished(target, bytes, length, 0);
-	release_signals(&held);
+	release_signals(&held, true);
 	return target_error(target);
 }
 
@@ -353,7 +357,7 @@ int target_flush(struct target *target, int64_t deadline_ns)
 		if (left_ns > PAUSE.tv_nsec)
 			nanosleep(&PAUSE, NULL);
 	}
-	release_signals(&held);
+	release_signals(&held, true);
 	return target_error(target);
 }
 

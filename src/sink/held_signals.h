@@ -6,6 +6,7 @@
 #pragma once
 
 #include <signal.h>
+#include <stdbool.h>
 
 struct held_signals {
 	sigset_t previous;  /* the thread's mask */
@@ -14,5 +15,5 @@ struct held_signals {
 
 struct held_signals hold_signals(void);
 
-/* Discards the signals that our writes raised and restores the mask. Keeps errno. */
-void release_signals(const struct held_signals *held);
+/* Discards the signals that our writes raised, if they may have, and restores the mask. Keeps errno. */
+void release_signals(const struct held_signals *held, bool may_have_raised);

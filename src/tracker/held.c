@@ -7,7 +7,8 @@
 
 bool tracker_lock(struct rt_tracker *tracker)
 {
-	if (tracker->owner != getpid())
+	/* The command forks for its helpers and the job, which never call the tracker. */
+	if (!tracker->config->own_process && tracker->owner != getpid())
 		return false;
 	if (pthread_mutex_trylock(&tracker->lock)) {
 		tracker->callers++;
