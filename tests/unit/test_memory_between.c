@@ -205,6 +205,34 @@ static void test_a_mark_that_wait4_gives_to_its_process_counts_beside_the_others
 	assert_int_equal(most_mib(120), 120 + 104);
 }
 
+/* A busy recorder finds it dead before it reaps it, in a tick in which a smaller process has come and gone as well. */
+static void test_a_process_that_a_tick_finds_dead_is_not_beside_itself(void **unused)
+{
+	struct member *daemon = add(104, 104);
+
+	(void)unused;
+	add(10, 10);
+	tick(114);
+	daemon->is_zombie = true;
+	tree.cpu.unseen_faults = 12 * MIB_PAGES;
+	tick(10);
+	memory_between_reaped(&tree, daemon, 110 * MIB_KIB);
+	memory_member_left(&tree, daemon);
+	assert_int_equal(most_mib(110), 110 + 12);
+	/* Another member that has gone before the tick may have grown beside it. */
+	begin(NULL);
+	daemon = add(104, 104);
+	add(50, 50);
+	tick(154);
+	memory_member_left(&tree, &members[1]);
+	tree.count = 1;
+	daemon->is_zombie = true;
+	tree.cpu.unseen_faults = 12 * MIB_PAGES;
+	tick(-1);
+	memory_between_reaped(&tree, daemon, 110 * MIB_KIB);
+	assert_int_equal(most_mib(110), 110 + 62);
+}
+
 static void test_a_reaped_mark_counts_beside_a_process_that_came_and_went(void **unused)
 {
 	struct member *parent = add(100, 100);
@@ -388,6 +416,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup(test_an_unseen_mark_counts_beside_the_members_that_stayed, begin),
 		cmocka_unit_test_setup(test_a_mark_that_wait4_gives_to_its_process_counts_beside_the_others,
 				       begin),
+		cmocka_unit_test_setup(test_a_process_that_a_tick_finds_dead_is_not_beside_itself, begin),
 		cmocka_unit_test_setup(test_a_reaped_mark_counts_beside_a_process_that_came_and_went, begin),
 		cmocka_unit_test_setup(
 			test_an_unseen_process_that_is_smaller_than_its_parent_counts_by_its_faults, begin),

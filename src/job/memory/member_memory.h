@@ -101,6 +101,7 @@ struct memory_between {
 	pid_t largest_pid; /* its mark is worth reading: the tree holds more than its resident set, 0 for none */
 	/* The largest pair: a process that exited, by its page faults, and what the rest held. */
 	int64_t exit_kib, beside_exit_kib;
+	int64_t passed_kib; /* the most of such a process that had left the table: it was another than those that are in it */
 	/* Members that were removed since the last tick, as they were then. */
 	int64_t gone_pages, gone_most_pages;
 	int64_t gone_faults, gone_mark_kib;

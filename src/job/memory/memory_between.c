@@ -79,8 +79,8 @@ void memory_between_reaped(struct process_tree *tree, const struct member *membe
 	between->seen_kib = kib;
 	kib = once_kib(between, member, kib);
 	/* Beside it there was what the ticks saw, or a process that came and went between two of them. */
-	between->most_kib = max_i64(
-		between->most_kib, kib + max_i64(member->memory.beside_kib, min_i64(between->exit_kib, kib)));
+	between->most_kib = max_i64(between->most_kib, kib + max_i64(member->memory.beside_kib,
+								     min_i64(between->passed_kib, kib)));
 }
 
 /* A process that has ended has no memory any more, and may have had its peak since the last tick. */
@@ -203,13 +203,15 @@ static int64_t stayed_kib(const struct process_tree *tree, int64_t now_kib)
 	return max_i64(0, now_kib - memory_pages_to_kib(tree, new_pages));
 }
 
-static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults)
+/* `left_kib`: the largest member that is in the table no more. One that has ended, but was not reaped yet, is in it. */
+static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults, int64_t left_kib)
 {
 	struct memory_between *between = &tree->memory.between;
 	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_most_pages);
-	int64_t exit_kib = gone_kib + grown_kib(tree, faults);
+	int64_t rest_kib = grown_kib(tree, faults), exit_kib = gone_kib + rest_kib;
 	int64_t beside_kib = max_i64(between->before_kib - gone_kib, stayed_kib(tree, now_kib));
 
+	between->passed_kib = max_i64(between->passed_kib, left_kib + rest_kib);
 	/* No larger process was seen so far. How large the largest one was is known at the end only. */
 	between->most_kib = max_i64(between->most_kib, beside_kib + min_i64(exit_kib, between->seen_kib));
 	if (exit_kib + beside_kib <= between->exit_kib + between->beside_exit_kib)
@@ -222,7 +224,7 @@ static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults)
  * An unseen mark belongs to a member that has gone, after its last reading, or to a process that was never seen. The
  * latter has page faults that no member explains, and all members that stayed were beside it.
  */
-static void add_exits(struct process_tree *tree, int64_t now_kib)
+static void add_exits(struct process_tree *tree, int64_t now_kib, int64_t left_kib)
 {
 	struct memory_between *between = &tree->memory.between;
 	int64_t before_kib = between->before_kib, beside_kib = 0;
@@ -231,7 +233,7 @@ static void add_exits(struct process_tree *tree, int64_t now_kib)
 	if (between->gone_pages)
 		beside_kib = before_kib - memory_pages_to_kib(tree, between->gone_most_pages);
 	if (faults >= FAULTS_LEAST) {
-		add_exit(tree, now_kib, faults);
+		add_exit(tree, now_kib, faults, left_kib);
 		beside_kib = max_i64(beside_kib, before_kib - memory_pages_to_kib(tree, between->gone_pages));
 		beside_kib = max_i64(beside_kib, stayed_kib(tree, now_kib));
 	}
@@ -289,9 +291,11 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 
 void memory_between_follow(struct process_tree *tree, int64_t now_kib, int64_t once_kib)
 {
+	int64_t left_kib = memory_pages_to_kib(tree, tree->memory.between.gone_most_pages);
+
 	note_ended(tree);
 	note_over(tree, once_kib);
-	add_exits(tree, now_kib);
+	add_exits(tree, now_kib, left_kib);
 	add_marks(tree, now_kib);
 	keep_for_next(tree, now_kib);
 }
