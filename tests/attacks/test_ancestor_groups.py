@@ -8,6 +8,7 @@ import pytest
 
 import exact
 from conftest import clean_environment, json_lines
+from namespaces import needs_private_mounts
 
 CPU = pathlib.Path("/sys/fs/cgroup/cpu")
 MEMORY = pathlib.Path("/sys/fs/cgroup/memory")
@@ -77,6 +78,7 @@ def test_group_that_was_removed_is_not_replaced_by_its_parent(record):
 ENTER = f"umount -R {MEMORY.parent} && mount -t tmpfs groups {MEMORY.parent} && mkdir {MEMORY} && mount -t cgroup -o memory groups {MEMORY}"
 
 
+@needs_private_mounts
 @pytest.mark.parametrize("target, limit", [
     ("sleep 30", 700),
     (f"unshare -m -C sh -c '{ENTER} && exec sleep 30'", 700),

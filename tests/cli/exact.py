@@ -151,6 +151,11 @@ def check_schedule(binary, workload, folder, seed, count, cgroup, **options):
     return samples
 
 
+def is_in_memory(path):
+    """Whether a path is in a file system without a disk, as /tmp is on many machines: the kernel counts no written bytes there."""
+    return subprocess.run(["stat", "-f", "-c", "%T", path], capture_output=True, text=True, check=True).stdout.strip() in ("tmpfs", "ramfs")
+
+
 def is_root():
     return os.geteuid() == 0
 

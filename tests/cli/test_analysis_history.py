@@ -21,6 +21,7 @@ import pytest
 
 import exact
 from conftest import clean_environment, end_process, json_lines, wait_until
+from namespaces import needs_private_mounts
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
@@ -386,7 +387,7 @@ def test_a_folder_of_another_user_is_not_used(terminal):
     assert list(terminal.state.iterdir()) == []
 
 
-@needs_root
+@needs_private_mounts
 def test_a_full_disk_and_a_read_only_one_stop_no_job(terminal):
     terminal.state.mkdir()
     mount = ["unshare", "-m", "sh", "-c"]

@@ -178,6 +178,8 @@ def test_the_time_of_daemons_that_others_wait_for(spawn, tmp_path, helpers):
         job.stdin.close()
         assert tracker.wait() == 0
     samples = helpers.json_lines(record)
+    if samples[-1]["cpu"]["process_exited_count"] is None:
+        pytest.skip("the kernel delivers no events here")
     told = exact.told_secs(samples)
     assert sum(used) - 0.02 <= told <= sum(used) + 0.1, used
     assert abs(sum(program["cpu_secs"] for program in samples[-1]["run_end"]["programs"]) - told) < 0.002

@@ -28,7 +28,7 @@ def test_totals_alone_are_sums_of_the_machine_and_not_0(record, tmp_path):
     known = [one["totals"]["disk_write_bytes"] for one in samples if one["totals"]["disk_write_bytes"] is not None]
     whole = record("-i", 0.2, "--", sys.executable, "-c", WRITE_32_MIB + "; import time; time.sleep(0.3)")
     all_of_it = [one["totals"]["disk_write_bytes"] for one in whole if one["totals"]["disk_write_bytes"] is not None]
-    if not sum(all_of_it):
+    if sum(all_of_it) < 1 << 25:
         pytest.skip("this file system is on no disk that is counted")
     assert sum(known) >= 1 << 25, samples
 
