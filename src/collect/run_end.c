@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/runs_once.h"
 #include "base/signal_names.h"
+#include "collect/first_failure.h"
 #include "job/cpu/job_cpu.h"
 #include "job/memory/memory_between.h"
 #include "metric/typed_rows.h"
@@ -499,4 +500,5 @@ RUNS_ONCE void run_end_fill(struct run_end_state *state, struct collect_context 
 	if (context->tree)
 		fill_tree(context, frame, row);
 	fill_signals(context, frame, row);
+	first_failure_fill(context, frame, row, ended_ns, oom.only_tree ? oom.in_cgroup : -1);
 }

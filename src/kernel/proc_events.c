@@ -87,6 +87,7 @@ static bool parse_event(const struct scan *body, struct proc_event *ret_event)
 		parent = netlink_u32(&data, 20);
 		if (!take_pids(&data, 0, 4, &event))
 			return false;
+		event.wait_status = (int)netlink_u32(&data, 8);
 		break;
 	default:
 		return false;
@@ -128,17 +129,20 @@ enum {
 
 /*
  * Keeps the answer, execs, and forks, exits and new names of whole processes. Without the filter, each thread of the machine would wake
- * the listener. Loads convert from network byte order, so the constants are converted as well.
+ * the listener. The exit of a thread comes with a status other than 0 only: a process whose first thread has ended tells its status with
+ * the last one. Loads convert from network byte order, so the constants are converted as well.
  */
 static int filter_threads(int fd)
 {
 	enum { START = NETLINK_HEADER_BYTES + MESSAGE_BYTES, AT = START + EVENT_BYTES };
 	const struct filter_step program[] = {
 		{LOAD_WORD, 0, 0, START},
-		{JUMP_IF_EQUAL, 12, 0, 0},
-		{JUMP_IF_EQUAL, 11, 0, htonl(WHAT_EXEC)},
-		{JUMP_IF_EQUAL, 1, 0, htonl(WHAT_NAME)},
-		{JUMP_IF_EQUAL, 0, 4, htonl(WHAT_EXIT)},
+		{JUMP_IF_EQUAL, 14, 0, 0},
+		{JUMP_IF_EQUAL, 13, 0, htonl(WHAT_EXEC)},
+		{JUMP_IF_EQUAL, 3, 0, htonl(WHAT_NAME)},
+		{JUMP_IF_EQUAL, 0, 6, htonl(WHAT_EXIT)},
+		{LOAD_WORD, 0, 0, AT + 8},
+		{JUMP_IF_EQUAL, 0, 9, 0},
 		{LOAD_WORD, 0, 0, AT},
 		{COPY_TO_X, 0, 0, 0},
 		{LOAD_WORD, 0, 0, AT + 4},

@@ -26,6 +26,7 @@ struct proc_event {
 	int64_t monotonic_ns; /* when the kernel made it */
 	pid_t pid;            /* of the process; that of a fork's child. 0: ACK */
 	pid_t parent_pid;     /* of FORKED, and of EXITED since Linux 4.18, else 0 */
+	int wait_status;      /* of EXITED, as wait4() tells it */
 	bool is_thread;       /* a thread that is not the first of its process */
 	uint32_t request;     /* of an ACK: the number of the request */
 	uint32_t error;       /* of an ACK: 0, or why the request was refused */
@@ -41,7 +42,7 @@ bool proc_events_next(struct scan *messages, struct proc_event *ret_event);
  */
 RUNS_ONCE int proc_events_open(int buffer_bytes);
 
-/* Leaves out all other events, and those of threads, at a cost of 0.1 ms. Until then they come as well. Returns 0 or a negative errno. */
+/* Leaves out all other events, and those of threads but failed exits, at a cost of 0.1 ms. Until then they come as well. Returns 0 or a negative errno. */
 int proc_events_choose(int fd);
 
 /* Lets the kernel send `signo` to this process at each event. 0: no more. Returns 0 or a negative errno. */

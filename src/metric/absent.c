@@ -33,6 +33,10 @@ static const char *const TEXTS[] = {
 	[ABSENT_NOT_COUNTED - ABSENT_NOT_COLLECTED] =
 		"the kernel does not count: the counter stands still while time passes",
 	[ABSENT_IMPOSSIBLE - ABSENT_NOT_COLLECTED] = "the counter claims more than this machine can do",
+	[ABSENT_NO_EVENTS - ABSENT_NOT_COLLECTED] =
+		"the kernel does not tell this user here how processes end, or the program does not listen",
+	[ABSENT_EVENTS_LOST - ABSENT_NOT_COLLECTED] =
+		"some ends of processes were missed: more came than can be heard at a bounded cost",
 	[ABSENT_LEFT_OUT - ABSENT_NOT_COLLECTED] = "more processes came than can be read at a bounded cost",
 };
 

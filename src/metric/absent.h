@@ -38,6 +38,8 @@ enum absent_reason {
 	ABSENT_NOT_COUNTED,          /* the counter does not move with time */
 	ABSENT_IMPOSSIBLE,           /* more than the machine can do */
 	ABSENT_LEFT_OUT,             /* more processes came than can be read at a bounded cost */
+	ABSENT_NO_EVENTS,            /* the kernel does not tell of processes that end */
+	ABSENT_EVENTS_LOST,          /* it told of more of them than were read */
 	ABSENT_END
 };
 

@@ -33,6 +33,8 @@ enum row_kind {
 	ROW_run_end,
 	ROW_run_end_program,
 	ROW_run_end_signal,
+	ROW_first_failure,
+	ROW_failure,
 	ROW_KINDS
 };
 

@@ -459,6 +459,9 @@ static int read_facts(struct run_facts *facts, const struct summary_watcher *wat
 					       : path);
 	summary_add_end(&words, facts);
 	copy_known_text(facts->end_words, sizeof(facts->end_words), words.data);
+	buffer_clear(&words);
+	summary_add_first_failure(&words, facts);
+	copy_known_text(facts->failed_first, sizeof(facts->failed_first), words.data);
 	summary_find_name(facts);
 	return 0;
 }

@@ -87,6 +87,7 @@ struct run_facts {
 	struct time_bins cores_history, memory_history;
 	struct oom_course oom;
 	char end_words[160];               /* see summary_add_end() */
+	char failed_first[320];            /* see summary_add_first_failure(), "" if that is unknown */
 	char run_name[RUN_NAME_SHOWN + 1]; /* see summary_find_name() */
 };
 
@@ -170,6 +171,8 @@ const char *summary_task(const struct run_facts *facts);
 struct oom_finding summary_oom(const struct run_facts *facts);
 
 /* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
+/* Adds which process of the job failed first and which others passed that on. Nothing if only the job's first process failed. */
+void summary_add_first_failure(struct buffer *out, const struct run_facts *facts);
 void summary_add_end(struct buffer *out, const struct run_facts *facts);
 /* Whether the job failed. Other recordings, and jobs that still run, have not. */
 bool summary_has_failed(const struct run_facts *facts);

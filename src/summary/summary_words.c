@@ -121,6 +121,39 @@ static void add_killed_by(struct buffer *out, const struct run_end_row *end)
 		buffer_add_text(out, ", core dumped");
 }
 
+/* "cc1 was killed by SIGSEGV (11) 2.1 s before the end; make (exit status 2) passed it on" */
+void summary_add_first_failure(struct buffer *out, const struct run_facts *facts)
+{
+	const struct first_failure_row *first = FIRST(record_identity(facts->record), first_failure);
+	char name[SIGNAL_NAME_SIZE];
+
+	if (!first || text_absent(first->parents))
+		return;
+	buffer_add_text(out, text_absent(first->certainty) || strcmp(first->certainty, "sure") != 0
+				     ? "probably "
+				     : "");
+	buffer_add_text(out, text_absent(first->program) ? "a process of unknown name" : first->program);
+	if (count_absent(first->signal))
+		buffer_printf(out, " ended with exit status %lld", (long long)first->exit_code);
+	else
+		buffer_printf(
+			out, " was killed by %s%s",
+			signal_name(first->signal > 0 && first->signal <= INT_MAX ? (int)first->signal : 0,
+				    name),
+			first->core_dumped > 0 ? " (core dumped)" : "");
+	if (first->out_of_memory > 0)
+		buffer_add_text(out, " for lack of memory");
+	if (!real_absent(first->before_end_secs))
+		buffer_printf(out, " %.1f s before the end", first->before_end_secs);
+	if (!real_absent(first->memory_mib) && !real_absent(first->sample_age_secs) &&
+	    !count_absent(first->signal))
+		buffer_printf(out, " (it had %.0f MiB %.1f s before)", first->memory_mib,
+			      first->sample_age_secs);
+	buffer_printf(out, "; %s passed it on", first->parents);
+	if (!text_absent(first->other_program))
+		buffer_printf(out, "; or else %s failed first", first->other_program);
+}
+
 static void add_status(struct buffer *out, const struct run_end_row *end, const char *reason)
 {
 	if (!count_absent(end->signal))

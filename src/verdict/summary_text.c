@@ -124,6 +124,10 @@ static void add_page_heading(struct buffer *out, const struct run_facts *facts)
 	if (failed) {
 		buffer_add_text(out, STYLE_BAD "Failed: ");
 		summary_add_end(out, facts);
+		if (*facts->failed_first) {
+			buffer_add_text(out, "; ");
+			buffer_add_printable(out, facts->failed_first);
+		}
 		buffer_add_text(out, STYLE_END "\n");
 	}
 	add_name_line(out, facts);

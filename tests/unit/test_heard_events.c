@@ -249,6 +249,43 @@ static void test_names_of_a_batch_have_a_limit(void **state)
 	end(&heard);
 }
 
+/* Its first thread has ended with 0. The others then tell the status of the process. */
+static void test_the_status_of_a_process_comes_with_the_threads_that_outlive_the_first(void **state)
+{
+	const struct proc_event end_of_one = {.kind = PROC_EVENT_EXITED,
+					      .pid = 101,
+					      .parent_pid = JOB,
+					      .is_thread = true,
+					      .wait_status = 3 << 8,
+					      .monotonic_ns = 7000};
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard_events_leave_threads_out(&heard);
+	fork_process(&heard, 101);
+	end_thread(&heard, 101, true);
+	heard_events_take(&heard, &end_of_one, 1000);
+	assert_int_equal(heard.event_count, 2);
+	assert_int_equal(heard.events[0].wait_status, 0);
+	assert_int_equal(heard.events[1].kind, PROGRAM_FAILED);
+	assert_int_equal(heard.events[1].wait_status, 3 << 8);
+	assert_int_equal(heard.events[1].at_ns, 7000);
+	end(&heard);
+}
+
+static void test_a_lost_event_may_have_been_that_of_a_failure(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	assert_false(heard.misses_ends);
+	heard_events_forget(&heard);
+	assert_true(heard.misses_ends);
+	end(&heard);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +300,8 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_queue_says_which_processes_have_ended),
 		cmocka_unit_test(test_the_queue_has_a_limit_and_notes_the_loss),
 		cmocka_unit_test(test_names_of_a_batch_have_a_limit),
+		cmocka_unit_test(test_the_status_of_a_process_comes_with_the_threads_that_outlive_the_first),
+		cmocka_unit_test(test_a_lost_event_may_have_been_that_of_a_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

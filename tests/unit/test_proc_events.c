@@ -56,6 +56,7 @@ static void recorded_messages_become_events(void **state)
 	assert_int_equal(event.kind, PROC_EVENT_EXITED);
 	assert_int_equal(event.pid, 2920);
 	assert_int_equal(event.parent_pid, 2919);
+	assert_int_equal(event.wait_status, 0);
 	assert_false(proc_events_next(&messages, &event));
 }
 

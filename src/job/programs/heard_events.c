@@ -17,7 +17,7 @@ SELDOM void heard_events_forget(struct heard_events *heard)
 {
 	known_processes_clear(&heard->known);
 	heard->heard_count = 0;
-	heard->lost = heard->lost_ever = true;
+	heard->lost = heard->lost_ever = heard->misses_ends = true;
 }
 
 bool heard_events_tell_end(const struct heard_events *heard, pid_t pid)
@@ -51,7 +51,7 @@ static void queue_event(struct heard_events *heard, const struct program_event *
 			capacity > EVENTS_MOST ? NULL : realloc(heard->events, capacity * sizeof *events);
 
 		if (!events) {
-			heard->lost = heard->lost_ever = true;
+			heard->lost = heard->lost_ever = heard->misses_ends = true;
 			return;
 		}
 		heard->events = events;
@@ -136,7 +136,7 @@ void heard_events_name(struct heard_events *heard, size_t most)
 		}
 		heard->events[heard->execs[i]].after = process->program;
 	}
-	heard->exec_count = 0;
+	heard->exec_count = heard->ends_read = 0;
 }
 
 /* `end_ns`: 0 if it is unknown. */
@@ -153,6 +153,12 @@ static void tell_exit(struct heard_events *heard, struct known_process *process,
 		.unseen_ns = max_i64(0, end_ns - max_i64(process->since_ns, process->seen_at_ns)),
 		.seen_ns = process->seen_ns,
 		.had_children = process->has_children,
+		.at_ns = process->ended_ns,
+		.parent_pid = process->parent_pid,
+		.reaper_pid = process->reaper_pid,
+		.wait_status = process->wait_status,
+		.forked_ns = process->forked_ns,
+		.last_fork_ns = process->last_fork_ns,
 		.unrecorded_ns =
 			process->clock_ns >= max_i64(0, process->record_ns) ? 0 : process->unrecorded_ns,
 		.has_io = process->record_ns >= 0,
@@ -169,15 +175,57 @@ static void note_exit(struct heard_events *heard, struct known_process *process,
 		      const struct proc_event *event, int64_t clock_ns)
 {
 	process->clock_ns = clock_ns;
+	process->ended_ns = event->monotonic_ns;
+	process->reaper_pid = event->parent_pid;
+	/* One that has just been told may still be a zombie. A failure is worth the look even late. */
+	if (!process->program && (process->wait_status ? heard->ends_read++ < ENDS_READ_MOST
+						       : heard->is_prompt && !heard->with_records))
+		process->program = program_names_read(&heard->names, process->pid);
 	if (heard->with_records) {
 		process->exit_take = heard->takes + 1;
 		heard->heard_count++;
 		return;
 	}
-	/* One that has just been told may still be a zombie. */
-	if (!process->program && heard->is_prompt)
-		process->program = program_names_read(&heard->names, process->pid);
 	tell_exit(heard, process, event->monotonic_ns);
+}
+
+void heard_events_tell_failure(struct heard_events *heard, const struct known_process *process)
+{
+	if (process->wait_status)
+		queue_event(heard, &(struct program_event){.kind = PROGRAM_FAILED,
+							   .pid = process->pid,
+							   .before = process->program,
+							   .parent = process->parent,
+							   .clock_ns = -1,
+							   .at_ns = process->ended_ns,
+							   .reaper_pid = process->reaper_pid,
+							   .wait_status = process->wait_status});
+}
+
+/* Its first thread has ended with 0, and this is one of those that lived on and ended the process. */
+static SELDOM void note_late_failure(struct heard_events *heard, const struct proc_event *event)
+{
+	const struct known_process *parent = find_known(heard, event->parent_pid);
+
+	if (!parent || heard->ends_read++ >= ENDS_READ_MOST)
+		return;
+	heard_events_tell_failure(
+		heard, &(struct known_process){.pid = event->pid,
+					       .program = program_names_read(&heard->names, event->pid),
+					       .parent = parent->program ? parent->program : parent->parent,
+					       .reaper_pid = event->parent_pid,
+					       .wait_status = event->wait_status,
+					       .ended_ns = event->monotonic_ns});
+}
+
+/* The first thread's status is that of the process, unless it has ended before the others. */
+static void note_status(struct known_process *process, const struct proc_event *event)
+{
+	if (event->is_thread && !event->wait_status)
+		return;
+	process->wait_status = event->wait_status;
+	process->ended_ns = event->monotonic_ns;
+	process->reaper_pid = event->parent_pid;
 }
 
 /* The last thread of a process ends it. A thread that was forked before the first event is not counted. */
@@ -213,10 +261,13 @@ static SELDOM void rename_program(struct heard_events *heard, struct known_proce
 		process->program = name;
 }
 
-static void mark_as_fork(struct known_process *process)
+static void mark_as_fork(struct known_process *process, const struct proc_event *event)
 {
-	if (process)
-		process->is_fork = true;
+	if (!process)
+		return;
+	process->is_fork = true;
+	process->parent_pid = event->parent_pid;
+	process->forked_ns = event->monotonic_ns;
 }
 
 void heard_events_take(struct heard_events *heard, const struct proc_event *event, int64_t clock_ns)
@@ -239,6 +290,7 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 		if (!parent || event->is_thread)
 			break;
 		parent->has_children = heard->has_forks = true;
+		parent->last_fork_ns = event->monotonic_ns;
 		parent_program = parent->program ? parent->program : parent->parent;
 		if (process && !process->parent)
 			process->parent = parent_program;
@@ -247,7 +299,7 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 		if (!process)
 			heard_events_add(heard, event->pid, parent->program, parent_program,
 					 event->monotonic_ns);
-		mark_as_fork(find_known(heard, event->pid));
+		mark_as_fork(find_known(heard, event->pid), event);
 		break;
 	case PROC_EVENT_EXECED:
 		process = find_known(heard, event->pid);
@@ -261,7 +313,12 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 		break;
 	case PROC_EVENT_EXITED:
 		process = find_known(heard, event->pid);
-		if (process && ends_process(process, event))
+		if (!process && event->is_thread && event->wait_status)
+			note_late_failure(heard, event);
+		if (!process)
+			break;
+		note_status(process, event);
+		if (ends_process(process, event))
 			note_exit(heard, process, event, clock_ns);
 		break;
 	}

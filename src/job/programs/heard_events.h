@@ -25,6 +25,7 @@ struct heard_events {
 	size_t event_count, event_capacity;
 	size_t execs[EXECS_MOST]; /* events of this batch whose programs are not read yet */
 	size_t exec_count;
+	size_t ends_read;   /* names of failed processes in this batch */
 	size_t takes;       /* calls of program_listener_take() */
 	size_t heard_count; /* exit events that wait for their records */
 	int64_t exits;
@@ -32,6 +33,7 @@ struct heard_events {
 	bool with_records;    /* each exit has a record */
 	bool without_threads; /* the kernel was asked to tell only of processes */
 	bool is_prompt; /* events are read at once: a process that was just told to have ended may be a zombie yet */
+	bool misses_ends; /* the status of some process of the job is unknown */
 	bool lost;
 	bool lost_ever;
 };
@@ -59,6 +61,9 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
  * record, or without records when a pass misses it.
  */
 void heard_events_leave_threads_out(struct heard_events *heard);
+
+/* A process has ended without an event of its own. A thread may have told its status. */
+void heard_events_tell_failure(struct heard_events *heard, const struct known_process *process);
 
 /* After a batch: reads the names of at most so many processes that have called exec and still live. */
 void heard_events_name(struct heard_events *heard, size_t most);

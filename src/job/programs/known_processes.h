@@ -12,6 +12,12 @@ struct known_process {
 	pid_t pid;             /* 0: a free slot */
 	const char *program;   /* NULL: unknown */
 	const char *parent;    /* of its nearest ancestor with a known program, NULL if unknown */
+	pid_t parent_pid;      /* that forked it, 0 if that was not seen */
+	pid_t reaper_pid;      /* its parent when it ended */
+	int wait_status;       /* of its last exit event */
+	int64_t forked_ns;     /* 0: that was not seen */
+	int64_t last_fork_ns;  /* when it last forked a process, 0: never */
+	int64_t ended_ns;      /* 0: no event has told it */
 	bool is_fork;          /* its fork was told, and it has not called exec since */
 	int64_t since_ns;      /* its fork, or its last exec if that was not the first one after the fork */
 	int64_t before_ns;     /* its clock at since_ns */

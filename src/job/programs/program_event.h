@@ -7,18 +7,24 @@
 
 #include "kernel/taskstats.h"
 
-enum program_event_kind { PROGRAM_EXECED, PROGRAM_EXITED };
+/* FAILED: it was told to have ended before, without its status. */
+enum program_event_kind { PROGRAM_EXECED, PROGRAM_EXITED, PROGRAM_FAILED };
 
 /* Texts belong to the listener and stay valid until it is closed. */
 struct program_event {
 	enum program_event_kind kind;
 	pid_t pid;
-	const char *before; /* the program up to this event, NULL if unknown */
-	const char *parent; /* the program that forked it, NULL if unknown */
-	const char *after;  /* EXECED: the new program. NULL: it could not be read */
-	bool is_first;      /* EXECED: it has not called exec since its fork */
-	int64_t clock_ns;   /* CPU time of the process at this event, -1 if unknown */
-	int64_t at_ns;      /* EXECED: when (CLOCK_MONOTONIC) */
+	const char *before;   /* the program up to this event, NULL if unknown */
+	const char *parent;   /* the program that forked it, NULL if unknown */
+	const char *after;    /* EXECED: the new program. NULL: it could not be read */
+	bool is_first;        /* EXECED: it has not called exec since its fork */
+	int64_t clock_ns;     /* CPU time of the process at this event, -1 if unknown */
+	int64_t at_ns;        /* when (CLOCK_MONOTONIC), 0: unknown, as no event has told it */
+	pid_t parent_pid;     /* EXITED, FAILED: that forked it, 0 if unknown */
+	pid_t reaper_pid;     /* EXITED, FAILED: its parent then, 0 if unknown */
+	int wait_status;      /* EXITED, FAILED: 0 if unknown */
+	int64_t forked_ns;    /* EXITED: 0 if unknown */
+	int64_t last_fork_ns; /* EXITED: 0: it forked none */
 	int64_t life_ns; /* EXITED: since its fork, its last exec but the first, or program_listener_add(), 0 if unknown */
 	int64_t before_ns; /* EXITED: its clock at the start of that life */
 	int64_t unseen_ns; /* EXITED: the part of that life since the last look; all of it if there was none */

@@ -152,6 +152,7 @@ static int drain_events(struct program_listener *listener)
 		sum += count > 0 ? count : 0;
 	}
 	listener->missed_forks |= listener->fd < 0;
+	listener->heard.misses_ends |= listener->missed_forks;
 	heard_events_name(&listener->heard, listener->nap_msec < RECORDS_NAP_MSEC ? EXECS_MOST : EXECS_LEAST);
 	return count < 0 && count != -EAGAIN && count != -EINTR ? count : sum;
 }
@@ -426,6 +427,7 @@ bool program_listener_remove(struct program_listener *listener, pid_t pid)
 	process = known_processes_find(&listener->heard.known, pid);
 	known = process != NULL;
 	if (known) {
+		heard_events_tell_failure(&listener->heard, process);
 		listener->heard.heard_count -= process->exit_take > 0;
 		known_processes_remove(&listener->heard.known, process);
 	}
@@ -524,6 +526,16 @@ ssize_t program_listener_forked(struct program_listener *listener, pid_t *ret_pi
 	}
 	pthread_mutex_unlock(&listener->lock);
 	return count;
+}
+
+bool program_listener_misses_ends(struct program_listener *listener)
+{
+	bool misses;
+
+	pthread_mutex_lock(&listener->lock);
+	misses = listener->heard.misses_ends;
+	pthread_mutex_unlock(&listener->lock);
+	return misses;
 }
 
 int64_t program_listener_exits(struct program_listener *listener)

@@ -76,6 +76,9 @@ size_t program_listener_living(struct program_listener *listener, pid_t *ret_pid
  */
 ssize_t program_listener_forked(struct program_listener *listener, pid_t *ret_pids, size_t size);
 
+/* Whether some process may have ended without its status being heard: too many events came, or the listener has stopped. */
+bool program_listener_misses_ends(struct program_listener *listener);
+
 /* How many processes of the job have ended since the start. -1: it does not listen. */
 enum { PROGRAM_EXITS_LOST = -2 }; /* some events were lost */
 int64_t program_listener_exits(struct program_listener *listener);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "job/cpu/process_account.h"
+#include "job/failures/failures.h"
 #include "job/programs/program_listener.h"
 #include "job/programs/program_name.h"
 #include "job/programs/program_tuning.h"
@@ -72,8 +73,9 @@ struct program_process {
 	int64_t own_io[PROGRAM_IO_COUNT]; /* the part of it that was credited */
 	bool has_reaped; /* the rest is that of its ended children, or was shared with them */
 	int64_t waited_ns, waited_faults;
-	int64_t read_ns;  /* when */
-	int64_t named_ns; /* when a pass read its name */
+	int64_t read_ns;        /* when */
+	int64_t resident_pages; /* then */
+	int64_t named_ns;       /* when a pass read its name */
 	size_t seen_pass;
 	bool is_final;     /* all of it was credited */
 	bool is_exited;    /* and its end was counted */
@@ -85,6 +87,8 @@ struct programs {
 	size_t count, capacity;
 	struct program_process *processes; /* by pid */
 	size_t process_count, process_capacity;
+	struct failures failures;
+	struct failure root; /* how the job's first process ended; ended_ns 0: no event has told it */
 	struct program_listener *listener; /* NULL: events cannot be had */
 	bool exact;                        /* no event was lost since the last pass */
 	bool has_ended_io;                 /* nor any exit record */

@@ -48,10 +48,11 @@ enum {
 	ROUNDS_OF_CALLER_MOST =
 		8,         /* before a thread with a filter takes over: others' events wake the caller, too */
 	BATCHES_MOST = 64, /* in a row, so that a storm ends a round */
-	EVENTS_MOST = 1 << 15, /* between two passes: 4 MiB */
+	EVENTS_MOST = 1 << 15, /* between two passes: 6 MiB */
 	RECORDS_MOST = 1 << 14,
-	EXECS_MOST = 64, /* names that are read in a round: some 10 us each */
-	EXECS_LEAST = 4, /* the same after a long nap: most have ended by then */
+	EXECS_MOST = 64,     /* names that are read in a round: some 10 us each */
+	ENDS_READ_MOST = 64, /* names of failed processes, as well */
+	EXECS_LEAST = 4,     /* the same after a long nap: most have ended by then */
 	WHOLE_TAKES =
 		2, /* takes without a missed fork before the listener's processes are all that there are */
 };

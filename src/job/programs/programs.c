@@ -37,6 +37,7 @@ RUNS_ONCE void programs_free(struct programs *programs)
 	if (!programs)
 		return;
 	program_listener_close(programs->listener);
+	failures_done(&programs->failures);
 	free(programs->at);
 	free(programs->processes);
 	free(programs);
@@ -179,6 +180,8 @@ static void grow_process(struct programs *programs, struct program_process *proc
 	process->waited_ns = account->waited.of[USAGE_CPU_NS];
 	process->waited_faults = account->waited.of[USAGE_MINOR_FAULTS];
 	process->read_ns = now_ns;
+	if (member->memory.resident_pages > 0)
+		process->resident_pages = member->memory.resident_pages;
 }
 
 /* The program gets only figures that the account of the tree counts. */
@@ -377,6 +380,34 @@ static void take_last_look(struct programs *programs, struct program *program,
 		process->cpu_ns = event->seen_ns;
 }
 
+/* Its memory has gone by now, so the last sample tells it. */
+static void keep_failure(struct programs *programs, const struct process_tree *tree,
+			 const struct program_event *event)
+{
+	const struct program_process *process = find_process(programs, event->pid);
+	const bool is_sampled = process && process->read_ns && process->start_ticks >= 0;
+	const struct failure failure = {
+		.pid = event->pid,
+		.parent_pid = event->parent_pid,
+		.reaper_pid = event->reaper_pid,
+		.wait_status = event->wait_status,
+		.program = event->before,
+		.parent = event->parent,
+		.forked_ns = event->forked_ns,
+		.ended_ns = event->at_ns,
+		.last_fork_ns = event->last_fork_ns,
+		.cpu_ns = max_i64(event->clock_ns, is_sampled       ? process->cpu_ns
+						   : event->seen_ns ? event->seen_ns
+								    : -1),
+		.resident_kib = is_sampled ? process->resident_pages * (tree->root->page_bytes / 1024) : 0,
+		.sampled_ns = is_sampled ? process->read_ns : 0,
+	};
+
+	if (event->pid == tree->root_pid)
+		programs->root = failure;
+	failures_add(&programs->failures, &failure);
+}
+
 static void take_exit(struct programs *programs, struct process_tree *tree, const struct program_event *event,
 		      int64_t now_ns)
 {
@@ -435,7 +466,10 @@ static void take_events(struct programs *programs, struct process_tree *tree, in
 	for (size_t i = 0; i < count; i++) {
 		if (events[i].kind == PROGRAM_EXECED)
 			take_exec(programs, &events[i]);
-		else
+		if (events[i].kind != PROGRAM_EXECED &&
+		    (events[i].wait_status || events[i].pid == tree->root_pid))
+			keep_failure(programs, tree, &events[i]);
+		if (events[i].kind == PROGRAM_EXITED)
 			take_exit(programs, tree, &events[i], now_ns);
 	}
 	programs->exact = !lost;
@@ -529,6 +563,13 @@ int64_t programs_exits(const struct process_tree *tree)
 	if (exits >= 0)
 		return exits;
 	return tree->cpu.exits_missed || exits == PROGRAM_EXITS_LOST ? -1 : tree->exited_count;
+}
+
+RUNS_ONCE enum programs_hearing programs_hear_failures(const struct programs *programs)
+{
+	if (!programs->started || !programs->listener)
+		return PROGRAMS_HEAR_NONE;
+	return program_listener_misses_ends(programs->listener) ? PROGRAMS_HEAR_SOME : PROGRAMS_HEAR_ALL;
 }
 
 void programs_before_reap(struct programs *programs)

@@ -66,5 +66,9 @@ void programs_finish(struct programs *programs);
 /* How many processes of the job have ended since the start, -1 if unknown, because some may have come and gone unseen. */
 int64_t programs_exits(const struct process_tree *tree);
 
+/* Whether the ends of all processes of the job were heard, with their status: 0, or why not. */
+enum programs_hearing { PROGRAMS_HEAR_ALL, PROGRAMS_HEAR_NONE, PROGRAMS_HEAR_SOME };
+enum programs_hearing programs_hear_failures(const struct programs *programs);
+
 /* Returns the program of a process, or NULL if it is unknown. */
 const struct program *programs_of(const struct programs *programs, pid_t pid);

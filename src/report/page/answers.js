@@ -151,6 +151,7 @@ const verdictCard = (run, report) => {
 		element('p', {class: 'headline'}, svg(ICONS[mood]), element('span', {}, title)),
 		/* The kernel's wait status says no more than the words. */
 		note(told(run.raw, run.figure('end', 'evidence') && run.figure('end', 'reason') !== 'exit' ? 'summary.end.evidence' : 'summary.end.in_words', sentence)),
+		run.figure('end', 'failed_first') ? note(told(run.raw, 'summary.end.failed_first', sentence)) : null,
 		run.figure('end', 'descendants_running') === 1 ? note('One of its processes was still running at its end.')
 			: run.figure('end', 'descendants_running') ? note(told(run.raw, 'summary.end.descendants_running'), ' of its processes were still running at its end.') : null);
 };

@@ -1,0 +1,217 @@
+/* Tests of src/job/failures/failures.c: which process failed first, from ends that this test makes. */
+#include "unit.h"
+
+#include <signal.h>
+
+#include "base/clock.h"
+#include "job/failures/failures.h"
+
+enum { JOB = 100, CORE = 0x80 };
+
+static struct failure end_of(pid_t pid, pid_t parent, const char *program, int wait_status, int64_t msec)
+{
+	return (struct failure){.pid = pid,
+				.parent_pid = parent,
+				.reaper_pid = parent,
+				.program = program,
+				.wait_status = wait_status,
+				.forked_ns = 1,
+				.ended_ns = msec * NSEC_PER_MSEC,
+				.cpu_ns = -1};
+}
+
+static int exited(int code)
+{
+	return code << 8;
+}
+
+static pid_t other_pid; /* of the last search, 0 for none */
+
+/* Returns the pid of the first cause among the ends, and 0 for none. The last one is the job's own. */
+static pid_t first_of(const struct failure *ends, size_t count, struct first_failure *ret_first)
+{
+	struct failures failures = {0};
+	pid_t pid;
+
+	for (size_t i = 0; i < count; i++)
+		failures_add(&failures, &ends[i]);
+	failures_first(&failures, &ends[count - 1], ret_first);
+	pid = ret_first->depth ? ret_first->path[ret_first->depth - 1]->pid : 0;
+	other_pid = ret_first->other ? ret_first->other->pid : 0;
+	failures_done(&failures);
+	return pid;
+}
+
+static void test_a_job_that_ends_with_0_accuses_no_process(void **state)
+{
+	const struct failure ends[] = {end_of(101, JOB, "cc1", SIGSEGV, 10), end_of(JOB, 1, "sh", 0, 20)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 2, &first), 0);
+}
+
+static void test_a_crash_is_found_below_those_that_pass_it_on(void **state)
+{
+	const struct failure ends[] = {
+		end_of(103, 102, "cc1", SIGSEGV | CORE, 10), end_of(102, JOB, "gcc", exited(1), 11),
+		end_of(104, JOB, "grep", exited(1), 12), end_of(JOB, 1, "make", exited(2), 20)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 4, &first), 103);
+	assert_int_equal(first.depth, 3);
+	assert_true(first.is_sure);
+	assert_true(failure_is_crash(&ends[0]));
+	assert_false(failure_is_crash(&ends[2]));
+}
+
+static void test_a_question_is_not_the_cause_beside_a_failure(void **state)
+{
+	const struct failure ends[] = {end_of(101, JOB, "tool", exited(3), 10),
+				       end_of(102, JOB, "grep -q", exited(1), 12),
+				       end_of(JOB, 1, "bash job.sh", exited(9), 20)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+}
+
+/* Its parent went on, and ended with the status of another child. */
+static void test_a_handled_failure_is_not_the_cause(void **state)
+{
+	struct failure ends[] = {end_of(101, JOB, "tool", exited(3), 10),
+				 end_of(102, JOB, "worker", exited(7), 30),
+				 end_of(JOB, 1, "sh", exited(7), 31)};
+	struct first_failure first;
+
+	(void)state;
+	ends[2].last_fork_ns = 20 * NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+	assert_true(first.is_sure);
+}
+
+static void test_the_writer_that_crashed_comes_before_its_reader(void **state)
+{
+	const struct failure ends[] = {end_of(101, JOB, "writer", SIGABRT, 10),
+				       end_of(102, JOB, "reader", exited(4), 30),
+				       end_of(JOB, 1, "bash", exited(4), 31)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+}
+
+/* Python kills the rest of a pool when one of its processes has failed. */
+static void test_a_kill_after_a_failure_is_its_consequence(void **state)
+{
+	const struct failure ends[] = {
+		end_of(101, JOB, "python3", exited(5), 10), end_of(102, JOB, "python3", SIGKILL, 12),
+		end_of(103, JOB, "python3", SIGTERM, 12), end_of(JOB, 1, "python3 pool.py", exited(1), 20)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 4, &first), 101);
+}
+
+/* GNU parallel asks sh something before it begins. */
+static void test_a_kill_of_a_process_that_began_after_a_failure_is_a_cause(void **state)
+{
+	struct failure ends[] = {end_of(101, JOB, "sh", exited(2), 10), end_of(102, JOB, "tool", SIGKILL, 30),
+				 end_of(JOB, 1, "perl parallel", exited(1), 40)};
+	struct first_failure first;
+
+	(void)state;
+	ends[1].forked_ns = 20 * NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+}
+
+static void test_a_program_that_goes_on_for_long_has_failed_by_itself(void **state)
+{
+	const struct failure ends[] = {end_of(101, JOB, "tool", exited(3), 10),
+				       end_of(JOB, 1, "python3 a.py", exited(1), 900)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 2, &first), JOB);
+	assert_false(first.is_sure);
+	assert_int_equal(other_pid, 101);
+}
+
+static void test_a_program_at_its_time_limit_is_named_and_not_timeout(void **state)
+{
+	const struct failure ends[] = {
+		end_of(102, 101, "solver", SIGTERM, 10), end_of(101, JOB, "timeout", exited(124), 11),
+		end_of(103, JOB, "helper", SIGTERM, 12), end_of(JOB, 1, "sh", exited(124), 20)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 4, &first), 102);
+}
+
+/* Its parent has ended with 0, so none of the path tells it. */
+static void test_a_crashed_orphan_is_only_probable(void **state)
+{
+	struct failure ends[] = {end_of(101, 90, "worker", SIGSEGV, 10), end_of(JOB, 1, "sh", exited(1), 20)};
+	struct first_failure first;
+
+	(void)state;
+	ends[0].reaper_pid = 2;
+	assert_int_equal(first_of(ends, 2, &first), 101);
+	assert_false(first.is_sure);
+	assert_int_equal(other_pid, JOB);
+}
+
+static void test_a_full_table_keeps_crashes_and_is_not_sure(void **state)
+{
+	struct failures failures = {0};
+	struct failure end = end_of(101, JOB, "cc1", SIGSEGV, 1),
+		       job = end_of(JOB, 1, "make", exited(2), 9000);
+	struct first_failure first;
+
+	(void)state;
+	failures_add(&failures, &end);
+	for (int i = 0; i < 3 * FAILURES_MOST; i++) {
+		end = end_of(1000 + i, JOB, i % 2 ? "grep" : "tool", exited(1), 2 + i);
+		failures_add(&failures, &end);
+	}
+	assert_int_equal(failures.count, FAILURES_MOST);
+	assert_int_equal(failures.total, 3 * FAILURES_MOST + 1);
+	failures_first(&failures, &job, &first);
+	assert_int_equal(first.path[1]->pid, 101);
+	assert_false(first.is_sure);
+	failures_done(&failures);
+}
+
+/* All threads of a process tell its status when the first one has ended before. */
+static void test_threads_that_tell_one_end_count_once(void **state)
+{
+	struct failures failures = {0};
+	const struct failure end = end_of(101, JOB, "python3", exited(3), 5);
+
+	(void)state;
+	failures_add(&failures, &end);
+	failures_add(&failures, &end);
+	assert_int_equal(failures.total, 1);
+	failures_done(&failures);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_job_that_ends_with_0_accuses_no_process),
+		cmocka_unit_test(test_a_crash_is_found_below_those_that_pass_it_on),
+		cmocka_unit_test(test_a_question_is_not_the_cause_beside_a_failure),
+		cmocka_unit_test(test_a_handled_failure_is_not_the_cause),
+		cmocka_unit_test(test_the_writer_that_crashed_comes_before_its_reader),
+		cmocka_unit_test(test_a_kill_after_a_failure_is_its_consequence),
+		cmocka_unit_test(test_a_kill_of_a_process_that_began_after_a_failure_is_a_cause),
+		cmocka_unit_test(test_a_program_that_goes_on_for_long_has_failed_by_itself),
+		cmocka_unit_test(test_a_program_at_its_time_limit_is_named_and_not_timeout),
+		cmocka_unit_test(test_a_crashed_orphan_is_only_probable),
+		cmocka_unit_test(test_a_full_table_keeps_crashes_and_is_not_sure),
+		cmocka_unit_test(test_threads_that_tell_one_end_count_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
