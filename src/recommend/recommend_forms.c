@@ -149,6 +149,32 @@ static void add_slurm_tasks(struct buffer *out, const struct rt_advice *advice)
 		      (long long)((task_mib + ranks->task_cpus - 1) / ranks->task_cpus));
 }
 
+/* "--time=1:30:00" */
+static void add_slurm_time(struct buffer *out, int64_t secs)
+{
+	buffer_printf(out, "--time=%lld:%02lld:00", (long long)secs / 3600, (long long)secs / 60 % 60);
+}
+
+/* #SBATCH lines cannot compute, so that the second attempt is a command. Options of sbatch count more than the script's. */
+static void add_slurm_retry(struct buffer *out, const struct rt_advice *advice)
+{
+	if (has_expression(advice) && isnan(advice->input_bytes))
+		buffer_add_text(out, "# by the size of the input: recommend --input FILE\n");
+	if (advice->runs < 2 || advice->memory_again_mib < advice->memory_mib)
+		return;
+	if (advice->ranks.tasks > 1) {
+		buffer_add_text(out, "# after OUT_OF_MEMORY or TIMEOUT: recommend --attempt 2\n");
+		return;
+	}
+	buffer_printf(out, "# after OUT_OF_MEMORY or TIMEOUT: sbatch --mem=%lldM ",
+		      (long long)advice->memory_again_mib);
+	if (advice->time_secs >= 0) {
+		add_slurm_time(out, (int64_t)SIZING_TIME.after_kill * advice->time_secs);
+		buffer_add_char(out, ' ');
+	}
+	buffer_add_text(out, "SCRIPT\n");
+}
+
 static void form_slurm(struct buffer *out, const struct rt_advice *advice)
 {
 	add_warnings(out, advice, "#");
@@ -157,16 +183,14 @@ static void form_slurm(struct buffer *out, const struct rt_advice *advice)
 	else
 		buffer_printf(out, "#SBATCH --cpus-per-task=%lld\n#SBATCH --mem=%lldM\n",
 			      (long long)advice->cpu, (long long)advice->memory_mib);
-	if (advice->time_secs >= 0)
-		buffer_printf(out, "#SBATCH --time=%lld:%02lld:00\n", (long long)advice->time_secs / 3600,
-			      (long long)advice->time_secs / 60 % 60);
+	if (advice->time_secs >= 0) {
+		buffer_add_text(out, "#SBATCH ");
+		add_slurm_time(out, advice->time_secs);
+		buffer_add_char(out, '\n');
+	}
 	if (count_gpus(advice))
 		buffer_printf(out, "#SBATCH --gpus=%lld\n", count_gpus(advice));
-	if (has_expression(advice))
-		buffer_printf(out, "# %safter OUT_OF_MEMORY or TIMEOUT: recommend --attempt 2\n",
-			      isnan(advice->input_bytes)
-				      ? "by the size of the input: recommend --input FILE; "
-				      : "");
+	add_slurm_retry(out, advice);
 }
 
 /* Writes whole cores, or thousandths. */

@@ -96,7 +96,7 @@ def test_time_follows_the_size_and_is_never_below_a_run_of_this_size_or_less(run
 
 
 @pytest.mark.parametrize("form, part", [
-    ("slurm", "#SBATCH --mem=1056M\n#SBATCH --time=31:11:00\n"), ("nextflow", "memory '1056 MB'\ntime '1871 min'\n"),
+    ("slurm", "#SBATCH --mem=1056M\n#SBATCH --time=31:11:00\n# after OUT_OF_MEMORY or TIMEOUT: sbatch --mem=1584M --time=62:22:00 SCRIPT\n"), ("nextflow", "memory '1056 MB'\ntime '1871 min'\n"),
     ("snakemake", "    mem_mb=1108,\n    runtime=1871\n"),
     ("kubernetes", "# in the spec of the pod or job, not of the container:\nactiveDeadlineSeconds: 112260\n")])
 def test_forms_have_the_time_limit(run, tmp_path, form, part):
@@ -199,10 +199,18 @@ def test_a_comment_says_when_the_nearest_runs_would_reserve_less(run, tmp_path):
 def test_slurm_gets_a_number_and_how_to_ask_again(run, tmp_path):
     path = history(tmp_path, by_size())
     text = run("recommend", "--history", path, "--for", "slurm").out
-    assert text.endswith("\n# by the size of the input: recommend --input FILE; after OUT_OF_MEMORY or TIMEOUT: recommend --attempt 2\n"), text
+    retry = re.search(r"\n# by the size of the input: recommend --input FILE\n# after OUT_OF_MEMORY or TIMEOUT: sbatch --mem=(\d+)M --time=0:(\d+):00 SCRIPT\n$", text)
+    again = advice(run, "--history", path, "--attempt", 2)
+    assert int(retry[1]) == pytest.approx(again["memory"], abs=16) and int(retry[2]) * 60 == pytest.approx(again["time_secs"], abs=60)
     answer = advice(run, "--history", path, "--input-bytes", 100 * MIB)
     text = run("recommend", "--history", path, "--input-bytes", 100 * MIB, "--for", "slurm").out
-    assert f"\n#SBATCH --mem={answer['memory']}M\n" in text and text.endswith("\n# after OUT_OF_MEMORY or TIMEOUT: recommend --attempt 2\n")
+    assert f"\n#SBATCH --mem={answer['memory']}M\n" in text and "by the size" not in text and "\n# after OUT_OF_MEMORY" in text
+    killed = {"outcome": "oom", "end_oom": "confirmed", "oom_had_mib": 2048.0, "oom_next_mib": 4096.0}
+    one = run("recommend", "--history", history(tmp_path, by_size()[:1]), "--for", "slurm").out
+    assert "sbatch" not in one, "one run shows no second attempt"
+    both = run("recommend", "--history", history(tmp_path, [{}, killed]), "--for", "slurm").out
+    first, second = map(int, re.findall(r"--mem=(\d+)M", both))
+    assert second >= 1.5 * first > 1.4 * 2048
 
 
 @pytest.mark.parametrize("known, shown", [(0, False), (7, False), (8, True)])
@@ -213,4 +221,4 @@ def test_eight_sizes_make_a_rule(run, tmp_path, known, shown):
     path = history(tmp_path, runs)
     assert ("lambda" in run("recommend", "--history", path, "--for", "snakemake").out) == shown
     assert ("task.attempt" in run("recommend", "--history", path, "--for", "nextflow").out) == shown
-    assert ("--attempt" in run("recommend", "--history", path, "--for", "slurm").out) == shown
+    assert ("by the size of the input" in run("recommend", "--history", path, "--for", "slurm").out) == shown
