@@ -265,7 +265,9 @@ static PyMethodDef FUNCTIONS[] = {
 	 "expected_cores=0, "
 	 "expected_gpus=0) -> text; forms: json, text, gpu_tracker, gpu_tracker-json"},
 	{"recommend", WITH_KEYWORDS(recommend),
-	 "recommend(paths, form='json', force=False, usd_per_hour=0, catalogue=None, filters=()) -> text; "
+	 "recommend(paths, form='json', force=False, usd_per_hour=0, catalogue=None, filters=(), "
+	 "policy='max', "
+	 "job=None, task=None, input_bytes=0, attempt=1) -> text; "
 	 "forms: json, "
 	 "text, slurm, kubernetes, docker, nextflow, snakemake, metaflow"},
 	{"round_memory_mib", round_memory_mib, METH_VARARGS,

@@ -58,15 +58,23 @@ PyObject *recommend(PyObject *module, PyObject *arguments, PyObject *keywords)
 	struct rt_recommend_options options = {.size = sizeof(options)};
 	struct rt_problem problem = {""};
 	rt_advice *result = NULL;
-	const char *form = "json", *catalogue = NULL;
+	const char *form = "json", *catalogue = NULL, *policy = "max";
 	char *text = NULL;
 	int force = 0, error;
 
 	if (!PyArg_ParseTupleAndKeywords(
-		    arguments, keywords, "O&|spdzO&",
-		    KEYWORDS("paths", "form", "force", "usd_per_hour", "catalogue", "filters"), texts_of,
-		    &paths, &form, &force, &options.usd_per_hour, &catalogue, texts_of, &filters))
+		    arguments, keywords, "O&|spdzO&szzdI",
+		    KEYWORDS("paths", "form", "force", "usd_per_hour", "catalogue", "filters", "policy",
+			     "job", "task", "input_bytes", "attempt"),
+		    texts_of, &paths, &form, &force, &options.usd_per_hour, &catalogue, texts_of, &filters,
+		    &policy, &options.job, &options.task, &options.input_bytes, &options.attempt))
 		return NULL;
+	if (!is_form(policy, "max") && !is_form(policy, "p95") && !is_form(policy, "cost"))
+		return PyErr_Format(PyExc_ValueError, "there is no policy '%s': it is max, p95 or cost",
+				    policy);
+	options.policy = is_form(policy, "p95")    ? RT_POLICY_P95
+			 : is_form(policy, "cost") ? RT_POLICY_COST
+						   : RT_POLICY_MAX;
 	options.force = force;
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_recommend(paths.items, paths.count, &options, &result, &problem);

@@ -620,3 +620,28 @@ def test_the_line_of_a_run_is_appended_to_a_file_of_runs(tmp_path, monkeypatch):
         pass
     with pytest.raises(RuntimeError, match="output_file"):
         tracker.append_run(str(runs))
+
+
+def test_advice_is_that_of_the_command_for_an_input_and_an_attempt(tmp_path):
+    runs = tmp_path / "runs.jsonl"
+    sizes = [20 * (i * 17 % 50 + 1) for i in range(40)]
+    runs.write_text("".join(json.dumps({
+        "schema": 1, "id": f"run-{i}", "outcome": "ok", "name": "align", "started": 1.7e9 + 1e5 * i, "wall_secs": 100.0 + mib, "samples": 60,
+        "memory_peak_mib": 200.0 + mib, "cores_mean": 1.0, "cores_needed": 1.0, "input_bytes": mib << 20, "input_source": "option"}) + "\n"
+        for i, mib in enumerate(sizes)))
+    settings = {"job_name": "align", "input_bytes": 100 << 20}
+    with ResourceTracker(interval=0.05, output_file=str(tmp_path / "run.jsonl"), settings=settings) as tracker:
+        tracker.wait_for_samples(n=25, timeout=30)
+        with pytest.raises(RuntimeError, match="stop it first"):
+            tracker.advice()
+    small, large, again = (tracker.advice(str(runs), input_bytes=mib << 20, attempt=attempt) for mib, attempt in ((100, 1), (800, 1), (800, 2)))
+    assert small["runs"] == 41 and 290 < small["memory"] < 450 and 1000 < large["memory"] < 1250
+    assert again["memory"] >= 1.4 * large["memory"] and again["time_secs"] > large["time_secs"] > small["time_secs"]
+    assert tracker.advice([str(runs)], policy="cost")["policy"] == "cost"
+    assert "input.size_mb" in tracker.advice(str(runs), form="snakemake")
+    with pytest.raises(ValueError, match="there is no policy 'most'"):
+        tracker.advice(policy="most")
+    with ResourceTracker(interval=0.05) as tracker:
+        pass
+    with pytest.raises(RuntimeError, match="output_file"):
+        tracker.advice()

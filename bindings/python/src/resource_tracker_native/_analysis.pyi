@@ -25,6 +25,11 @@ def recommend(
     usd_per_hour: float = 0,
     catalogue: Optional[str] = None,
     filters: Sequence[str] = ...,
+    policy: str = "max",
+    job: Optional[str] = None,
+    task: Optional[str] = None,
+    input_bytes: float = 0,
+    attempt: int = 1,
 ) -> str: ...
 def round_memory_mib(mib: float, /) -> int: ...
 def report(

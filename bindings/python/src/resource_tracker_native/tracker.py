@@ -509,6 +509,31 @@ class ResourceTracker:
         prices = {"usd_per_hour": usd_per_hour, "catalogue": catalogue, "instance": instance}
         return report_of(self, integration, historical_stats, status_failed, integration_version, title, prices)
 
+    def advice(
+        self, history: Union[str, List[str]] = [], *, policy: str = "max", input_bytes: float = 0, attempt: int = 1, form: str = "json"
+    ) -> Any:
+        """Returns what `resource-tracker recommend` says for the next run: memory by the size of its input and its attempt, cores, time.
+
+        The tracker must have been stopped and have an `output_file`. docs/SIZING.md explains the policies and the evidence.
+
+        Args:
+            history: recordings and files of runs, of which those of this job count.
+            policy: `max`, `p95` or `cost`.
+            input_bytes: the size of the next run's input; 0: unknown.
+            attempt: 2 if the first attempt was killed for lack of memory, and so on.
+            form: `json` returns a dict; `text`, `slurm`, `kubernetes`, `docker`, `nextflow`, `snakemake` and `metaflow` return text.
+        """
+        from json import loads
+
+        from . import _analysis
+        from ._recordings import output_of
+
+        if not self.output_file or self.stop_time is None:
+            raise RuntimeError("Advice is made of a recording: give the tracker an output_file, and stop it first")
+        files = [history] if isinstance(history, str) else list(history)
+        text = _analysis.recommend([output_of(self), *files], form, policy=policy, input_bytes=input_bytes, attempt=attempt)
+        return loads(text) if form == "json" else text
+
     def append_run(self, runs: Optional[str] = None) -> Dict[str, Any]:
         """Appends the line of this run to a file of runs, as the command does with `--runs`, and returns it.
 
