@@ -6,29 +6,19 @@ static bool is_json_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-void json_skip_space(struct scan *json)
-{
-	while (json->at < json->end && is_json_space(*json->at))
-		json->at++;
-}
-
-bool json_take(struct scan *json, char c)
-{
-	json_skip_space(json);
-	if (json->at >= json->end || *json->at != c)
-		return false;
-	json->at++;
-	json_skip_space(json);
-	return true;
-}
-
 bool json_quoted(struct scan *json, struct scan *ret_raw)
 {
 	const char *start, *at;
 
 	if (json->at >= json->end || *json->at != '"')
 		return false;
-	start = at = json->at + 1;
+	start = json->at + 1;
+	at = memchr(start, '"', (size_t)(json->end - start));
+	if (!at)
+		return false;
+	/* Few strings have an escape, which may be of a quote. */
+	if (memchr(start, '\\', (size_t)(at - start)))
+		at = start;
 	for (; at < json->end; at++) {
 		if (*at == '"') {
 			*ret_raw = (struct scan){start, at};
@@ -135,10 +125,14 @@ void json_unescape(struct buffer *out, const struct scan *raw)
 /* Skips from an opening bracket to the one that closes it. */
 static bool skip_nested(struct scan *json)
 {
+	static const bool COUNTS[256] = {
+		['"'] = true, ['{'] = true, ['['] = true, ['}'] = true, [']'] = true};
 	size_t depth = 0;
 	struct scan text;
 
 	for (; json->at < json->end; json->at++) {
+		if (!COUNTS[(unsigned char)*json->at])
+			continue;
 		switch (*json->at) {
 		case '"':
 			if (!json_quoted(json, &text))
@@ -166,13 +160,15 @@ static bool skip_nested(struct scan *json)
 /* Takes a number or a word: null, true, false, also the NaN and Infinity of some writers. */
 static bool take_plain(struct scan *json, struct scan *ret_raw)
 {
-	const char *start = json->at;
+	static const bool ENDS[256] = {[','] = true,  ['}'] = true,  [']'] = true, [' '] = true,
+				       ['\t'] = true, ['\n'] = true, ['\r'] = true};
+	const char *start = json->at, *at = start;
 
-	while (json->at < json->end && *json->at != ',' && *json->at != '}' && *json->at != ']' &&
-	       !is_json_space(*json->at))
-		json->at++;
-	*ret_raw = (struct scan){start, json->at};
-	return json->at > start;
+	while (at < json->end && !ENDS[(unsigned char)*at])
+		at++;
+	*ret_raw = (struct scan){start, at};
+	json->at = at;
+	return at > start;
 }
 
 bool json_skip(struct scan *json)

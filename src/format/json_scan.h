@@ -9,10 +9,23 @@
 #include "base/buffer.h"
 #include "base/scan.h"
 
-void json_skip_space(struct scan *json);
+static inline void json_skip_space(struct scan *json)
+{
+	while (json->at < json->end && (unsigned char)*json->at <= ' ' &&
+	       (*json->at == ' ' || *json->at == '\t' || *json->at == '\n' || *json->at == '\r'))
+		json->at++;
+}
 
 /* Steps over `c` and the blanks around it. */
-bool json_take(struct scan *json, char c);
+static inline bool json_take(struct scan *json, char c)
+{
+	json_skip_space(json);
+	if (json->at >= json->end || *json->at != c)
+		return false;
+	json->at++;
+	json_skip_space(json);
+	return true;
+}
 
 /* Returns the bytes between the quotes, with their escapes. */
 bool json_quoted(struct scan *json, struct scan *ret_raw);
