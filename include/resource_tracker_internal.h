@@ -133,6 +133,9 @@ int rt_workflow_read(const char *const *paths, size_t path_count, rt_workflow **
 void rt_workflow_free(rt_workflow *workflow); /* NULL is allowed. */
 int rt_workflow_to_json(const rt_workflow *workflow, char **ret_text);
 int rt_workflow_for_screen(const rt_workflow *workflow, int fd, const char *colour, char **ret_text);
+/* Writes its page to `path`, as rt_report() does. `name` is the folder that gives the page its title. */
+int rt_workflow_report(const rt_workflow *workflow, const char *name, const char *path,
+		       struct rt_problem *ret_problem);
 /* For people, as rt_table_for_screen(): one row for each program. */
 int rt_summary_programs_for_screen(const rt_summary *summary, int fd, const char *colour, char **ret_text);
 /* For people, as rt_table_for_screen(): one row for each column, with units. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/command.h"
+#include "analysis/command_workflow.h"
 #include "analysis/words.h"
 #include "base/scan.h"
 #include "base/trust.h"
@@ -78,6 +79,31 @@ static void fill_report(const struct report_words *options, struct rt_report_opt
 	prices->filter_count = options->filter.count;
 }
 
+static int report_workflow(const struct subcommand *command, const struct report_words *options)
+{
+	const struct text_list *files = &options->line.files;
+	CLEANUP_WORKFLOW rt_workflow *workflow = NULL;
+	struct rt_problem problem = {"out of memory"};
+	char *text = NULL;
+	int result, status = 0;
+
+	if (!options->json && !options->output)
+		return command_usage(command, "name the page to write: -o OUT.html");
+	if (!options->json && command_check_page(command, options->output))
+		return EXIT_FAULT;
+	result = rt_workflow_read(files->texts, files->count, &workflow, &problem);
+	if (result == 0 && options->json)
+		result = rt_workflow_to_json(workflow, &text);
+	else if (result == 0)
+		result = rt_workflow_report(workflow, files->texts[0], options->output, &problem);
+	if (result < 0)
+		return command_fault(command, "%s", problem.text);
+	if (text)
+		status = command_write(command, options->output, text, strlen(text));
+	free(text);
+	return status ? status : options->open && !options->json ? open_page(command, options->output) : 0;
+}
+
 int run_report(const struct subcommand *command, char **argv)
 {
 	CLEANUP_OPTIONS(report) options = {0};
@@ -95,6 +121,11 @@ int run_report(const struct subcommand *command, char **argv)
 		return status;
 	if (!files->count)
 		return command_usage(command, "name a recording");
+	if (options.workflow || has_folder(files))
+		return report_workflow(command, &options);
+	if (options.json)
+		return command_usage(command,
+				     "--json is for workflows; summary --json has the figures of a run");
 	if (!options.output && name_page(files->texts[0], page))
 		options.output = page;
 	else if (!options.output)

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis/command.h"
+#include "analysis/command_workflow.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
 #include "resource_tracker_internal.h"
@@ -95,26 +95,10 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 	return result;
 }
 
-static void cleanup_workflow(rt_workflow **workflow)
-{
-	rt_workflow_free(*workflow);
-}
-
-/* A folder holds the steps of a workflow. */
-static bool is_workflow(const struct summary_words *options)
-{
-	bool is_one = options->workflow;
-	struct stat status;
-
-	for (size_t i = 0; i < options->line.files.count; i++)
-		is_one |= stat(options->line.files.texts[i], &status) == 0 && S_ISDIR(status.st_mode);
-	return is_one;
-}
-
 static int summarize_workflow(const struct subcommand *command, const struct summary_request *request,
 			      const struct text_list *files)
 {
-	__attribute__((cleanup(cleanup_workflow))) rt_workflow *workflow = NULL;
+	CLEANUP_WORKFLOW rt_workflow *workflow = NULL;
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;
 	int result;
@@ -162,7 +146,7 @@ int run_summary(const struct subcommand *command, char **argv)
 		return command_usage(command, "name a recording");
 	if (request.markdown && (request.json || request.gpu_tracker))
 		return command_usage(command, "choose one form: Markdown, JSON or gpu_tracker's");
-	if (is_workflow(&options))
+	if (options.workflow || has_folder(files))
 		return summarize_workflow(command, &request, files);
 	count = files->count;
 	result = is_one_run(files->texts, count, &one, &problem);

@@ -23,3 +23,5 @@ struct report_page {
 };
 
 extern const struct report_page REPORT_PAGE;
+/* That of a workflow, which needs no uPlot and has no columns. */
+extern const struct report_page FLOW_PAGE;

@@ -20,6 +20,7 @@
 #include "record/problem.h"
 #include "metric/job_texts.h"
 #include "report/page.h"
+#include "report/page_write.h"
 #include "report/row_series.h"
 #include "report/series.h"
 #include "table/table.h"
@@ -31,7 +32,7 @@
  * again, with several samples to a point.
  */
 #define PACKED_MOST ((size_t)8 << 20)
-enum { POINTS_BETWEEN_LOOKS = 1024, SAFE_BYTES = 64 << 10 };
+enum { POINTS_BETWEEN_LOOKS = 1024 };
 enum { INTERVAL = 1 }; /* the place of the interval's length among the columns (page.h) */
 
 struct report {
@@ -56,30 +57,6 @@ struct report {
 static void cleanup_page_advice(rt_advice **advice)
 {
 	rt_advice_free(*advice);
-}
-
-/*
- * In JSON, "<" occurs only inside texts, where it can be escaped. Without "<", the data cannot end the script
- * element.
- */
-static void write_data(struct report *report)
-{
-	CLEANUP_BUFFER struct buffer safe = BUFFER(2 * SAFE_BYTES);
-	const char *at = report->data.data, *end = at + report->data.length;
-
-	while (at < end) {
-		const char *limit = end - at > SAFE_BYTES ? at + SAFE_BYTES : end;
-		const char *angle = memchr(at, '<', (size_t)(limit - at));
-
-		buffer_add(&safe, at, (size_t)((angle ? angle : limit) - at));
-		if (angle)
-			buffer_add_text(&safe, "\\u003c");
-		at = angle ? angle + 1 : limit;
-		output_write(&report->output, &safe);
-	}
-	if (buffer_error(&report->data) < 0)
-		report->output.error = -ENOMEM;
-	buffer_clear(&report->data);
 }
 
 static const char *base_name(const char *path)
@@ -311,7 +288,7 @@ static int add_series(struct report *report)
 	for (size_t i = 0; i < REPORT_PAGE.column_count && result == 0; i++)
 		if (report->series[i].any) {
 			result = series_write(&report->series[i], &report->json);
-			write_data(report);
+			page_write_data(&report->output, &report->data);
 		}
 	json_close(&report->json, ']');
 	json_key(&report->json, "rows");
@@ -319,7 +296,7 @@ static int add_series(struct report *report)
 	for (size_t i = 0; i < REPORT_PAGE.rows_count && result == 0; i++)
 		if (report->rows[i].count) {
 			result = row_series_write(&report->rows[i], &report->json);
-			write_data(report);
+			page_write_data(&report->output, &report->data);
 		}
 	json_close(&report->json, ']');
 	return result < 0 ? problem_set(report->problem, result, "out of memory") : 0;
@@ -345,7 +322,7 @@ static int add_page_run(struct report *report, size_t index)
 	if (result == 0)
 		result = add_series(report);
 	json_close(&report->json, '}');
-	write_data(report);
+	page_write_data(&report->output, &report->data);
 	return result;
 }
 
@@ -402,13 +379,6 @@ static void add_options(struct report *report)
 	json_text(&report->json, report->prices ? report->prices->instance : NULL);
 }
 
-static void add_static(struct report *report, const unsigned char *bytes, size_t length)
-{
-	buffer_add(&report->data, bytes, length);
-	output_write(&report->output, &report->data);
-	buffer_clear(&report->data);
-}
-
 static int write_page(struct report *report)
 {
 	int result = 0;
@@ -421,7 +391,7 @@ static int write_page(struct report *report)
 		return result;
 	/* The length of the interval: a gauge, but that of a point is the sum. */
 	report->series[INTERVAL].join = JOIN_SUM;
-	add_static(report, REPORT_PAGE.head, REPORT_PAGE.head_length);
+	page_write_bytes(&report->output, REPORT_PAGE.head, REPORT_PAGE.head_length);
 	json_open(&report->json, '{');
 	add_options(report);
 	add_job_texts(&report->json);
@@ -435,8 +405,8 @@ static int write_page(struct report *report)
 	if (result < 0)
 		return result;
 	json_close(&report->json, '}');
-	write_data(report);
-	add_static(report, REPORT_PAGE.tail, REPORT_PAGE.tail_length);
+	page_write_data(&report->output, &report->data);
+	page_write_bytes(&report->output, REPORT_PAGE.tail, REPORT_PAGE.tail_length);
 	return output_finish(&report->output, report->problem);
 }
 

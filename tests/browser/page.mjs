@@ -191,6 +191,36 @@ const SCENARIOS = {
 		await settle(page);
 		return {...seen, narrow: await hidden(), labels: await page.$$eval('#table-phases tbody tr:first-child td', (all) => all.map((one) => getComputedStyle(one, '::before').content))};
 	},
+	/* The page of a workflow: the chosen step by itself, by a key and by a click, and the table. */
+	async flow(page) {
+		const chosen = () => page.locator('#step h2').innerText();
+		const names = () => page.$$eval('#steps tbody th', (all) => all.map((one) => one.textContent));
+		const shownTime = () => page.locator('.where').innerText();
+		const seen = {charts: await page.$$eval('.chart', (all) => all.map((one) => one.id)), text: (await page.locator('body').innerText()).replaceAll('\u00a0', ' '),
+			path: await page.$$eval('[aria-label="Critical path"] tbody th', (all) => all.map((one) => one.textContent)), chosen: [await chosen()], whole: await shownTime()};
+		await page.locator('.lanes').focus();
+		await page.keyboard.press('ArrowLeft');
+		seen.chosen.push(await chosen());
+		const box = await page.locator('.lanes canvas').boundingBox();
+		await page.mouse.click(box.x + 5, box.y + 5);
+		seen.chosen.push(await chosen());
+		await page.keyboard.press('+');
+		seen.zoomed = await shownTime();
+		await page.keyboard.press('0');
+		seen.reset = await shownTime();
+		await page.locator('#steps select').first().selectOption('failed');
+		seen.failed = await names();
+		await page.locator('#steps select').first().selectOption('all steps');
+		await page.locator('#steps input').fill('SORT (sample=s07');
+		seen.named = await names();
+		await page.locator('#steps input').fill('');
+		await page.locator('#steps select').last().selectOption('3 true');
+		seen.longest = [(await names())[0], await page.locator('#steps th[scope="col"]').nth(3).getAttribute('aria-sort')];
+		await page.setViewportSize({width: 390, height: 844});
+		await settle(page);
+		seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+		return seen;
+	},
 	/* Every rule of axe that applies, at both widths and in both themes, with all sections open. */
 	async axe(page, {axe}) {
 		const violations = [];

@@ -59,8 +59,11 @@ static void assert_path(const struct rt_workflow *flow, const char *expected)
 
 static void a_diamond_has_the_longer_side_on_its_path_and_slack_on_the_other(void **state)
 {
-	struct rt_workflow *flow =
-		plan((struct planned[]){{"a", 0, 10}, {"b", 10.01, 5}, {"c", 10.01, 8}, {"d", 18.02, 2}}, 4);
+	struct rt_workflow *flow = plan((struct planned[]){{"a", 0, 10, 0, 0},
+							   {"b", 10.01, 5, 0, 0},
+							   {"c", 10.01, 8, 0, 0},
+							   {"d", 18.02, 2, 0, 0}},
+					4);
 
 	(void)state;
 	assert_path(flow, "acd");
@@ -77,13 +80,13 @@ static void a_diamond_has_the_longer_side_on_its_path_and_slack_on_the_other(voi
 
 static void an_overlap_of_two_clocks_hides_no_step_before(void **state)
 {
-	struct rt_workflow *flow = plan((struct planned[]){{"a", 0, 10}, {"b", 9.99, 5}}, 2);
+	struct rt_workflow *flow = plan((struct planned[]){{"a", 0, 10, 0, 0}, {"b", 9.99, 5, 0, 0}}, 2);
 
 	(void)state;
 	assert_path(flow, "ab");
 	assert_int_equal(flow->hosts[0].lanes, 1);
 	rt_workflow_free(flow);
-	flow = plan((struct planned[]){{"a", 0, 10}, {"b", 9.9, 5}}, 2);
+	flow = plan((struct planned[]){{"a", 0, 10, 0, 0}, {"b", 9.9, 5, 0, 0}}, 2);
 	assert_path(flow, "b");
 	assert_int_equal(flow->hosts[0].lanes, 2);
 	rt_workflow_free(flow);
@@ -91,7 +94,8 @@ static void an_overlap_of_two_clocks_hides_no_step_before(void **state)
 
 static void a_step_of_no_length_is_its_own_predecessor_never(void **state)
 {
-	struct rt_workflow *flow = plan((struct planned[]){{"a", 0, 0}, {"b", 0, 0}, {"c", 0, 0}}, 3);
+	struct rt_workflow *flow =
+		plan((struct planned[]){{"a", 0, 0, 0, 0}, {"b", 0, 0, 0, 0}, {"c", 0, 0, 0, 0}}, 3);
 
 	(void)state;
 	assert_path(flow, "abc");
@@ -122,12 +126,12 @@ static const struct flow_estimate *find_estimate(const struct rt_workflow *flow,
 /* Five steps of 10 s by two slots, and one after all of them: with six slots all run at once. */
 static void more_slots_shorten_only_the_steps_that_waited_for_one(void **state)
 {
-	struct rt_workflow *flow = plan((struct planned[]){{"a", 0, 10},
-							   {"b", 0, 10},
-							   {"c", 10.01, 10},
-							   {"d", 10.01, 10},
-							   {"e", 20.02, 10},
-							   {"f", 32.5, 1}},
+	struct rt_workflow *flow = plan((struct planned[]){{"a", 0, 10, 0, 0},
+							   {"b", 0, 10, 0, 0},
+							   {"c", 10.01, 10, 0, 0},
+							   {"d", 10.01, 10, 0, 0},
+							   {"e", 20.02, 10, 0, 0},
+							   {"f", 32.5, 1, 0, 0}},
 					6);
 	const struct flow_estimate *estimate = find_estimate(flow, "6 slots instead of 2");
 
@@ -136,7 +140,11 @@ static void more_slots_shorten_only_the_steps_that_waited_for_one(void **state)
 	assert_near(estimate->wall_secs, 13.48, 0.1);
 	rt_workflow_free(flow);
 	/* A chain had a free slot all the time. */
-	flow = plan((struct planned[]){{"a", 0, 10}, {"b", 0, 1}, {"c", 10.01, 10}, {"d", 20.02, 10}}, 4);
+	flow = plan((struct planned[]){{"a", 0, 10, 0, 0},
+				       {"b", 0, 1, 0, 0},
+				       {"c", 10.01, 10, 0, 0},
+				       {"d", 20.02, 10, 0, 0}},
+		    4);
 	assert_near(find_estimate(flow, "6 slots instead of 2")->wall_secs, flow->wall_secs, 1e-6);
 	rt_workflow_free(flow);
 }

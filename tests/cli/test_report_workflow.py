@@ -1,0 +1,84 @@
+"""The page of a workflow: what it shows, its keys and clicks, its speed, in Chromium and Firefox."""
+import json
+import os
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from recordings import NO_LIMITS, steady
+from report_pages import HOSTILE, both_browsers, data_of, drive, driver, npm_package  # noqa: F401
+from test_analysis_workflow import FAILED, step, write_runs
+
+pytestmark = pytest.mark.plain
+MOST_BYTES, MOST_MS = 5 << 20, 2000
+
+
+def sample_flow(samples=12):
+    """An alignment of 12 samples by four slots, one of which fails once, and their merge."""
+    steps = [step("index", 0, 40, cores_mean=0.9)]
+    for i in range(samples):
+        start = 41 + i // 4 * 62.0
+        steps.append(step("align", start, 60 - i % 4 * 6, task=f"sample=S{i:02}", cores_mean=2.6 - 0.4 * (i % 3), cores_max=3.5, cpu_secs=120.0,
+                          memory_peak_mib=1500.0 + 100 * i, cores_limit=8.0, **(FAILED if i == 5 else {})))
+        steps.append(step("sort", start + 60.5 - i % 4 * 6, 1 + i % 4, task=f"sample=S{i:02}", cores_mean=0.6, memory_peak_mib=400.0, cores_limit=8.0))
+    steps.append(step("align", 41 + 3 * 62.0, 55, task="sample=S05", cores_mean=2.2, memory_peak_mib=2000.0, cores_limit=8.0))
+    return [*steps, step("merge", 283.4, 30, cores_mean=1.0, memory_peak_mib=3000.0, cores_limit=8.0)]
+
+
+@pytest.fixture
+def make_flow(run, tmp_path):
+    def make_page(steps, *more):
+        result = run("report", "--workflow", write_runs(tmp_path / "runs.jsonl", steps), *more, "-o", tmp_path / "page.html")
+        assert (result.returncode, result.out, result.err) == (0, "", "")
+        return tmp_path / "page.html"
+
+    return make_page
+
+
+@both_browsers
+def test_the_page_shows_all_steps_and_a_click_shows_one(make_flow, drive, browser, tmp_path):
+    (tmp_path / "torn.jsonl").write_text('{"timestamp": 17')
+    seen = drive(make_flow(sample_flow(), tmp_path / "torn.jsonl"), "flow", browser)
+    assert seen["charts"] == ["chart-lanes", "chart-cores", "chart-memory"] and seen["overflow"] <= 0
+    assert "1 recording could not be read" in seen["text"] and "27 steps" in seen["text"] and "torn.jsonl" in seen["text"]
+    assert "No step is known to have failed" in seen["text"] and "null" not in seen["text"] and "undefined" not in seen["text"] and "NaN" not in seen["text"]
+    assert seen["path"][0] == "index" and seen["path"][-2:] == ["align (sample=S05)", "merge"]
+    # The last step of the path is chosen first. A key goes along its lane, and a click on the canvas takes the step there.
+    assert seen["chosen"] == ["Step: merge", "Step: align (sample=S05)", "Step: index"]
+    assert seen["failed"] == ["align (sample=S05)"] and seen["named"] == ["sort (sample=S07)"]
+    assert seen["longest"] == ["align (sample=S00)", "descending"]
+    assert seen["zoomed"] != seen["whole"] and seen["reset"] == seen["whole"]
+
+
+def test_the_page_holds_to_the_rules_for_all_readers(make_flow, drive):
+    page = make_flow(sample_flow())
+    seen = drive(page, "axe", axe=npm_package("axe-core"))
+    assert seen["violations"] == [] and seen["rules"] > 50
+    assert drive(page, "looks")["overflow"] <= 0 and "All ended well, after 1 repeat" in drive(page, "look")["text"]
+
+
+def test_five_thousand_steps_take_less_than_two_seconds_and_five_mebibytes(make_flow, drive):
+    page = make_flow([step(f"rule{i % 12}", i // 8 * 1.01, 1, task=f"wildcard={i}", recording=f"/work/of/somebody/.resource-tracker/rule.{i}.jsonl") for i in range(5000)])
+    assert page.stat().st_size < MOST_BYTES and len(data_of(page)["workflow"]["steps"]) == 5000
+    seen = drive(page, "look")
+    assert seen["took"] < MOST_MS and "5000 of 5000 steps; the first 200 are shown" in seen["text"]
+
+
+def test_names_of_steps_are_text(make_flow, drive):
+    seen = drive(make_flow([step(HOSTILE, 0, 1), step("next", 1, 1)]), "look")
+    assert seen["images"] == 0 and HOSTILE in seen["text"]
+
+
+def test_report_of_a_folder_is_titled_by_it_and_json_is_that_of_summary(run, tmp_path):
+    folder = tmp_path / "build" / ".resource-tracker"
+    folder.mkdir(parents=True)
+    steady(folder / "one.jsonl", start=NO_LIMITS)
+    assert run("report", folder, "-o", tmp_path / "page.html").returncode == 0
+    assert data_of(tmp_path / "page.html")["title"] == "build"
+    of_report, of_summary = run("report", "--json", folder), run("summary", "--json", folder)
+    assert json.loads(of_report.out) == json.loads(of_summary.out) == data_of(tmp_path / "page.html")["workflow"]
+    done = run("report", folder)
+    assert done.returncode == 2 and "name the page to write" in done.err
+    done = run("report", "--json", folder / "one.jsonl")
+    assert done.returncode == 2 and "--json is for workflows" in done.err
