@@ -188,64 +188,21 @@ static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, str
 	device->readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC] = nvidia->pcie_received;
 }
 
-/* ---- MIG instances --------------------------------------------------------------------------------- */
-
-/* The part of the time in which the instance worked, between two GPM samples (Hopper and later). */
-static struct gpu_number gpm_utilization(const struct nvml *nvml, struct nvidia_device *nvidia)
-{
-	struct nvml_gpm_request request = {
-		.version = NVML_GPM_VERSION,
-		.metric_count = 1,
-		.metrics[0] = {.metric = NVML_GPM_GRAPHICS_UTILIZATION},
-	};
-	nvml_gpm_sample swap = nvidia->gpm_earlier;
-	int result;
-
-	if (!nvidia->has_gpm)
-		return gpu_absent(EOPNOTSUPP);
-	result = nvml->gpm_mig_sample(nvidia->whole, nvidia->gpu_instance, nvidia->gpm_later);
-	if (result != NVML_SUCCESS)
-		return gpu_absent(nvml_errno(result));
-	request.earlier = nvidia->gpm_earlier;
-	request.later = nvidia->gpm_later;
-	nvidia->gpm_earlier = nvidia->gpm_later;
-	nvidia->gpm_later = swap;
-	if (!nvidia->gpm_primed) {
-		nvidia->gpm_primed = true;
-		return gpu_absent(EAGAIN);
-	}
-	result = nvml->gpm_metrics(&request);
-	if (result == NVML_SUCCESS)
-		result = (int)request.metrics[0].result;
-	return gpu_number_of(result, request.metrics[0].value, 1);
-}
-
 void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia)
 {
-	struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
-
 	nvidia->nvlink_sent_bytes = nvidia->nvlink_received_bytes = -1;
 	nvidia->pcie_sent = nvidia->pcie_received = gpu_absent(EAGAIN);
-	if (!nvidia->is_instance || !nvml->gpm_support || !nvml->gpm_alloc || !nvml->gpm_free ||
-	    !nvml->gpm_mig_sample || !nvml->gpm_metrics ||
-	    nvml->gpm_support(nvidia->whole, &support) != NVML_SUCCESS || !support.supported)
-		return;
-	if (nvml->gpm_alloc(&nvidia->gpm_earlier) != NVML_SUCCESS)
-		return;
-	nvidia->has_gpm = nvml->gpm_alloc(&nvidia->gpm_later) == NVML_SUCCESS;
-	if (!nvidia->has_gpm)
-		nvml->gpm_free(nvidia->gpm_earlier);
+	if (nvidia->is_instance)
+		nvidia_gpm_open_instance(nvml, nvidia->whole, nvidia->gpu_instance, &nvidia->gpm);
+	else
+		nvidia_gpm_open(nvml, nvidia->handle, &nvidia->gpm);
 }
 
 void nvidia_device_close(const struct nvml *nvml, struct nvidia_device *nvidia)
 {
 	free(nvidia->held);
 	nvidia->held = NULL;
-	if (!nvidia->has_gpm)
-		return;
-	nvml->gpm_free(nvidia->gpm_earlier);
-	nvml->gpm_free(nvidia->gpm_later);
-	nvidia->has_gpm = false;
+	nvidia_gpm_close(nvml, &nvidia->gpm);
 }
 
 /* ---- reading a device ------------------------------------------------------------------------------ */
@@ -272,7 +229,7 @@ static int device_lost(struct nvidia_device *nvidia, struct gpu_device *device)
 }
 
 int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
-		       int64_t now_ns, bool measure_pcie)
+		       int64_t now_ns, int64_t sampled_ns, bool measure_pcie)
 {
 	bool slow = nvidia->slow_in-- <= 0;
 
@@ -286,7 +243,7 @@ int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, st
 	if (device->readings[GPU_VRAM_USED_BYTES].error == ENODEV)
 		return device_lost(nvidia, device);
 	if (nvidia->is_instance) {
-		device->readings[GPU_UTILIZATION_PCT] = gpm_utilization(nvml, nvidia);
+		nvidia_read_gpm(nvml, &nvidia->gpm, device, sampled_ns);
 		return 0;
 	}
 	read_utilization(nvml, nvidia->handle, device);
@@ -297,7 +254,13 @@ int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, st
 	if (slow)
 		read_ecc(nvml, nvidia->handle, device);
 	read_nvlink(nvml, nvidia, device, now_ns);
-	read_pcie(nvml, nvidia, device, measure_pcie);
+	device->readings[GPU_PCIE_SENT_BYTES_PER_SEC] = device->readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC] =
+		gpu_absent(EOPNOTSUPP);
+	nvidia_read_gpm(nvml, &nvidia->gpm, device, sampled_ns);
+	/* GPM has the bytes of the whole interval, and nothing waits for them. */
+	if (device->readings[GPU_PCIE_SENT_BYTES_PER_SEC].error ||
+	    device->readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC].error)
+		read_pcie(nvml, nvidia, device, measure_pcie);
 	nvidia->lost_pause = 0;
 	return 0;
 }

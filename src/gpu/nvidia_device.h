@@ -1,6 +1,7 @@
 /* One NVIDIA device, or one MIG instance of it. */
 #pragma once
 
+#include "gpu/nvidia_gpm.h"
 #include "gpu/nvml_library.h"
 #include "gpu/survey.h"
 
@@ -19,10 +20,7 @@ struct nvidia_device {
 	struct gpu_number pcie_received;
 	bool no_pcie;
 
-	nvml_gpm_sample gpm_earlier;
-	nvml_gpm_sample gpm_later;
-	bool has_gpm;
-	bool gpm_primed;
+	struct nvidia_gpm gpm;
 
 	uint64_t last_seen_us;    /* newest sample of process utilisation */
 	bool has_samples;         /* that is one, not the time of the first look */
@@ -38,11 +36,11 @@ void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *n
 
 /*
  * Reads the values that change. Each counter is asked for on its own, so a counter that the device lacks costs
- * only its own field. `measure_pcie` allows the two calls that take 20 ms each. Returns 0, or -ENODEV when the
- * device has gone.
+ * only its own field. `measure_pcie` allows the two calls that take 20 ms each. sampled_ns: see nvidia_read_gpm(). Returns 0, or
+ * -ENODEV when the device has gone.
  */
 int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
-		       int64_t now_ns, bool measure_pcie);
+		       int64_t now_ns, int64_t sampled_ns, bool measure_pcie);
 
 void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia);
 void nvidia_device_close(const struct nvml *nvml, struct nvidia_device *nvidia);

@@ -260,7 +260,8 @@ static int nvidia_read(void *state, struct gpu_context *context, struct gpu_surv
 		if (places[i] < 0)
 			continue;
 		error = nvidia_read_device(&nvidia->nvml, &nvidia->devices[i], &survey->devices[places[i]],
-					   root_monotonic_ns(context->root), i == nvidia->next_pcie);
+					   root_monotonic_ns(context->root), context->sampled_ns,
+					   i == nvidia->next_pcie);
 		if (error == 0)
 			nvidia_read_processes(&nvidia->nvml, &nvidia->devices[i], survey, places[i],
 					      realtime_us, &nvidia->records);

@@ -26,6 +26,7 @@ enum nvml_return {
 	NVML_GPU_IS_LOST = 15,
 	NVML_RESET_REQUIRED = 16,
 	NVML_LIB_RM_VERSION_MISMATCH = 18,
+	NVML_IN_USE = 19,
 	NVML_MEMORY = 20,
 	NVML_NO_DATA = 21,
 	NVML_VGPU_ECC_NOT_SUPPORTED = 22,
@@ -166,7 +167,7 @@ struct nvml_field_value {
 	} value;
 };
 
-enum { NVML_GPM_GRAPHICS_UTILIZATION = 1, NVML_GPM_VERSION = 1 };
+enum { NVML_GPM_GRAPHICS_UTILIZATION = 1, NVML_GPM_VERSION = 1, NVML_GPM_METRICS = 512 };
 
 struct nvml_gpm_support {
 	uint32_t version;
@@ -186,7 +187,7 @@ struct nvml_gpm_request {
 	uint32_t metric_count;
 	nvml_gpm_sample earlier;
 	nvml_gpm_sample later;
-	struct nvml_gpm_metric metrics[512];
+	struct nvml_gpm_metric metrics[NVML_GPM_METRICS];
 };
 
 _Static_assert(sizeof(struct nvml_memory_v1) == 24 && sizeof(struct nvml_memory_v2) == 40, "NVML ABI");

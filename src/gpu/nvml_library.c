@@ -63,6 +63,7 @@ static const struct symbol SYMBOLS[] = {
 	FUNCTION(gpm_support, "nvmlGpmQueryDeviceSupport"),
 	FUNCTION(gpm_alloc, "nvmlGpmSampleAlloc"),
 	FUNCTION(gpm_free, "nvmlGpmSampleFree"),
+	FUNCTION(gpm_sample, "nvmlGpmSampleGet"),
 	FUNCTION(gpm_mig_sample, "nvmlGpmMigSampleGet"),
 	FUNCTION(gpm_metrics, "nvmlGpmMetricsGet"),
 };
@@ -78,6 +79,8 @@ int nvml_errno(int result)
 	case NVML_VGPU_ECC_NOT_SUPPORTED:
 	case NVML_DEPRECATED:
 		return EOPNOTSUPP;
+	case NVML_IN_USE:
+		return EBUSY;
 	case NVML_NO_PERMISSION:
 		return EACCES;
 	case NVML_GPU_IS_LOST:

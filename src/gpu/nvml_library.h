@@ -60,6 +60,7 @@ struct nvml {
 	int (*gpm_support)(nvml_device device, struct nvml_gpm_support *ret_support);
 	int (*gpm_alloc)(nvml_gpm_sample *ret_sample);
 	int (*gpm_free)(nvml_gpm_sample sample);
+	int (*gpm_sample)(nvml_device device, nvml_gpm_sample sample);
 	int (*gpm_mig_sample)(nvml_device device, unsigned gpu_instance, nvml_gpm_sample sample);
 	int (*gpm_metrics)(struct nvml_gpm_request *request);
 };

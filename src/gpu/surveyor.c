@@ -409,6 +409,7 @@ int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request,
 
 	survey->process_count = 0;
 	survey->left_out_count = 0;
+	surveyor->context.sampled_ns = request ? request->sampled_ns : 0;
 	for (size_t i = 0; i < surveyor->source_count; i++)
 		open_source(surveyor, &surveyor->sources[i], now_ns);
 	if (is_hopeless(surveyor))

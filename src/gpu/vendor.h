@@ -12,6 +12,7 @@
 
 struct gpu_context {
 	struct root *root;
+	int64_t sampled_ns;  /* when the recorder last took a sample; 0: not yet, or no recorder asks */
 	const char *problem; /* set with an error: one line for the user, constant until the next call */
 };
 

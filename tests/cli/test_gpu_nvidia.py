@@ -123,6 +123,27 @@ def test_all_keys_of_a_device(gpu_record):
     assert 0 <= gpu["age_secs"] < 1
 
 
+ACTIVITY = [f"{unit}_pct" for unit in ("sm_active", "sm_occupancy", "tensor_active", "fp64_active", "fp32_active", "fp16_active", "dram_active")]
+
+
+def test_units_of_a_device_are_means_of_the_interval(gpu_record):
+    """Metric number n of the fake is n percent of what the script says."""
+    _, samples = gpu_record(["gpus 1", "gpm 0 50"], "-i", 0.4, "--", "sleep", 1.3)
+    gpu = last(samples)["gpu"][0]
+    assert [gpu[key] for key in ACTIVITY] == [1.0, 1.5, 2.5, 5.5, 6.0, 6.5, 5.0]
+    assert gpu["pcie_tx_bytes_per_sec"] == pytest.approx(10 * MIB)
+    assert gpu["nvlink_rx_bytes_per_sec"] == pytest.approx(30 * MIB)
+
+
+@pytest.mark.parametrize("script,reason", [([], "this kernel or device does not count it"),
+                                           (["gpm 0 50", "result nvmlGpmSampleGet 19"], "Device or resource busy")])
+def test_units_without_gpm_are_null_with_the_reason(gpu_record, script, reason):
+    result, samples = gpu_record(["gpus 1", *script], "-i", 0.3, "--why", "--", "sleep", 0.7)
+    assert [last(samples)["gpu"][0][key] for key in ACTIVITY] == [None] * len(ACTIVITY)
+    for key in ACTIVITY:
+        assert f"gpu.{key} (GPU-00000000-0000-0000-0000-000000000000): {reason}" in result.err
+
+
 def test_csv_and_json_agree(run, nvml, tmp_path, helpers):
     nvml.say("gpus 2", "utilization 0 75 30", "memory 0 81920 600 1000", "utilization 1 25 0", "memory 1 81920 600 500")
     result = run("-i", 0.3, "-o", tmp_path / "a.jsonl", "-o", tmp_path / "a.csv",
@@ -351,7 +372,7 @@ def test_no_setting_is_touched_and_the_library_is_initialised_once(gpu_record, t
     gpu_record(["gpus 2", f"log {log}"], "-i", 0.2, "--", "sleep", 1)
     calls = log.read_text().split()
     assert calls.count("nvmlInit") == 1
-    assert all("Get" in call or call in ("nvmlInit", "nvmlGpmQueryDeviceSupport") for call in calls)
+    assert all("Get" in call or call in ("nvmlInit", "nvmlGpmQueryDeviceSupport", "nvmlGpmSampleAlloc") for call in calls)
     # Constant values are read once.
     assert calls.count("nvmlDeviceGetName") == calls.count("nvmlDeviceGetUUID") == 2
 

@@ -2,6 +2,7 @@
  * A library that answers like libnvidia-ml.so.1, by a script (nvml_fake_script.c). NVML_FAKE_OLD builds a
  * very old version: no second or third version of any function.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -463,35 +464,84 @@ EXPORT int nvmlGpmQueryDeviceSupport(nvml_device device, struct nvml_gpm_support
 	return NVML_SUCCESS;
 }
 
+/* A counter of GPM: percent times microseconds of an instance or a device, which grow as the script says. */
+struct sample {
+	double us, area;
+	bool is_taken;
+};
+
+static int gpm_samples;
+
 EXPORT int nvmlGpmSampleAlloc(nvml_gpm_sample *sample)
 {
-	*sample = malloc(sizeof(double));
+	ENTER(NULL);
+	*sample = calloc(1, sizeof(struct sample));
+	gpm_samples++;
 	return *sample ? NVML_SUCCESS : NVML_MEMORY;
 }
 
 EXPORT int nvmlGpmSampleFree(nvml_gpm_sample sample)
 {
 	free(sample);
+	gpm_samples--;
 	return NVML_SUCCESS;
+}
+
+/* How many samples of GPM the program has, for tests. */
+EXPORT int nvml_fake_gpm_samples(void)
+{
+	return gpm_samples;
+}
+
+static int take_sample(nvml_device device, nvml_gpm_sample sample_)
+{
+	static double area[DEVICES];
+	static uint64_t taken_us[DEVICES];
+	struct sample *sample = (void *)sample_;
+	int index = index_of(device);
+	uint64_t us = script.gpm_us ? taken_us[index] + script.gpm_us : now_us();
+
+	/* The library stays loaded from one test to the next: the time between them would drown the rest. */
+	if (us - taken_us[index] > UINT64_C(3600000000))
+		area[index] = 0;
+	else
+		area[index] += script.gpm[index] * (double)(us - taken_us[index]);
+	taken_us[index] = us;
+	*sample = (struct sample){(double)us, area[index], true};
+	return NVML_SUCCESS;
+}
+
+EXPORT int nvmlGpmSampleGet(nvml_device device, nvml_gpm_sample sample)
+{
+	ENTER(device);
+	return script.instances[index_of(device)] ? NVML_NOT_SUPPORTED : take_sample(device, sample);
 }
 
 EXPORT int nvmlGpmMigSampleGet(nvml_device device, unsigned gpu_instance, nvml_gpm_sample sample)
 {
 	ENTER(device);
-	*(double *)(void *)sample = gpu_instance >= 7 ? script.gpm[index_of(device)] : -1;
-	return NVML_SUCCESS;
+	return gpu_instance >= 7 ? take_sample(device, sample) : NVML_INVALID_ARGUMENT;
 }
 
+/* Metric number n is n percent of what the script says, that of throughput so many MiB/s. */
 EXPORT int nvmlGpmMetricsGet(struct nvml_gpm_request *request)
 {
+	const struct sample *earlier = (void *)request->earlier, *later = (void *)request->later;
+
 	ENTER(NULL);
 	if (request->version != NVML_GPM_VERSION)
 		return NVML_ARGUMENT_VERSION_MISMATCH;
+	if (!earlier->is_taken || !later->is_taken || earlier->us >= later->us)
+		return NVML_INVALID_ARGUMENT;
 	for (unsigned i = 0; i < request->metric_count; i++) {
-		request->metrics[i].result = request->metrics[i].metric == NVML_GPM_GRAPHICS_UTILIZATION
-						     ? NVML_SUCCESS
-						     : NVML_NOT_SUPPORTED;
-		request->metrics[i].value = *(double *)(void *)request->later;
+		struct nvml_gpm_metric *metric = &request->metrics[i];
+		double mean = (later->area - earlier->area) / (later->us - earlier->us);
+
+		metric->result = (int)metric->metric == script.gpm_lacks ? NVML_NOT_SUPPORTED : NVML_SUCCESS;
+		metric->value =
+			metric->metric == NVML_GPM_GRAPHICS_UTILIZATION ? mean : mean * metric->metric / 100;
+		if ((int)metric->metric == script.gpm_nan)
+			metric->value = NAN;
 	}
 	return NVML_SUCCESS;
 }

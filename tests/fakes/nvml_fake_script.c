@@ -15,7 +15,10 @@
  *   sample DEVICE PID AGE_SECS SM          a sample that the ring buffer still holds
  *   sampling_secs 1                        utilisation of processes is sampled so seldom
  *   mig DEVICE INSTANCES
- *   gpm DEVICE PERCENT                     GPM answers that for every instance
+ *   gpm DEVICE PERCENT                     how busy GPM finds the device, or each of its instances
+ *   gpm_step MICROSECONDS                  two samples of GPM are so far apart, whatever the clock says
+ *   gpm_lacks METRIC                       GPM of the device does not count this
+ *   gpm_nan METRIC                         it answers this with a number that is none
  *   record_bytes 32                        of the process lists, instead of what the version says
  *   utilization_call new                   only the newer of the two calls answers (Blackwell)
  *   all_bits 32                            numbers of a device have all bits set (64: those of 64 bits have 64)
@@ -86,6 +89,10 @@ static void read_line(const char *line)
 		script.instances[device] = instances;
 	} else if (sscanf(line, "gpm %d %lf", &device, &real) == 2) {
 		script.gpm[device] = real;
+	} else if (sscanf(line, "gpm_step %llu", &script.gpm_us) == 1 ||
+		   sscanf(line, "gpm_lacks %d", &script.gpm_lacks) == 1 ||
+		   sscanf(line, "gpm_nan %d", &script.gpm_nan) == 1) {
+		return;
 	} else if (sscanf(line, "all_bits %d", &script.all_bits) == 1) {
 		return;
 	} else if (sscanf(line, "record_bytes %d", &script.record_bytes) == 1) {

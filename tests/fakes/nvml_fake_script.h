@@ -34,6 +34,8 @@ struct nvml_script {
 	uint64_t energy[DEVICES];
 	int instances[DEVICES];
 	double gpm[DEVICES];
+	unsigned long long gpm_us; /* between two samples; 0: as the clock says */
+	int gpm_lacks, gpm_nan;    /* metrics; 0: none */
 	int record_bytes;
 	bool only_new_utilization;
 	double sampling_secs;

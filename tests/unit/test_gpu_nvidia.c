@@ -2,6 +2,7 @@
  * Tests of the readings of NVIDIA's GPUs: nvidia_nvml.c, nvidia_device.c, nvidia_processes.c, tenants.c,
  * surveyor.c.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -97,7 +98,7 @@ static void an_unsupported_counter_is_alone_in_its_loss(void **state)
 		char script[200];
 		int absent = 0;
 
-		snprintf(script, sizeof script, "gpus 1\nmemory 0 1000 10 100\nresult %s %d\n",
+		snprintf(script, sizeof script, "gpus 1\ngpm 0 10\nmemory 0 1000 10 100\nresult %s %d\n",
 			 CASES[i].function, CASES[i].result);
 		begin(script);
 		pass();
@@ -446,6 +447,153 @@ static void instances_come_and_go(void **state)
 	assert_int_equal(survey->device_count, 1);
 }
 
+/* ---- GPM ------------------------------------------------------------------------------------------- */
+
+/* Metric number n of the fake is n percent of what the script says. */
+static void units_have_the_mean_since_the_recorders_sample(void **state)
+{
+	(void)state;
+	begin("gpus 1\ngpm 0 50\ngpm_step 1000000\n");
+	request.sampled_ns = 1;
+	pass();
+	assert_int_equal(error_of(0, GPU_SM_ACTIVE_PCT), EAGAIN);
+	pass();
+	assert_near(reading(0, GPU_SM_ACTIVE_PCT), 1);
+	assert_near(reading(0, GPU_SM_OCCUPANCY_PCT), 1.5);
+	assert_near(reading(0, GPU_TENSOR_ACTIVE_PCT), 2.5);
+	assert_near(reading(0, GPU_DRAM_ACTIVE_PCT), 5);
+	assert_near(reading(0, GPU_FP64_ACTIVE_PCT), 5.5);
+	assert_near(reading(0, GPU_FP32_ACTIVE_PCT), 6);
+	assert_near(reading(0, GPU_FP16_ACTIVE_PCT), 6.5);
+	assert_near(reading(0, GPU_PCIE_SENT_BYTES_PER_SEC), 10.0 * 1048576);
+	assert_near(reading(0, GPU_PCIE_RECEIVED_BYTES_PER_SEC), 10.5 * 1048576);
+	assert_near(reading(0, GPU_NVLINK_RECEIVED_BYTES_PER_SEC), 30.0 * 1048576);
+	assert_near(reading(0, GPU_NVLINK_SENT_BYTES_PER_SEC), 30.5 * 1048576);
+	/* Three passes of one interval: 50, 100 and 100. Then the recorder has taken a sample. */
+	nvml_script_set("gpus 1\ngpm 0 100\ngpm_step 1000000\n");
+	pass();
+	assert_near(reading(0, GPU_SM_ACTIVE_PCT), 1.5);
+	pass();
+	assert_near(reading(0, GPU_SM_ACTIVE_PCT), 5.0 / 3);
+	request.sampled_ns = 2;
+	pass();
+	assert_near(reading(0, GPU_SM_ACTIVE_PCT), 2);
+	nvml_script_set("gpus 1\ngpm 0 0\ngpm_step 1000000\n");
+	pass();
+	assert_near(reading(0, GPU_SM_ACTIVE_PCT), 1);
+}
+
+/* Instances are in sums by their utilisation, which is added up over the passes. */
+static void an_instance_has_the_activity_of_its_units(void **state)
+{
+	(void)state;
+	begin("gpus 1\nmig 0 1\ngpm 0 50\ngpm_step 1000000\n");
+	request.sampled_ns = 1;
+	pass();
+	pass();
+	assert_near(reading(1, GPU_SM_ACTIVE_PCT), 1);
+	nvml_script_set("gpus 1\nmig 0 1\ngpm 0 100\ngpm_step 1000000\n");
+	pass();
+	assert_near(reading(1, GPU_UTILIZATION_PCT), 100);
+	assert_near(reading(1, GPU_SM_ACTIVE_PCT), 1.5);
+	assert_int_equal(error_of(0, GPU_SM_ACTIVE_PCT), EOPNOTSUPP);
+}
+
+static void without_gpm_the_units_have_a_reason(void **state)
+{
+	static const struct {
+		const char *script;
+		int reason;
+	} CASES[] = {
+		{"gpus 1\n", EOPNOTSUPP},                                               /* before Hopper */
+		{"gpus 1\ngpm 0 50\nresult nvmlGpmQueryDeviceSupport 3\n", EOPNOTSUPP}, /* vGPU */
+		{"gpus 1\ngpm 0 50\nresult nvmlGpmQueryDeviceSupport 4\n", EACCES},
+		{"gpus 1\ngpm 0 50\nresult nvmlGpmSampleAlloc 20\n", ENOMEM},
+		{"gpus 1\ngpm 0 50\nresult nvmlGpmSampleGet 3\n",
+		 EOPNOTSUPP},                                              /* the flag of support was wrong */
+		{"gpus 1\ngpm 0 50\nresult nvmlGpmSampleGet 19\n", EBUSY}, /* another tool has the counters */
+		{"gpus 1\ngpm 0 50\nresult nvmlGpmMetricsGet 4\n", EACCES},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		if (i > 0)
+			end(NULL);
+		begin(CASES[i].script);
+		pass();
+		pass();
+		assert_int_equal(error_of(0, GPU_SM_ACTIVE_PCT), CASES[i].reason);
+		assert_int_equal(error_of(0, GPU_DRAM_ACTIVE_PCT), CASES[i].reason);
+		/* The older call has it. */
+		assert_near(reading(0, GPU_PCIE_SENT_BYTES_PER_SEC), 1e6);
+		assert_near(reading(0, GPU_UTILIZATION_PCT), 0);
+	}
+}
+
+static void a_metric_that_gpm_lacks_is_absent_alone(void **state)
+{
+	(void)state;
+	begin("gpus 1\ngpm 0 50\ngpm_lacks 5\ngpm_nan 12\ngpm_step 1000\n");
+	pass();
+	pass();
+	assert_int_equal(error_of(0, GPU_TENSOR_ACTIVE_PCT), EOPNOTSUPP);
+	assert_int_equal(error_of(0, GPU_FP32_ACTIVE_PCT), EIO);
+	assert_near(reading(0, GPU_SM_ACTIVE_PCT), 1);
+	end(NULL);
+	for (int lacking = 20; lacking <= 21; lacking++) {
+		char script[100];
+
+		snprintf(script, sizeof script, "gpus 1\ngpm 0 50\ngpm_lacks %d\ngpm_step 1000\n", lacking);
+		if (lacking > 20)
+			end(NULL);
+		begin(script);
+		pass();
+		pass();
+		assert_near(reading(0, GPU_PCIE_SENT_BYTES_PER_SEC), 1e6);
+		assert_near(reading(0, GPU_PCIE_RECEIVED_BYTES_PER_SEC), 2e6);
+	}
+}
+
+/* A tool that had the counters in between has reset them, so a reading spans no such gap. */
+static void after_a_failed_sample_gpm_begins_again(void **state)
+{
+	(void)state;
+	begin("gpus 1\ngpm 0 50\ngpm_step 1000000\n");
+	request.sampled_ns = 1;
+	pass();
+	pass();
+	nvml_script_set("gpus 1\ngpm 0 50\ngpm_step 1000000\nresult nvmlGpmSampleGet 19\n");
+	pass();
+	assert_int_equal(error_of(0, GPU_SM_ACTIVE_PCT), EBUSY);
+	nvml_script_set("gpus 1\ngpm 0 100\ngpm_step 1000000\n");
+	pass();
+	assert_int_equal(error_of(0, GPU_SM_ACTIVE_PCT), EAGAIN);
+	pass();
+	assert_near(reading(0, GPU_SM_ACTIVE_PCT), 2);
+}
+
+static void samples_of_gpm_are_given_back(void **state)
+{
+	void *library;
+	int (*samples)(void);
+
+	(void)state;
+	begin("gpus 2\nmig 0 2\ngpm 0 33\ngpm 1 20\n");
+	pass();
+	library = dlopen(getenv("TRACKER_NVML_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
+	assert_non_null(library);
+	*(void **)&samples = dlsym(library, "nvml_fake_gpm_samples");
+	assert_int_equal(samples(), 4 * 3);
+	nvml_script_set("gpus 2\nmig 0 1\ngpm 0 33\ngpm 1 20\n");
+	for (int i = 0; i < 40; i++)
+		pass();
+	assert_int_equal(samples(), 3 * 3);
+	end_survey();
+	assert_int_equal(samples(), 0);
+	dlclose(library);
+	begin("gpus 1\n");
+}
+
 /* ---- containers ------------------------------------------------------------------------------------ */
 
 static void put(const char *path, const char *text)
@@ -560,6 +708,12 @@ UNIT_TESTS
 		cmocka_unit_test_teardown(instances_have_memory_and_gpm_has_their_utilisation, end),
 		cmocka_unit_test_teardown(without_gpm_an_instance_has_no_utilisation, end),
 		cmocka_unit_test_teardown(instances_come_and_go, end),
+		cmocka_unit_test_teardown(units_have_the_mean_since_the_recorders_sample, end),
+		cmocka_unit_test_teardown(an_instance_has_the_activity_of_its_units, end),
+		cmocka_unit_test_teardown(without_gpm_the_units_have_a_reason, end),
+		cmocka_unit_test_teardown(a_metric_that_gpm_lacks_is_absent_alone, end),
+		cmocka_unit_test_teardown(after_a_failed_sample_gpm_begins_again, end),
+		cmocka_unit_test_teardown(samples_of_gpm_are_given_back, end),
 		cmocka_unit_test_teardown(pids_that_all_exist_here_are_ours, end),
 		cmocka_unit_test_teardown(pids_of_an_inner_namespace_are_mapped, end),
 		cmocka_unit_test_teardown(pids_of_the_host_are_foreign, end),

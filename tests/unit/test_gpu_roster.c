@@ -148,6 +148,22 @@ static void instances_of_a_device_that_moves_up_stay_its_own(void **state)
 	assert_int_equal(survey->devices[3].parent, 1);
 }
 
+/* No list sets the parent of an instance that is gone with its device: only the move can. */
+static void instances_of_a_lost_device_move_up_with_it(void **state)
+{
+	(void)state;
+	begin("gpus 2\nmig 0 2\nmig 1 2\n");
+	pass();
+	nvml_script_set("gpus 2\ngone 1\n");
+	pass_until_listed_anew();
+	assert_int_equal(survey->device_count, 4);
+	assert_int_equal(error_of(1, GPU_UTILIZATION_PCT), ENODEV);
+	assert_int_equal(survey->devices[1].parent, -1);
+	assert_int_equal(survey->devices[2].parent, 1);
+	assert_int_equal(survey->devices[3].parent, 1);
+	assert_int_equal(survey->devices[3].gpu_instance, 8);
+}
+
 /* ---- drivers that start late ----------------------------------------------------------------------- */
 
 static void a_driver_without_devices_is_asked_ever_more_seldom(void **state)
@@ -185,6 +201,7 @@ UNIT_TESTS
 		cmocka_unit_test_teardown(instances_of_a_lost_device_are_lost_with_it, end),
 		cmocka_unit_test_teardown(dissolved_instances_disturb_nobody, end),
 		cmocka_unit_test_teardown(instances_of_a_device_that_moves_up_stay_its_own, end),
+		cmocka_unit_test_teardown(instances_of_a_lost_device_move_up_with_it, end),
 		cmocka_unit_test_teardown(a_driver_without_devices_is_asked_ever_more_seldom, end),
 	};
 
