@@ -98,6 +98,7 @@ struct collect_context {
 	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;
 	int64_t program_rows;               /* setting: programs to report one by one, 0 for none */
+	int64_t wait_rows;                  /* setting: waits to report one by one, 0 for none */
 	bool own_cgroup;                    /* the job runs in a memory cgroup that was made for it */
 	struct memory_cgroup memory_cgroup; /* in this frame */
 	const struct cgroup_place *place;   /* of the job in this frame, NULL if unknown */

@@ -11,6 +11,7 @@ extern const struct collector HOST_MEMORY_COLLECTOR;
 extern const struct collector HOST_NETWORK_COLLECTOR;
 extern const struct collector JOB_DISK_COLLECTOR;
 extern const struct collector JOB_NETWORK_COLLECTOR;
+extern const struct collector JOB_WAITING_COLLECTOR;
 extern const struct collector NUMA_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
 extern const struct collector PROGRAM_USAGE_COLLECTOR;
@@ -32,6 +33,7 @@ const struct collector *const COLLECTORS[] = {
 	&CLOUD_COLLECTOR,
 	&RUN_COLLECTOR,
 	&PROGRAM_USAGE_COLLECTOR, /* needs the rows of the tree, the GPUs and the end of the run */
+	&JOB_WAITING_COLLECTOR,   /* the same */
 	&SELF_USAGE_COLLECTOR,    /* last: it measures the others */
 	NULL,
 };

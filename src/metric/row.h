@@ -32,6 +32,7 @@ enum row_kind {
 	ROW_cloud,
 	ROW_run_end,
 	ROW_run_end_program,
+	ROW_run_end_wait,
 	ROW_run_end_signal,
 	ROW_first_failure,
 	ROW_failure,

@@ -55,6 +55,7 @@ static bool is_switched_off(enum row_kind kind, bool no_system, bool no_process)
 	case ROW_tree:
 	case ROW_program:
 	case ROW_run_end_program:
+	case ROW_run_end_wait:
 	case ROW_job_disk:
 		return no_process;
 	case ROW_host_cpu:
@@ -79,8 +80,9 @@ static bool is_switched_off(enum row_kind kind, bool no_system, bool no_process)
 static const struct {
 	enum row_kind wanted, needed;
 } NEEDS[] = {
-	{ROW_program, ROW_tree},   {ROW_run_end_program, ROW_tree}, {ROW_run_end, ROW_tree},
-	{ROW_run_end, ROW_cgroup}, {ROW_run_start, ROW_memory},     {ROW_run_start, ROW_limits},
+	{ROW_program, ROW_tree},     {ROW_run_end_program, ROW_tree}, {ROW_run_end_wait, ROW_tree},
+	{ROW_run_end, ROW_tree},     {ROW_run_end, ROW_cgroup},       {ROW_run_start, ROW_memory},
+	{ROW_run_start, ROW_limits},
 };
 
 void selection_init(struct selection *selection, bool no_system, bool no_process, char *const *globs,

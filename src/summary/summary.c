@@ -35,6 +35,7 @@ static void want_host(struct metric_set *wanted)
 	summary_disks_want(wanted);
 	summary_gpus_want(wanted);
 	summary_programs_want(wanted);
+	summary_waits_want(wanted);
 	metric_set_add_kind(wanted, ROW_limits);
 	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
@@ -385,6 +386,7 @@ static int add_sample(struct run_facts *facts, const struct frame *frame)
 	add_waiting(facts, frame);
 	oom_course_add(&facts->oom, frame);
 	summary_programs_add(&facts->programs, frame);
+	summary_waits_add(&facts->waits, frame);
 	add_tracker_counts(facts, frame);
 	return run_clock_add(&facts->clock, sample->elapsed_secs, sample->timestamp);
 }

@@ -17,6 +17,7 @@
 #include "summary/summary_gpus.h"
 #include "summary/summary_memory.h"
 #include "summary/summary_programs.h"
+#include "summary/summary_waits.h"
 #include "summary/sums.h"
 #include "summary/time_bins.h"
 #include "base/buffer.h"
@@ -82,6 +83,7 @@ struct run_facts {
 	double gpu_memory_mib;
 	struct summary_disks disks;
 	struct summary_programs programs;
+	struct summary_waits waits;
 	struct summary_gpus *gpus; /* one for each device. NULL: no device seen */
 	bool had_descendants;
 	struct time_bins cores_history, memory_history;

@@ -178,6 +178,13 @@ static int set_programs(struct rt_config *config, const struct setting *setting,
 	return refuse_setting(config, setting, value, "must be off or a number from 1 to 256");
 }
 
+static int set_waits(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	if (parse_count_or_off(value, 24, setting_field(config, setting)))
+		return 0;
+	return refuse_setting(config, setting, value, "must be off or a number from 1 to 24");
+}
+
 static int set_start_at(struct rt_config *config, const struct setting *setting, const char *value)
 {
 	int64_t now_ns = SYSTEM_CLOCKS.realtime_ns(SYSTEM_CLOCKS.context);

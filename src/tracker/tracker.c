@@ -212,6 +212,7 @@ static int open_here(rt_config *config, rt_tracker **ret_tracker)
 	tracker->context.gpus = tracker->config->gpus;
 	tracker->context.gpu_vendor = config_gpu_vendor_name(tracker->config);
 	tracker->context.program_rows = tracker->tree->programs ? config->programs : 0;
+	tracker->context.wait_rows = config->waits;
 	tracker->context.pss = tracker->config->pss == PSS_OFF      ? PSS_MODE_OFF
 			       : tracker->config->pss == PSS_ALWAYS ? PSS_MODE_ALWAYS
 								    : PSS_MODE_AUTO;

@@ -20,6 +20,10 @@ static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02, ALL_OF_IT = 0.99;
 /* A client that worked itself, but was kept from the CPU, wanted more than the second. */
 static const double CLIENT_CORES = 0.3, CLIENT_CORES_WANTED = 0.5, CLIENT_SHARE = 0.5;
 
+/* The part of the time that a wait must take to be the answer, and the samples below which its part is a guess. */
+static const double WAITED_SHARE = 0.3;
+enum { WAIT_LOOKS_SURE = 30, WAIT_WORDS_BYTES = 120 };
+
 static const double MIB = 1048576;
 
 struct search {
@@ -359,6 +363,23 @@ static void add_idle(struct search *search)
 			: "The CPUs were idle most of the time.");
 }
 
+/* "It waited for TCP port 5432 of another machine during about 83 % of the time (python3)." */
+static bool search_waited(struct search *search)
+{
+	const struct summary_wait *wait = search->facts->waits.list;
+	double share = wait->secs / search->facts->recorded_secs;
+	char words[WAIT_WORDS_BYTES];
+
+	if (!search->facts->waits.count || strcmp(wait->class, "other") == 0 ||
+	    !is_telling(search, wait->secs, WAITED_SHARE))
+		return false;
+	add_bottleneck(
+		search, "waited", "Waiting", share, "It waited for %s during %s%s %% of the time (%s).",
+		summary_wait_words(wait, words, sizeof words), wait->looks < WAIT_LOOKS_SURE ? "about " : "",
+		amount_of(100 * fmin(share, 1), add_figure).text, wait->program);
+	return true;
+}
+
 static void search_nothing(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
@@ -369,6 +390,8 @@ static void search_nothing(struct search *search)
 			       amount_of(secs, add_duration).text);
 	} else if (isnan(search->cores)) {
 		add_bottleneck(search, "unknown", "Unknown", 0, "Its CPU use is not recorded.");
+	} else if (search_waited(search)) {
+		return;
 	} else if (search->cores < IDLE_CORES) {
 		add_idle(search);
 	} else {

@@ -29,6 +29,7 @@
  * elsewhere          It ran elsewhere       no other rule, and the job was an idle client (launcher.h)
  * idle               Idle                   no other rule, and less than 0.3 cores were busy
  * none               None stands out        no other rule
+ * waited             Waiting                no other rule, and one wait took at least 30 % of the time (docs/CAUSES.md)
  * unknown            Unknown                no other rule, and the recording has no CPU time or is shorter than 20 ms
  *
  * A wait or a burst of less than 10 ms does not count as a bottleneck.

@@ -219,6 +219,13 @@ def test_metrics(recorded_with):
     assert sample["cpu"]["utime_secs"] is None
 
 
+@of_options("waits")
+def test_waits(recorded_with):
+    job = ("-i", 0.1, "--", "sleep", 0.35)
+    assert recorded_with([("waits", "off")], *job)[-1]["run_end"]["waits"] in (None, [])
+    assert [row["class"] for row in recorded_with([("waits", "1")], *job)[-1]["run_end"]["waits"]] == ["sleep"]
+
+
 @of_options("programs")
 def test_programs(recorded_with):
     off = recorded_with([("programs", "off")], "-i", 0.1, "--", "sleep", 0.25)

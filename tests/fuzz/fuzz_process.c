@@ -16,6 +16,7 @@
 #include "kernel/proc_pid_stat.h"
 #include "kernel/proc_pid_statm.h"
 #include "kernel/proc_pid_status.h"
+#include "kernel/proc_pid_syscall.h"
 #include "kernel/proc_sysvipc_shm.h"
 #include "kernel/taskstats.h"
 #include "job/programs/program_name.h"
@@ -145,6 +146,12 @@ static void fuzz_schedstat(const char *bytes, size_t length)
 	must_hold(schedstat.run_ns >= 0 && schedstat.wait_ns >= 0 && schedstat.turns >= 0);
 }
 
+static void fuzz_syscall(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_pid_syscall, struct proc_pid_syscall, call)
+	must_hold(call.number >= -1);
+}
+
 static void fuzz_events(const char *bytes, size_t length)
 {
 	struct scan messages = scan_bytes(bytes, length);
@@ -177,10 +184,10 @@ static void fuzz_program_name(const char *bytes, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
-		fuzz_stat,   fuzz_statm,     fuzz_io,           fuzz_smaps_rollup,
-		fuzz_status, fuzz_children,  fuzz_cgroup,       fuzz_mountinfo,
-		fuzz_fdinfo, fuzz_maps,      fuzz_sysvipc_shm,  fuzz_schedstat,
-		fuzz_events, fuzz_taskstats, fuzz_program_name, fuzz_sockstat,
+		fuzz_stat,        fuzz_statm,     fuzz_io,        fuzz_smaps_rollup, fuzz_status,
+		fuzz_children,    fuzz_cgroup,    fuzz_mountinfo, fuzz_fdinfo,       fuzz_maps,
+		fuzz_sysvipc_shm, fuzz_schedstat, fuzz_events,    fuzz_taskstats,    fuzz_program_name,
+		fuzz_sockstat,    fuzz_syscall,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);

@@ -1,0 +1,64 @@
+/* The waits of the job: rows of the end of the run. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "collect/collector.h"
+#include "job/waits/job_waits.h"
+#include "metric/typed_rows.h"
+
+static int job_waiting_open(struct collect_context *context, void **ret_state)
+{
+	(void)context;
+	*ret_state = calloc(1, sizeof(struct job_waits));
+	return *ret_state ? 0 : -ENOMEM;
+}
+
+static const char *text_or_none(struct frame *frame, const char *text)
+{
+	return *text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_GIVEN);
+}
+
+static void add_wait_rows(const struct job_waits *waits, struct frame *frame)
+{
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct wait_row *from = &waits->rows[i];
+		struct run_end_wait_row *row = ADD_ROW(frame, run_end_wait, frame->first[ROW_run_end]);
+
+		row->class = wait_class_name(from->wait.class);
+		row->target = text_or_none(frame, from->wait.target);
+		row->program = *from->program ? text_or_none(frame, from->program) : "others";
+		row->wait_secs = ns_to_secs(from->ns);
+		row->wait_pct = 100 * (double)from->ns / (double)waits->idle_ns;
+		row->look_count = from->looks;
+	}
+}
+
+static void job_waiting_collect(void *state_, struct collect_context *context, struct frame *frame)
+{
+	struct job_waits *waits = state_;
+	bool is_last = context->ending->reason;
+
+	if (!context->tree || !context->wait_rows) {
+		frame_set_missing(frame, ROW_run_end_wait,
+				  context->tree ? ABSENT_NOT_WANTED : ABSENT_NOT_TRACKED);
+		return;
+	}
+	job_waits_look(waits, context->tree, context->progress.started_ns, is_last);
+	if (!frame->first[ROW_run_end])
+		return;
+	job_waits_finish(waits, (size_t)context->wait_rows);
+	if (waits->count)
+		add_wait_rows(waits, frame);
+	else if (waits->error)
+		frame_set_missing(frame, ROW_run_end_wait, waits->error);
+}
+
+const struct collector JOB_WAITING_COLLECTOR = {
+	.name = "job_waiting",
+	.open = job_waiting_open,
+	.collect = job_waiting_collect,
+	.close = free,
+	.fills = (const enum row_kind[]){ROW_run_end_wait, ROW_KINDS},
+};

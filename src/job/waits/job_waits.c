@@ -1,0 +1,126 @@
+/* How long the job waited, and for what. See job_waits.h. */
+#include "job/waits/job_waits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/min_max.h"
+#include "job/cpu/job_cpu.h"
+#include "job/programs/program_table.h"
+#include "job/programs/programs.h"
+#include "job/waits/wait_chain.h"
+
+const char *wait_class_name(enum wait_class class)
+{
+	static const char *const NAMES[] = {
+#define WAIT_WORD(id, name) name,
+		WAIT_CLASSES(WAIT_WORD)
+#undef WAIT_WORD
+	};
+
+	return NAMES[class];
+}
+
+/* Returns the row of a wait, or that of its whole class if there is no room for it. */
+static struct wait_row *wait_row_of(struct job_waits *waits, const struct found_wait *wait,
+				    const char *program)
+{
+	struct wait_row row = {.wait = *wait};
+
+	for (;;) {
+		snprintf(row.program, sizeof row.program, "%s", program);
+		for (size_t i = 0; i < waits->count; i++)
+			if (waits->rows[i].wait.class == row.wait.class &&
+			    strcmp(waits->rows[i].program, row.program) == 0 &&
+			    strcmp(waits->rows[i].wait.target, row.wait.target) == 0)
+				return &waits->rows[i];
+		if (waits->count < WAIT_ROWS_MOST - (*program ? WAIT_CLASS_COUNT : 0))
+			break;
+		program = "";
+		row.wait.target[0] = '\0';
+	}
+	waits->rows[waits->count] = row;
+	return &waits->rows[waits->count++];
+}
+
+static const char *waiting_program_of(const struct process_tree *tree, pid_t pid)
+{
+	const struct program *program = tree->programs ? programs_of(tree->programs, pid) : NULL;
+	const struct member *member = process_tree_find(tree, pid);
+
+	return program ? program->name : member ? member->program.comm : "?";
+}
+
+static void see_wait(struct job_waits *waits, struct process_tree *tree)
+{
+	struct found_wait wait;
+	int error = 0;
+
+	/* As long as no process has run, all wait for the same. */
+	if (waits->has_last && !process_tree_any_ran(tree)) {
+		waits->rows[waits->last].looks++;
+		return;
+	}
+	waits->has_last = wait_chain_end(tree, &wait, &error);
+	if (waits->has_last) {
+		struct wait_row *row = wait_row_of(waits, &wait, waiting_program_of(tree, wait.pid));
+
+		waits->last = (size_t)(row - waits->rows);
+		row->looks++;
+	} else if (error) {
+		waits->error = error;
+	}
+}
+
+void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, bool is_last)
+{
+	int64_t now_ns = tree->pass_ns, cpu_ns = cpu_published(tree)->of[USAGE_CPU_NS];
+	int64_t delayed_ns = tree->cpu.waiting.total.wait_ns,
+		passed_ns = now_ns - (waits->looked_ns ? waits->looked_ns : began_ns);
+	int64_t idle_ns = passed_ns - (cpu_ns - waits->cpu_ns) - (delayed_ns - waits->delayed_ns);
+
+	waits->looked_ns = now_ns;
+	waits->cpu_ns = cpu_ns;
+	waits->delayed_ns = delayed_ns;
+	if (!tree->root->live)
+		return;
+	if (idle_ns < passed_ns / WAIT_IDLE_PARTS) {
+		waits->has_last = false;
+		return;
+	}
+	waits->idle_ns += idle_ns;
+	waits->pending_ns += idle_ns;
+	if (!is_last)
+		see_wait(waits, tree);
+	if (!waits->has_last)
+		return;
+	waits->rows[waits->last].ns += waits->pending_ns;
+	waits->pending_ns = 0;
+}
+
+void job_waits_finish(struct job_waits *waits, size_t most)
+{
+	for (size_t i = 1; i < waits->count; i++) {
+		struct wait_row row = waits->rows[i];
+		size_t at = i;
+
+		for (; at && waits->rows[at - 1].ns < row.ns; at--)
+			waits->rows[at] = waits->rows[at - 1];
+		waits->rows[at] = row;
+	}
+	for (size_t i = most; i < waits->count; i++) {
+		size_t others = most;
+
+		/* The first of each class becomes the row of its others. */
+		while (waits->rows[others].wait.class != waits->rows[i].wait.class)
+			others++;
+		waits->rows[others].program[0] = waits->rows[others].wait.target[0] = '\0';
+		if (others == i)
+			continue;
+		waits->rows[others].ns += waits->rows[i].ns;
+		waits->rows[others].looks += waits->rows[i].looks;
+		waits->count--;
+		memmove(&waits->rows[i], &waits->rows[i + 1], (waits->count - i) * sizeof waits->rows[0]);
+		i--;
+	}
+}
