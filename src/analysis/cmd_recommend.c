@@ -1,7 +1,9 @@
 /* recommend: says which resources to request next time. */
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/ask_keeper.h"
 #include "analysis/command.h"
@@ -10,11 +12,14 @@
 #include "base/screen.h"
 #include "history/history.h"
 #include "launch/input_size.h"
+#include "parallel/parallel.h"
 #include "recommend/replay.h"
 #include "resource_tracker_analysis.h"
 
 /* Where the text of a line begins. */
 enum { TEXT_COLUMN = 23, TEXT_CEILING = 1 << 20, BACKTEST_CEILING = 64 << 20, ATTEMPTS_MOST = 1000 };
+
+static const double BYTES_PER_MIB = 1048576;
 
 static void cleanup_advice(rt_advice **advice)
 {
@@ -169,6 +174,51 @@ static int find_next_input(const struct subcommand *command, const struct recomm
 	return 0;
 }
 
+/* The cores that this process may use, and the memory of the machine. */
+static void find_own_machine(double *cores, double *memory_mib)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	cpu_set_t usable;
+
+	if (!(*cores > 0))
+		*cores = sched_getaffinity(0, sizeof(usable), &usable) == 0
+				 ? (double)CPU_COUNT(&usable)
+				 : (double)sysconf(_SC_NPROCESSORS_ONLN);
+	if (!(*memory_mib > 0))
+		*memory_mib = (double)pages * (double)page / BYTES_PER_MIB;
+}
+
+static int print_jobs(const struct subcommand *command, struct recommend_words *options)
+{
+	CLEANUP_FREE struct parallel *parallel = calloc(1, sizeof(*parallel));
+	CLEANUP_BUFFER struct buffer out = BUFFER(BACKTEST_CEILING);
+	struct rt_problem problem = {"out of memory"};
+	int result = parallel ? 0 : -ENOMEM;
+
+	if (!options->line.files.count)
+		return command_usage(
+			command,
+			"--jobs: name the folder of a build's recordings, such as .resource-tracker");
+	find_own_machine(&options->cores, &options->memory);
+	if (result == 0)
+		result = parallel_read(parallel, options->line.files.texts, options->line.files.count,
+				       &problem);
+	if (result == 0)
+		result = parallel_find_needs(parallel);
+	if (result == 0)
+		result = parallel_choose(parallel, options->cores, options->memory);
+	if (result == 0 && options->json)
+		parallel_add_json(&out, parallel);
+	else if (result == 0)
+		result = parallel_add_text(&out, parallel, command_screen(options->output), command_colour());
+	if (parallel)
+		parallel_done(parallel);
+	if (result < 0 || buffer_error(&out))
+		return command_fault(command, "%s", problem.text);
+	return options->json ? command_write(command, options->output, out.data, out.length)
+			     : command_write_fitted(command, options->output, out.data);
+}
+
 int run_recommend(const struct subcommand *command, char **argv)
 {
 	CLEANUP_OPTIONS(recommend) options = {.policy = "max"};
@@ -182,6 +232,10 @@ int run_recommend(const struct subcommand *command, char **argv)
 		status = command_check_pairs(command, "server-filter", &options.filter);
 	if (status == 0 && options.backtest)
 		status = check_backtest(command, &options);
+	if (status == 0 && !options.jobs && (options.cores > 0 || options.memory > 0))
+		status = command_usage(command, "--cores and --memory are for --jobs");
+	if (status == 0 && options.jobs)
+		return print_jobs(command, &options);
 	if (status == 0)
 		status = add_history(command, &options);
 	if (status)

@@ -1,0 +1,253 @@
+/* Plans steps for a number of jobs. See parallel.h. */
+#include "parallel/parallel.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* A step that has so little left has ended: sums of many small parts are not exact. */
+static const double ENDED_SECS = 1e-9;
+
+/* Steps in the simulation. */
+struct schedule {
+	const struct parallel *parallel;
+	double *left;          /* seconds of its own pace. Below 0: has not started */
+	double *began, *ended; /* NaN: has not */
+	size_t *running;
+	size_t running_count, jobs;
+	size_t first_waiting;
+	double now;
+};
+
+static double seconds_of(const struct parallel_step *step)
+{
+	return step->wall_secs + step->gap_secs;
+}
+
+static double asked_cores(const struct parallel_step *step)
+{
+	return seconds_of(step) > 0 && step->cpu_secs > 0 ? step->cpu_secs / seconds_of(step) : 0;
+}
+
+static bool is_step_ready(const struct schedule *schedule, size_t index)
+{
+	const struct parallel_step *step = &schedule->parallel->steps[index];
+
+	for (size_t i = 0; i < step->need_count; i++)
+		if (isnan(schedule->ended[step->needs[i]]))
+			return false;
+	return true;
+}
+
+static void start_ready_steps(struct schedule *schedule)
+{
+	size_t count = schedule->parallel->count;
+
+	while (schedule->first_waiting < count && !isnan(schedule->began[schedule->first_waiting]))
+		schedule->first_waiting++;
+	for (size_t i = schedule->first_waiting; i < count && schedule->running_count < schedule->jobs; i++) {
+		if (!isnan(schedule->began[i]) || !is_step_ready(schedule, i))
+			continue;
+		schedule->began[i] = schedule->now;
+		schedule->left[i] = seconds_of(&schedule->parallel->steps[i]);
+		schedule->running[schedule->running_count++] = i;
+	}
+}
+
+/* Its pace if the cores that it asks for are granted to this share: 1 is the pace of its recording. */
+static double pace_of(const struct parallel_step *step, double share)
+{
+	double busy = fmin(asked_cores(step), 1.0);
+
+	return 1 / (1 - busy + busy / share);
+}
+
+/* Goes on to the next end of a step. */
+static void pass_time(struct schedule *schedule)
+{
+	const struct parallel_step *steps = schedule->parallel->steps;
+	double asked = 0, share, next = INFINITY;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < schedule->running_count; i++)
+		asked += asked_cores(&steps[schedule->running[i]]);
+	share = asked > schedule->parallel->cores ? schedule->parallel->cores / asked : 1;
+	for (size_t i = 0; i < schedule->running_count; i++) {
+		size_t index = schedule->running[i];
+
+		next = fmin(next, schedule->left[index] / pace_of(&steps[index], share));
+	}
+	schedule->now += next;
+	for (size_t i = 0; i < schedule->running_count; i++) {
+		size_t index = schedule->running[i];
+
+		schedule->left[index] -= next * pace_of(&steps[index], share);
+		if (schedule->left[index] > ENDED_SECS)
+			schedule->running[kept++] = index;
+		else
+			schedule->ended[index] = schedule->now;
+	}
+	schedule->running_count = kept;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------ */
+
+struct memory_change {
+	double at, mib;
+};
+
+/* Memory that is freed at a moment counts before memory that is taken. */
+static int by_moment(const void *left, const void *right)
+{
+	const struct memory_change *a = left, *b = right;
+	int order = (a->at > b->at) - (a->at < b->at);
+
+	return order ? order : (a->mib > b->mib) - (a->mib < b->mib);
+}
+
+/* The largest sum, and its moment. `parts` 1: each step has its peak all the time. */
+static double most_memory(const struct schedule *schedule, size_t parts, struct memory_change *changes,
+			  double *ret_moment)
+{
+	const struct parallel *parallel = schedule->parallel;
+	double sum = 0, most = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < parallel->count; i++) {
+		double secs = schedule->ended[i] - schedule->began[i], before = 0;
+
+		for (size_t part = 0; part < parts; part++) {
+			double level = parts == 1 ? parallel->steps[i].peak_mib
+						  : parallel->steps[i].memory_mib[part];
+
+			changes[count++] = (struct memory_change){
+				schedule->began[i] + secs * (double)part / (double)parts, level - before};
+			before = level;
+		}
+		changes[count++] = (struct memory_change){schedule->ended[i], -before};
+	}
+	qsort(changes, count, sizeof(*changes), by_moment);
+	for (size_t i = 0; i < count; i++) {
+		sum += changes[i].mib;
+		if (sum > most) {
+			most = sum;
+			*ret_moment = changes[i].at;
+		}
+	}
+	return most;
+}
+
+/* Names the largest of the steps that run at a moment: those with at least half of the largest one's peak. */
+static void find_heavy(const struct schedule *schedule, double moment, struct parallel_plan *plan)
+{
+	const struct parallel *parallel = schedule->parallel;
+	double largest = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < parallel->count; i++) {
+			double peak = parallel->steps[i].peak_mib;
+
+			if (schedule->began[i] > moment || schedule->ended[i] <= moment)
+				continue;
+			if (pass == 0)
+				largest = fmax(largest, peak);
+			else if (peak >= largest / 2 && plan->heavy_count < PARALLEL_NAMED)
+				plan->heavy[plan->heavy_count++] = i;
+		}
+	}
+}
+
+static int plan_jobs(const struct parallel *parallel, size_t jobs, struct parallel_plan *ret_plan)
+{
+	size_t count = parallel->count;
+	CLEANUP_FREE double *left = calloc(count + 1, sizeof(*left)),
+			    *began = calloc(count + 1, sizeof(*began)),
+			    *ended = calloc(count + 1, sizeof(*ended));
+	CLEANUP_FREE size_t *running = calloc(count + 1, sizeof(*running));
+	CLEANUP_FREE struct memory_change *changes =
+		calloc(count * (PARALLEL_PARTS + 1) + 1, sizeof(*changes));
+	struct schedule schedule = {parallel, left, began, ended, running, 0, jobs, 0, 0};
+	double moment = 0;
+
+	if (!left || !began || !ended || !running || !changes)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		began[i] = ended[i] = NAN;
+	for (start_ready_steps(&schedule); schedule.running_count; start_ready_steps(&schedule))
+		pass_time(&schedule);
+	*ret_plan = (struct parallel_plan){.jobs = jobs, .wall_secs = schedule.now};
+	ret_plan->peak_mib = most_memory(&schedule, PARALLEL_PARTS, changes, &moment);
+	ret_plan->bound_mib = most_memory(&schedule, 1, changes, &moment);
+	find_heavy(&schedule, moment, ret_plan);
+	return 0;
+}
+
+/* ---- the choice -------------------------------------------------------------------------------------- */
+
+static int find_chain(struct parallel *parallel)
+{
+	CLEANUP_FREE double *until = calloc(parallel->count + 1, sizeof(*until));
+
+	if (!until)
+		return -ENOMEM;
+	parallel->chain_secs = 0;
+	for (size_t i = 0; i < parallel->count; i++) {
+		const struct parallel_step *step = &parallel->steps[i];
+
+		for (size_t j = 0; j < step->need_count; j++)
+			until[i] = fmax(until[i], until[step->needs[j]]);
+		until[i] += seconds_of(step);
+		parallel->chain_secs = fmax(parallel->chain_secs, until[i]);
+	}
+	return 0;
+}
+
+static bool plan_fits(const struct parallel *parallel, const struct parallel_plan *plan)
+{
+	return !(plan->bound_mib > parallel->memory_mib);
+}
+
+static void choose_plan(struct parallel *parallel)
+{
+	const struct parallel_plan *plans = parallel->plans;
+	double fastest = INFINITY;
+
+	for (size_t i = 0; i < parallel->plan_count; i++)
+		if (plan_fits(parallel, &plans[i]))
+			fastest = fmin(fastest, plans[i].wall_secs);
+	parallel->best = parallel->blocked = parallel->plan_count;
+	for (size_t i = parallel->plan_count; i-- > 0;)
+		if (plan_fits(parallel, &plans[i]) && plans[i].wall_secs <= fastest * PARALLEL_SAME)
+			parallel->best = i;
+	/* The first number of jobs that would be faster and does not fit. */
+	for (size_t i = parallel->plan_count; i-- > 0;)
+		if (!plan_fits(parallel, &plans[i]) && plans[i].wall_secs * PARALLEL_SAME < fastest)
+			parallel->blocked = i;
+	if (parallel->blocked < parallel->plan_count || parallel->best == parallel->plan_count)
+		parallel->limit = LIMIT_MEMORY;
+	else if (fastest <= parallel->chain_secs * PARALLEL_SAME)
+		parallel->limit = LIMIT_CHAIN;
+	else
+		parallel->limit = plans[parallel->best].jobs >= parallel->count ? LIMIT_STEPS : LIMIT_CORES;
+}
+
+int parallel_choose(struct parallel *parallel, double cores, double memory_mib)
+{
+	size_t most = (size_t)fmin(2 * ceil(cores), (double)PARALLEL_JOBS_MOST);
+	int result = find_chain(parallel);
+
+	parallel->cores = cores;
+	parallel->memory_mib = memory_mib;
+	parallel->plan_count = 0;
+	while (result == 0 && parallel->plan_count < most) {
+		size_t i = parallel->plan_count++;
+
+		result = plan_jobs(parallel, i + 1, &parallel->plans[i]);
+	}
+	if (result == 0)
+		choose_plan(parallel);
+	return result;
+}

@@ -1,0 +1,131 @@
+/* Plans for steps with a known answer. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "parallel/parallel.h"
+
+#define assert_near(value, expected, tolerance) assert_true(fabs((value) - (expected)) <= (tolerance))
+
+static struct parallel_step steps[PARALLEL_PARTS];
+
+/* A step that keeps one core busy all the time, and holds its memory in the second half. */
+static struct parallel_step busy_step(const char *task, const char *command, double secs, double peak_mib)
+{
+	struct parallel_step step = {.rule = (char *)(uintptr_t) "make",
+				     .task = (char *)(uintptr_t)task,
+				     .command = (char *)(uintptr_t)command,
+				     .wall_secs = secs,
+				     .cpu_secs = secs,
+				     .peak_mib = peak_mib};
+
+	for (size_t i = PARALLEL_PARTS / 2; i < PARALLEL_PARTS; i++)
+		step.memory_mib[i] = peak_mib;
+	return step;
+}
+
+static void plan_steps(struct parallel *parallel, size_t count, double cores, double memory_mib)
+{
+	*parallel = (struct parallel){.steps = steps, .count = count};
+	assert_int_equal(parallel_find_needs(parallel), 0);
+	assert_int_equal(parallel_choose(parallel, cores, memory_mib), 0);
+}
+
+static void forget_needs(size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(steps[i].needs);
+}
+
+static void a_link_waits_for_the_objects_that_its_command_names(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	steps[0] = busy_step("a.o", "[\"gcc\",\"-c\",\"a.c\",\"-o\",\"a.o\"]", 2, 10);
+	steps[1] = busy_step("", "[\"sh\",\"-c\",\"gcc -c b.c -o ./b.o\"]", 3, 10);
+	steps[2] = busy_step("prog", "[\"sh\",\"-c\",\"gcc a.o b.o -o prog\"]", 1, 40);
+	steps[3] = busy_step("prog", "[\"strip\",\"prog\"]", 1, 5);
+	plan_steps(&parallel, 4, 4, 1000);
+	assert_int_equal(steps[0].need_count + steps[1].need_count, 0);
+	assert_int_equal(steps[2].need_count, 2);
+	assert_int_equal(steps[3].need_count, 1);
+	assert_int_equal(steps[3].needs[0], 2);
+	assert_near(parallel.plans[0].wall_secs, 7, 1e-6);
+	assert_near(parallel.plans[1].wall_secs, 5, 1e-6);
+	assert_near(parallel.chain_secs, 5, 1e-6);
+	assert_int_equal(parallel.plans[parallel.best].jobs, 2);
+	assert_int_equal(parallel.limit, LIMIT_CHAIN);
+	assert_near(parallel.plans[1].peak_mib, 40, 1e-6);
+	forget_needs(4);
+}
+
+static void cores_that_are_shared_slow_the_busy_part_alone(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		steps[i] = busy_step("", "x", 1, 1);
+	plan_steps(&parallel, 4, 2, 1000);
+	assert_near(parallel.plans[1].wall_secs, 2, 1e-6);
+	assert_near(parallel.plans[3].wall_secs, 2, 1e-6);
+	assert_int_equal(parallel.plans[parallel.best].jobs, 2);
+	assert_int_equal(parallel.limit, LIMIT_CORES);
+	/* Half of each step waits: four ask for two cores, which are there. */
+	for (size_t i = 0; i < 4; i++)
+		steps[i].cpu_secs = 0.5;
+	plan_steps(&parallel, 4, 2, 1000);
+	assert_near(parallel.plans[3].wall_secs, 1, 1e-6);
+	assert_int_equal(parallel.limit, LIMIT_CHAIN);
+}
+
+static void peaks_that_do_not_fit_together_limit_the_jobs(void **state)
+{
+	struct parallel parallel;
+	size_t fits = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		steps[i] = busy_step("t", NULL, 1, i < 6 ? 100 : 3000);
+	for (size_t i = 0; i < 8; i++)
+		steps[i].task = (char *)(uintptr_t) "";
+	plan_steps(&parallel, 8, 8, 5000);
+	for (size_t i = 0; i < parallel.plan_count; i++)
+		fits += !(parallel.plans[i].bound_mib > parallel.memory_mib);
+	/* From two jobs on, the last two of eight run at once, unless the number is odd. */
+	assert_true(fits >= 1 && fits < parallel.plan_count);
+	assert_int_equal(parallel.limit, LIMIT_MEMORY);
+	assert_true(parallel.plans[parallel.best].bound_mib <= 5000);
+	assert_int_equal(parallel.plans[parallel.blocked].heavy_count, 2);
+	assert_near(steps[parallel.plans[parallel.blocked].heavy[0]].peak_mib, 3000, 0);
+	assert_int_equal(parallel.without_command, 8);
+	plan_steps(&parallel, 8, 8, 2000);
+	assert_int_equal(parallel.best, parallel.plan_count);
+}
+
+static void memory_is_the_sum_of_courses_and_the_bound_that_of_peaks(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	/* The first is done before the second one reaches its half. */
+	steps[0] = busy_step("", "x", 1, 100);
+	steps[1] = busy_step("", "x", 4, 100);
+	plan_steps(&parallel, 2, 2, 1000);
+	assert_near(parallel.plans[1].peak_mib, 100, 1e-6);
+	assert_near(parallel.plans[1].bound_mib, 200, 1e-6);
+	assert_near(parallel.plans[0].bound_mib, 100, 1e-6);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_waits_for_the_objects_that_its_command_names),
+		cmocka_unit_test(cores_that_are_shared_slow_the_busy_part_alone),
+		cmocka_unit_test(peaks_that_do_not_fit_together_limit_the_jobs),
+		cmocka_unit_test(memory_is_the_sum_of_courses_and_the_bound_that_of_peaks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
