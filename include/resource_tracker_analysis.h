@@ -247,6 +247,8 @@ struct rt_recommend_options {
 	const char *task;      /* NULL: all tasks of the job */
 	double input_bytes;    /* size of the next run's input; 0: unknown */
 	unsigned attempt; /* 2: the first attempt of this run was killed, and so on; 0 and 1: the first */
+	double memory_least_mib; /* of the site: memory is never below it; 0: 32 */
+	double memory_step_mib;  /* of the site: memory is rounded up to its multiples; 0: 16 */
 };
 
 /*

@@ -139,6 +139,8 @@ static int print_backtest(const struct subcommand *command, const struct recomme
 	int result = 0;
 
 	replay.usd_per_gib_hour = options->gib_price;
+	replay.memory_least_mib = options->memory_least;
+	replay.memory_step_mib = options->memory_step;
 	for (size_t i = 0; i < options->line.files.count && result == 0; i++)
 		result = replay_add_file(&replay, options->line.files.texts[i], &problem);
 	if (result == 0)
@@ -250,6 +252,8 @@ int run_recommend(const struct subcommand *command, char **argv)
 	wanted.job = options.job;
 	wanted.task = options.task;
 	wanted.usd_per_hour = options.price;
+	wanted.memory_least_mib = options.memory_least;
+	wanted.memory_step_mib = options.memory_step;
 	wanted.attempt = options.attempt >= 1 && options.attempt < (double)ATTEMPTS_MOST
 				 ? (unsigned)options.attempt
 				 : 1;

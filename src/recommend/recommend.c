@@ -178,7 +178,7 @@ static void tell_memory_basis(struct rt_advice *advice, bool is_by_kill)
 	const struct sizing_answer *sizing = &advice->sizing;
 	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(advice->memory_basis));
 
-	if (advice->memory_mib == LEAST_MIB)
+	if (advice->memory_mib == round_for_site(advice, 0) && !(sizing->need > advice->least_mib))
 		buffer_add_text(&text, "the least that is advised");
 	else if (sizing->is_retry)
 		buffer_add_text(&text, why_attempt(sizing, advice->attempt));
@@ -223,6 +223,24 @@ static struct sizing_question question_of(const struct rt_advice *advice)
 	return (struct sizing_question){aim_of(advice->policy), advice->input_bytes, advice->attempt, false};
 }
 
+int64_t round_for_site(const struct rt_advice *advice, double mib)
+{
+	double steps = ceil(fmin(fmax(mib, advice->least_mib), MOST) / advice->step_mib);
+
+	return (int64_t)ceil(steps * advice->step_mib);
+}
+
+/* The first attempt had the site's rounded size: each further one has more than the one before. */
+static double need_above_first(const struct rt_advice *advice, const struct sized_run *runs, size_t count)
+{
+	struct sizing_question question = question_of(advice);
+	double first;
+
+	question.attempt = 1;
+	first = size_need(&SIZING_MEMORY, &question, runs, count, NULL, 0).need;
+	return advice->sizing.need * (double)round_for_site(advice, first) / first;
+}
+
 bool advise_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
 		   struct sized_kill *kills, size_t *ret_count)
 {
@@ -244,11 +262,14 @@ bool advise_memory(struct rt_advice *advice, const struct past *past, struct siz
 		advice->memory_by_kernel = with_kernel > mib;
 		mib = larger_known(mib, with_kernel);
 	}
+	if (advice->sizing.is_retry && isnan(advice->sizing.kill_had) &&
+	    (advice->least_mib > LEAST_MIB || advice->step_mib > MEMORY_STEP_MIB))
+		mib = larger_known(mib, need_above_first(advice, runs, count));
 	advice->memory_at_least = advice->sizing.kill_had > 0 || (kill_count && !count);
 	if (mib > 0)
-		advice->memory_mib = round_reservation_mib(mib);
+		advice->memory_mib = round_for_site(advice, mib);
 	else if (count)
-		advice->memory_mib = LEAST_MIB;
+		advice->memory_mib = round_for_site(advice, LEAST_MIB);
 	return floor >= mib || advice->sizing.kill_had > 0;
 }
 
@@ -261,6 +282,8 @@ static void decide_memory_formula(struct rt_advice *advice, const struct sized_r
 
 	formula.fixed += kernel_mib;
 	formula.least = fmax(formula.least, LEAST_MIB) + kernel_mib;
+	formula.least = fmax(formula.least, advice->least_mib);
+	formula.most = fmax(formula.most, formula.least);
 	advice->memory_formula = formula;
 }
 
@@ -276,10 +299,10 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 	decide_memory_formula(advice, runs, count, kills, take_kills(advice, past, kills, &floor));
 	question.attempt = advice->attempt + 1;
 	if (count && advice->memory_mib > 0)
-		advice->memory_again_mib = round_reservation_mib(
-			size_need(&SIZING_MEMORY, &question, runs, count,
-				  &(struct sized_kill){(double)advice->memory_mib, NAN}, 1)
-				.need);
+		advice->memory_again_mib = round_for_site(
+			advice, size_need(&SIZING_MEMORY, &question, runs, count,
+					  &(struct sized_kill){(double)advice->memory_mib, NAN}, 1)
+					.need);
 	tell_memory_basis(advice, is_by_kill);
 }
 
@@ -602,6 +625,8 @@ struct rt_advice start_advice(const struct rt_recommend_options *options)
 		.timing = {.need = NAN, .base = NAN, .largest = NAN},
 		.input_bytes = options->input_bytes > 0 ? options->input_bytes : (double)NAN,
 		.attempt = options->attempt > 0 ? options->attempt : 1,
+		.least_mib = options->memory_least_mib > 0 ? options->memory_least_mib : LEAST_MIB,
+		.step_mib = options->memory_step_mib > 0 ? options->memory_step_mib : MEMORY_STEP_MIB,
 		.backtest = {.reserved_per_used = NAN},
 		.cpu = -1,
 		.cpu_limit = -1,

@@ -129,6 +129,7 @@ struct rt_advice {
 	struct sizing_answer sizing; /* of the memory, in MiB */
 	double input_bytes;          /* of the next run. NaN: not told */
 	unsigned attempt;            /* 1: the first */
+	double least_mib, step_mib;  /* the site's bounds of memory */
 	struct backtest backtest;
 	struct sizing_answer timing;                        /* of the time, in seconds */
 	struct sizing_formula memory_formula, time_formula; /* by the size of the input, MiB and seconds */
@@ -161,6 +162,8 @@ struct rt_advice {
 	} server;
 };
 
+/* Rounds memory up to the steps of the site, at least to its least. */
+int64_t round_for_site(const struct rt_advice *advice, double mib);
 struct rt_advice start_advice(const struct rt_recommend_options *options);
 
 /* The runs as the advice counts them, oldest to newest. Ranks of one job are one run. */

@@ -206,7 +206,7 @@ static void add_kubernetes_cpu(struct buffer *out, double cores)
 static void add_autoscaler_bounds(struct buffer *out, const struct rt_advice *advice, double least_cores)
 {
 	double usual_mib = advice->sizing.usual + advice->usage.kernel_mib;
-	int64_t least_mib = round_reservation_mib(fmin(usual_mib, (double)advice->memory_mib));
+	int64_t least_mib = round_for_site(advice, fmin(usual_mib, (double)advice->memory_mib));
 
 	if (advice->runs < 2 || !(usual_mib > 0) || advice->memory_again_mib < advice->memory_mib)
 		return;

@@ -171,7 +171,7 @@ static void order_runs(struct replay *replay)
 
 /* The lines of a job before the one that is asked for. */
 struct window {
-	enum rt_policy policy;
+	struct rt_recommend_options asked;
 	struct evidence list[WINDOW + ATTEMPTS_MOST];
 	size_t first, end;
 	size_t telling; /* lines of the job from which anything follows */
@@ -214,12 +214,13 @@ static struct evidence evidence_of_run(const struct replay_run *run)
 static double ask_policy(struct window *window, const struct evidence *next, unsigned attempt)
 {
 	struct past past = {window->list + window->first, window->end - window->first + attempt - 1};
-	struct rt_advice advice =
-		start_advice(&(struct rt_recommend_options){.policy = window->policy, .attempt = attempt});
+	struct rt_advice advice;
 	size_t count;
 
 	if (!window->telling)
 		return -1;
+	window->asked.attempt = attempt;
+	advice = start_advice(&window->asked);
 	advice.input_bytes =
 		keep_told_inputs(&past) && next->input_is_guessed ? (double)NAN : next->input_bytes;
 	(void)advise_memory(&advice, &past, window->needs, window->kills, &count);
@@ -374,7 +375,9 @@ int replay_all(struct replay *replay, struct rt_problem *ret_problem)
 	replay->jobs = calloc(jobs + 1, sizeof(*replay->jobs));
 	if (!window || !replay->jobs)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	window->policy = replay->policy;
+	window->asked = (struct rt_recommend_options){.policy = replay->policy,
+						      .memory_least_mib = replay->memory_least_mib,
+						      .memory_step_mib = replay->memory_step_mib};
 	replay_jobs(replay, window);
 	if (!replay->job_count)
 		return problem_set(ret_problem, -ENODATA,

@@ -29,9 +29,10 @@ struct replayed_job {
 struct replay_run;
 struct replay {
 	enum rt_policy policy;
-	const char *job, *task;  /* NULL: all */
-	double since;            /* only runs that started at this time or later. 0: all */
-	double usd_per_gib_hour; /* 0: unknown */
+	const char *job, *task;                   /* NULL: all */
+	double since;                             /* only runs that started at this time or later. 0: all */
+	double usd_per_gib_hour;                  /* 0: unknown */
+	double memory_least_mib, memory_step_mib; /* of the site, for the advice. 0: as usual */
 	struct replay_run *runs;
 	size_t count, room;
 	struct buffer names; /* of jobs, each with its 0 */

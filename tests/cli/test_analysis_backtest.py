@@ -160,6 +160,28 @@ def test_a_history_that_cannot_be_replayed_is_still_printed(run, tmp_path):
     assert result.returncode == 2 and "--gib-price is for --backtest" in result.err
 
 
+def test_the_advice_keeps_to_the_bounds_of_a_site(run, tmp_path):
+    lines = [line(i, 1000) for i in range(3)]
+    path, bounds = write(tmp_path / "x.jsonl", lines), ("--memory-step", "1024", "--memory-least", "2500")
+    found = rules(backtest(run, path, *bounds)["all"])
+    assert found["max"]["reserved_gib_hours"] == pytest.approx(2 * 3 * HOURS)
+    assert found["largest + 20 %"]["reserved_gib_hours"] == pytest.approx(2 * in_steps(1200) * HOURS / 1024)
+    assert advised(run, path, lines, "--memory-step", "1024") == 2048 and advised(run, path, lines, "--memory-least", "2500") == 2512
+    assert advised(run, path, lines, *bounds) == 3072 and advised(run, path, lines, "--memory-step", "1000.5") == 2001
+    assert advised(run, path, lines, *bounds, "--attempt", "2") == 5120, "half as much again as 3072, by the site's steps"
+    for bound in bounds[:2], bounds[2:], ("--memory-step", "4096"), ("--memory-least", "5000", "--memory-step", "700"):
+        given = [advised(run, path, lines, *bound, "--attempt", k) for k in range(1, 7)]
+        assert all(after > 1.2 * before for before, after in zip(given, given[1:])), (bound, given)
+
+
+@pytest.mark.parametrize("bounds, is_least", [([], False), (["--memory-least", "2500"], True), (["--memory-step", "2048"], False)])
+def test_the_least_of_a_site_is_named_where_it_decides(run, tmp_path, bounds, is_least):
+    answer = json.loads(run("recommend", "--json", "--history", write(tmp_path / "x.jsonl", [line(i, 1000, cores_needed=1.0) for i in range(3)]), *bounds).out)
+    assert (answer["evidence"]["memory"]["basis"] == "the least that is advised") == is_least
+    form = run("recommend", "--for", "slurm", "--history", tmp_path / "x.jsonl", "--memory-step", "1024").out
+    assert "#SBATCH --mem=2048M\n" in form and "sbatch --mem=3072M " in form
+
+
 def test_runs_are_ordered_by_start_and_the_last_line_of_a_run_counts(run, tmp_path):
     lines = [line(i, 100 * (i + 1), memory_asked_mib=2000.0) for i in range(8)]
     whole = backtest(run, write(tmp_path / "x.jsonl", lines))
