@@ -45,7 +45,7 @@ enum parallel_limit { LIMIT_CORES, LIMIT_MEMORY, LIMIT_CHAIN, LIMIT_STEPS };
 
 struct parallel {
 	struct parallel_step *steps; /* in the order of their starts */
-	size_t count, room;
+	size_t count;
 	size_t unreadable, without_command;
 	double cores, memory_mib; /* of the machine that is planned for */
 	double chain_secs;        /* the longest chain of steps that need each other */

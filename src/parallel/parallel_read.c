@@ -1,16 +1,14 @@
 /* Reads the steps of a build or workflow from their recordings. See parallel.h. */
 #include <errno.h>
-#include <fts.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "base/ends_with.h"
 #include "metric/typed_rows.h"
 #include "parallel/parallel.h"
 #include "verdict/run_summary.h"
+#include "workflow/steps.h"
 
 /* An engine needs no longer between two steps. More is another build in the same folder, or a person. */
 static const double GAP_MOST_SECS = 0.1;
@@ -84,12 +82,11 @@ static int take_parallel_step(struct parallel_step *ret_step, const rt_summary *
 	return ret_step->rule && ret_step->task ? 0 : -ENOMEM;
 }
 
+/* A step whose recording is gone, or never took time, cannot be planned. */
 static int add_parallel_step(struct parallel *parallel, const char *path)
 {
 	CLEANUP_SUMMARY rt_summary *summary = NULL;
-	struct parallel_step *steps = parallel->steps;
-	struct rt_problem problem;
-	int result = rt_summary_read(&path, 1, &summary, &problem);
+	int result = path ? rt_summary_read(&path, 1, &summary, NULL) : -ENOENT;
 
 	if (result == -ENOMEM)
 		return result;
@@ -97,38 +94,7 @@ static int add_parallel_step(struct parallel *parallel, const char *path)
 		parallel->unreadable++;
 		return 0;
 	}
-	if (parallel->count == parallel->room) {
-		parallel->room = parallel->room ? 2 * parallel->room : 64;
-		steps = reallocarray(parallel->steps, parallel->room, sizeof(*steps));
-		if (!steps)
-			return -ENOMEM;
-		parallel->steps = steps;
-	}
-	return take_parallel_step(&steps[parallel->count++], summary);
-}
-
-static int add_parallel_folder(struct parallel *parallel, const char *path)
-{
-	char *const tops[] = {(char *)(uintptr_t)path, NULL};
-	FTS *tree = fts_open(tops, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	FTSENT *entry;
-	int result = tree ? 0 : -errno;
-
-	while (tree && result == 0 && (entry = fts_read(tree)))
-		if (entry->fts_info == FTS_F && strstr(entry->fts_name, ".jsonl") &&
-		    !ends_with(entry->fts_name, ".marks"))
-			result = add_parallel_step(parallel, entry->fts_path);
-	if (tree)
-		fts_close(tree);
-	return result;
-}
-
-static int by_start_of_step(const void *left, const void *right)
-{
-	const struct parallel_step *a = left, *b = right;
-	int order = (a->started > b->started) - (a->started < b->started);
-
-	return order ? order : strcmp(a->task, b->task);
+	return take_parallel_step(&parallel->steps[parallel->count++], summary);
 }
 
 static void find_gaps(struct parallel *parallel)
@@ -147,18 +113,21 @@ static void find_gaps(struct parallel *parallel)
 int parallel_read(struct parallel *parallel, const char *const *paths, size_t count,
 		  struct rt_problem *ret_problem)
 {
-	struct stat status;
-	int result = 0;
+	CLEANUP_STEPS struct steps found = {0};
+	int result = steps_read(&found, paths, count, ret_problem);
 
-	for (size_t i = 0; i < count && result == 0; i++)
-		result = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode)
-				 ? add_parallel_folder(parallel, paths[i])
-				 : add_parallel_step(parallel, paths[i]);
-	if (result == 0 && parallel->count == 0)
-		return problem_set(ret_problem, -ENODATA, "%s: no recording of a step in it", paths[0]);
 	if (result < 0)
-		return problem_set(ret_problem, result, "%s", strerror(-result));
-	qsort(parallel->steps, parallel->count, sizeof(*parallel->steps), by_start_of_step);
+		return result;
+	parallel->unreadable = found.damaged_count;
+	parallel->steps = calloc(found.count + 1, sizeof(*parallel->steps));
+	if (!parallel->steps)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < found.count && result == 0; i++)
+		result = add_parallel_step(parallel, found.list[i].path);
+	if (result < 0)
+		return problem_set(ret_problem, result, "out of memory");
+	if (parallel->count == 0)
+		return problem_set(ret_problem, -ENODATA, "%s: no recording of a step in it", paths[0]);
 	find_gaps(parallel);
 	return 0;
 }

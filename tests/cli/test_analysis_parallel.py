@@ -75,7 +75,7 @@ def test_steps_without_a_command_are_told_and_broken_ones_are_counted(run, tmp_p
 
 @pytest.mark.parametrize(("words", "told"), [
     (("-j",), "name the folder"), (("-j", "--cores", 0, "."), "--cores"), (("-j", "--memory", "x", "."), "--memory"),
-    (("-j", "."), "no recording")])
+    (("-j", "."), "no recording in it")])
 def test_bad_words_get_one_line(run, words, told):
     result = run("recommend", *words)
     assert result.returncode in (1, 2) and told in result.err and len(result.err.splitlines()) == 1, result.err
