@@ -184,6 +184,67 @@ static void test_a_reading_of_a_process_that_maps_more_meanwhile_is_repeated(voi
 	assert_int_equal(choice_of(0), READING_STILL_RIGHT);
 }
 
+/* All anonymous pages are common, and a half of them counts for this process. */
+static void lay_common(pid_t pid, int64_t anon_kib)
+{
+	char text[160];
+
+	snprintf(text, sizeof text,
+		 "Rss: %d kB\nPss: %d kB\nPss_Anon: %d kB\nPss_File: 0 kB\nPrivate_Dirty: 0 kB\nAnonymous: "
+		 "%d kB\n",
+		 (int)anon_kib, (int)anon_kib / 2, (int)anon_kib / 2, (int)anon_kib);
+	lay(pid, "smaps_rollup", text);
+}
+
+/* It takes huge pages after its page faults were read: the estimate of the faults is too high, for good. */
+static void test_huge_pages_during_a_reading_hide_no_later_doubt(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	add(1, true, 1000);
+	lay_size(FIRST_PID + 1, PAGES + 512, 0);
+	lay_common(FIRST_PID + 1, (int64_t)(PAGES + 512) * PAGE_KIB);
+	tick(0);
+	assert_int_equal(choice_of(1), READING_TAKEN);
+	assert_true(members[1].memory.reading->faults > members[1].memory.faults);
+	/* The reading divided its pages by two. */
+	add(1, true, 1000);
+	members[1].memory.reading->is_settled = true;
+	tick(1);
+	assert_int_equal(choice_of(1), READING_TAKEN);
+}
+
+/* A fork between two samples has every page of the process until it calls exec. Sharers outside the job stay. */
+static void test_pages_that_an_unseen_fork_shares_are_read_again(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	lay_common(FIRST_PID, (int64_t)PAGES * PAGE_KIB);
+	tick(0);
+	assert_false(members[0].memory.reading->is_settled);
+	tick(1);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	assert_true(members[0].memory.reading->is_settled);
+	tick(1);
+	assert_int_equal(choice_of(0), READING_STILL_RIGHT);
+}
+
+static void test_a_reading_is_repeated_while_the_kernel_frees_a_relative(void **state)
+{
+	(void)state;
+	add_family(3);
+	for (int i = 0; i < 3; i++)
+		members[i].memory.rollup_ns = 1000;
+	members[2].memory.resident_pages = 0;
+	members[2].memory.is_being_freed = true;
+	tick(0);
+	assert_false(members[0].memory.reading->is_settled);
+	members[2].is_zombie = true;
+	tick(1);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	assert_true(members[0].memory.reading->is_settled);
+}
+
 static void test_sixteen_siblings_stand_for_the_others(void **state)
 {
 	(void)state;
@@ -388,6 +449,9 @@ static void test_a_shared_address_space_counts_with_its_parent(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_huge_pages_during_a_reading_hide_no_later_doubt),
+		TEST(test_pages_that_an_unseen_fork_shares_are_read_again),
+		TEST(test_a_reading_is_repeated_while_the_kernel_frees_a_relative),
 		TEST(test_a_reading_of_a_process_that_maps_more_meanwhile_is_repeated),
 		TEST(test_sixteen_siblings_stand_for_the_others),
 		TEST(test_a_refused_reading_is_tried_again_after_ten_seconds),

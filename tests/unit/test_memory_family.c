@@ -189,6 +189,20 @@ static void shares_of_forks_add_up(void **unused)
 	assert_int_equal(measure_way(parent, false).private_kib, 40 * MIB_KIB);
 }
 
+/* Its forks have ended, and there was no time to read it again. */
+static void pages_that_ended_forks_shared_are_its_own(void **unused)
+{
+	struct member *first = add(1, 10), *parent = add_fork(first, 50, 40);
+
+	(void)unused;
+	read_as(first, READING_ROLLUP, 0, 4, BEFORE_NS);
+	read_as(parent, READING_ROLLUP, 0, 4, BEFORE_NS)->forks_anon_kib = 50 * MIB_KIB;
+	assert_int_equal(told_mib(first, false), 50);
+	/* While one lives, it has them as well. */
+	read_as(add_fork(parent, 50, 0), READING_ROLLUP, 0, 4, BEFORE_NS);
+	assert_true(told_mib(first, false) < 50);
+}
+
 static void common_pages_at_one_address_count_once(void **unused)
 {
 	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 0),
@@ -540,6 +554,7 @@ UNIT_TESTS
 		FAMILY_TEST(unread_forks_have_their_faulted_pages),
 		FAMILY_TEST(pages_that_a_parent_replaced_are_left_to_its_forks_together),
 		FAMILY_TEST(shares_of_forks_add_up),
+		FAMILY_TEST(pages_that_ended_forks_shared_are_its_own),
 		FAMILY_TEST(common_pages_at_one_address_count_once),
 		FAMILY_TEST(a_fork_that_was_not_read_is_like_its_siblings),
 		FAMILY_TEST(new_forks_are_like_those_before_them),

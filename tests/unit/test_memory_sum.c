@@ -132,6 +132,19 @@ static void test_anonymous_memory_and_files_as_they_were_read(void **state)
 	assert_int_equal(found.pss_age_ns, NSEC_PER_SEC);
 }
 
+/* Without time for a reading that is due, the sum is an estimate, and its error says how much may be wrong. */
+static void test_a_reading_that_is_late_is_in_the_error(void **state)
+{
+	(void)state;
+	read_as(add(100, 20), READING_ROLLUP, 5)->is_settled = false;
+	memory.members_most = 1;
+	memory.last_ns = NOW_NS;
+	memory.allowance_ns = -1;
+	assert_int_equal(best_mib(), 105);
+	assert_int_equal(found.best_source, MEMORY_SAMPLED);
+	assert_true(found.error_kib >= 20 * MIB);
+}
+
 /* A tree has at most what the machine has. */
 static void test_the_machine_limits_the_sum(void **state)
 {
@@ -283,6 +296,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_anonymous_memory_and_files_as_they_were_read),
+		TEST(test_a_reading_that_is_late_is_in_the_error),
 		TEST(test_the_machine_limits_the_sum),
 		TEST(test_unread_files_are_like_those_that_were_read),
 		TEST(test_files_that_nothing_has_read_count_once),

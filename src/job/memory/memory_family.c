@@ -37,16 +37,29 @@ static int64_t replaced_since_kib(const struct process_tree *tree, const struct 
 		       (int64_t)(faulted_kib * family->replaced_kib / family->faulted_kib));
 }
 
+/*
+ * Common pages of the last reading that are its own now, because its forks have ended since. An orphan may have them as well. Sampled
+ * pages count once for each address, so that only a new reading tells them.
+ */
+static int64_t left_since_kib(const struct process_tree *tree, const struct memory_family *family,
+			      const struct member *member)
+{
+	return family->count > 1 && !family->has_orphans && !member->memory.fork_count &&
+			       member->memory.reading->kind == READING_ROLLUP
+		       ? member_left_by_forks_kib(tree, member)
+		       : 0;
+}
+
 int64_t member_exclusive_kib(const struct process_tree *tree, const struct memory_family *family,
 			     const struct member *member)
 {
 	const struct memory_reading *reading = member->memory.reading;
 	int64_t now_kib = member_anon_kib(tree, member), then_kib = reading->statm_anon_kib;
+	int64_t exclusive_kib = reading->exclusive_kib + left_since_kib(tree, family, member);
 
 	if (now_kib >= then_kib)
-		return reading->exclusive_kib + (now_kib - then_kib) +
-		       replaced_since_kib(tree, family, member);
-	return then_kib ? (int64_t)((double)reading->exclusive_kib * (double)now_kib / (double)then_kib) : 0;
+		return exclusive_kib + (now_kib - then_kib) + replaced_since_kib(tree, family, member);
+	return then_kib ? (int64_t)((double)exclusive_kib * (double)now_kib / (double)then_kib) : 0;
 }
 
 int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
@@ -266,6 +279,15 @@ static void begin_forks(struct member *member)
 	member->memory.forks.faults_living = INT64_MAX;
 }
 
+/* Its pages are in no resident set any more, but until the kernel has freed them its relatives share them. */
+static void note_leaving(struct memory_families *families, const struct member *member)
+{
+	size_t slot = family_slot(families, member->memory.family);
+
+	if (member->memory.is_being_freed && !member->is_zombie && families->slots[slot])
+		families->at[families->slots[slot] - 1].has_leaving = true;
+}
+
 int memory_families_build(struct memory_families *families, struct process_tree *tree)
 {
 	size_t next = 0;
@@ -296,8 +318,10 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 		struct member *member = &tree->members[i];
 		struct memory_family *family;
 
-		if (!memory_is_counted(tree, member))
+		if (!memory_is_counted(tree, member)) {
+			note_leaving(families, member);
 			continue;
+		}
 		family = family_of(families, member);
 		families->order[family->first + family->count++] = (uint32_t)i;
 		family->inner += member->memory.fork_count && member->memory.is_forked;
@@ -506,6 +530,9 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 
 	if (reading->family_size <= 1)
 		share_kib = (double)reading->common_share_kib;
+	if (reading->common_kib > 0)
+		share_kib -= share_kib * (double)left_since_kib(tree, family, member) /
+			     (double)reading->common_kib;
 	sums->exclusive_kib += exclusive_kib;
 	sums->private_kib += reading->private_kib + exclusive_kib - reading->exclusive_kib;
 	sums->share_kib += (int64_t)share_kib;
@@ -557,7 +584,7 @@ static struct family_memory measure_alone(const struct process_tree *tree, const
 	};
 
 	if (member_is_read(family, member, now_ns) && reading->kind == READING_ROLLUP &&
-	    reading->family_size == 1)
+	    reading->family_size == 1 && reading->is_settled)
 		found.anon_kib = max_i64(0, reading->exclusive_kib + reading->common_share_kib + anon_kib -
 						    reading->statm_anon_kib);
 	return found;

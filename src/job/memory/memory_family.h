@@ -43,9 +43,10 @@ struct memory_family {
 	int64_t exclusive_kib; /* of the members with a usable reading, when readings were chosen */
 	size_t count_before;   /* members in the tick before */
 	bool is_changing;      /* members started or exited since then */
-	bool has_orphans;      /* forks whose parent has exited, called exec, or was not seen before them */
-	bool has_own_objects;  /* forks map shared memory that no other member maps */
-	bool sampled;          /* smaps_rollup would hold the largest one for too long */
+	bool has_leaving; /* the kernel is freeing the memory of a member that has no address space any more */
+	bool has_orphans;     /* forks whose parent has exited, called exec, or was not seen before them */
+	bool has_own_objects; /* forks map shared memory that no other member maps */
+	bool sampled;         /* smaps_rollup would hold the largest one for too long */
 	bool is_ambiguous;  /* members may have different pages at one address, which only page frames show */
 	bool was_ambiguous; /* in the tick before */
 

@@ -95,3 +95,14 @@ int64_t member_faulted_kib(const struct process_tree *tree, const struct member 
 
 	return max_i64(0, memory_pages_to_kib(tree, member->memory.faults - reading->faults) - grown_kib);
 }
+
+int64_t member_left_by_forks_kib(const struct process_tree *tree, const struct member *member)
+{
+	int64_t anon_kib = member_anon_kib(tree, member), own_kib = anon_kib;
+	int64_t left_kib = max_i64(0, member->memory.reading->forks_anon_kib - member->memory.forks_anon_kib);
+
+	if (member->memory.is_forked)
+		own_kib = max_i64(memory_pages_to_kib(tree, member->memory.faults),
+				  anon_kib - member_inherited_kib(tree, member));
+	return min_i64(min_i64(own_kib, left_kib), member->memory.reading->common_kib);
+}

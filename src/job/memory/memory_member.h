@@ -50,3 +50,9 @@ int64_t member_faulted_kib(const struct process_tree *tree, const struct member 
 
 /* The id whose files show the memory of a member: another thread's if the main thread has exited (pthread_exit). */
 pid_t memory_id_of(const struct process_tree *tree, const struct member *member);
+
+/*
+ * Pages that a member had taken before its forks, and that only they shared, are its own once all of them have exited or freed
+ * them. Five processes with such pages would otherwise count as one, because they have them at the same addresses.
+ */
+int64_t member_left_by_forks_kib(const struct process_tree *tree, const struct member *member);

@@ -130,31 +130,18 @@ static int64_t stale_files_kib(const struct process_memory *memory, const struct
  */
 static int64_t wrong_in_family_kib(const struct process_tree *tree, const struct member *member)
 {
-	const struct memory_reading *reading = member->memory.reading;
-	int64_t anon_kib = member_anon_kib(tree, member);
-	int64_t written_kib = memory_pages_to_kib(tree, member->memory.faults - reading->faults);
+	struct memory_reading *reading = member->memory.reading;
+	int64_t anon_kib = member_anon_kib(tree, member), written_kib;
 	int64_t grown_kib = anon_kib - reading->statm_anon_kib;
 
+	/* read_chosen() has estimated them. It may have taken the first huge pages for small ones. */
+	reading->faults = min_i64(reading->faults, member->memory.faults);
+	written_kib = memory_pages_to_kib(tree, member->memory.faults - reading->faults);
 	if (grown_kib > 0 && grown_kib <= written_kib && !tree->memory.huge_kib &&
 	    (!member->memory.fork_count ||
 	     (member->memory.forks.is_known && member->memory.forks.faults_last <= reading->faults)))
 		return min_i64(written_kib - grown_kib, reading->common_kib);
 	return min_i64(written_kib, reading->common_kib) + absolute_difference(grown_kib, 0);
-}
-
-/*
- * Pages that a member had taken before its forks, and that only they shared, are its own once all of them have exited or freed
- * them. Five processes with such pages would otherwise count as one, because they have them at the same addresses.
- */
-static int64_t left_by_forks_kib(const struct process_tree *tree, const struct member *member)
-{
-	int64_t anon_kib = member_anon_kib(tree, member), own_kib = anon_kib;
-	int64_t left_kib = max_i64(0, member->memory.reading->forks_anon_kib - member->memory.forks_anon_kib);
-
-	if (member->memory.is_forked)
-		own_kib = max_i64(memory_pages_to_kib(tree, member->memory.faults),
-				  anon_kib - member_inherited_kib(tree, member));
-	return min_i64(min_i64(own_kib, left_kib), member->memory.reading->common_kib);
 }
 
 /* How many KiB of a member's last figures may be wrong by now. */
@@ -184,7 +171,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	if (reading->has_copies && memory->objects.map_files_refused)
 		wrong_kib += absolute_difference(member_anon_kib(tree, member), reading->statm_anon_kib);
 	if (family->count > 1) {
-		wrong_kib += wrong_in_family_kib(tree, member) + left_by_forks_kib(tree, member);
+		wrong_kib += wrong_in_family_kib(tree, member) + member_left_by_forks_kib(tree, member);
 		if (family->count != reading->family_size && !family->sampled)
 			wrong_kib += reading->common_kib / (int64_t)family->count;
 	}
@@ -332,6 +319,21 @@ static void note_size(const struct process_tree *tree, const struct memory_famil
 			      family->count == 1;
 }
 
+/*
+ * Whether it has more common pages than its known relatives can explain, and than at the reading before: a fork that no pass has seen
+ * shares them, most likely until it calls exec.
+ */
+static bool shares_with_unseen(const struct process_tree *tree, const struct memory_family *family,
+			       const struct member *member, const struct memory_reading *before)
+{
+	const struct memory_reading *reading = member->memory.reading;
+	int64_t known_kib = member->memory.is_forked ? member_inherited_kib(tree, member) : 0;
+
+	return reading->kind == READING_ROLLUP && !member->memory.fork_count && !family->has_orphans &&
+	       reading->common_kib > known_kib + WORTH_READING_KIB + reading->anon_kib / MOVED_PART &&
+	       absolute_difference(reading->common_kib, before->common_kib) > WORTH_READING_KIB;
+}
+
 /* Whether the file pages of the last reading are still right. */
 static bool has_its_files(const struct process_memory *memory, const struct process_tree *tree,
 			  const struct member *member, int64_t now_ns)
@@ -444,6 +446,8 @@ static void read_chosen(struct process_memory *memory, struct process_tree *tree
 		note_rollup_ns(tree, member, took_ns);
 	note_replaced(tree, family, member, &before);
 	note_size(tree, family, member, anon_kib, shared_kib);
+	member->memory.reading->is_settled &=
+		!family->has_leaving && !shares_with_unseen(tree, family, member, &before);
 	member->memory.reading->others_shared_kib = others_kib;
 	member->memory.reading->taken_ns = begun_ns;
 	member->memory.reading->has_files = subject.with_files || subject.keeps_files;

@@ -604,6 +604,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	add_families(memory, tree, now_ns, &sums);
 	add_files(memory, tree, now_ns, &sums);
 	add_unsplit(memory, tree, now_ns, &sums);
+	sums.sampled |= memory->late_kib >= WORTH_READING_KIB;
 	tell_tree_memory(memory, tree, now_ns, &sums, ret_memory);
 	if (mode == PSS_MODE_OFF)
 		ret_memory->pss_reason = ABSENT_PSS_OFF;
