@@ -89,6 +89,13 @@ static void test_a_handled_failure_is_not_the_cause(void **state)
 	ends[2].last_fork_ns = 20 * NSEC_PER_MSEC;
 	assert_int_equal(first_of(ends, 3, &first), 102);
 	assert_true(first.is_sure);
+	assert_int_equal(other_pid, 0);
+	/* Its own status says nothing then. */
+	ends[2].wait_status = exited(1);
+	ends[2].last_fork_ns = 40 * NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+	assert_false(first.is_sure);
+	assert_int_equal(other_pid, 101);
 }
 
 static void test_the_writer_that_crashed_comes_before_its_reader(void **state)
@@ -123,6 +130,19 @@ static void test_a_kill_of_a_process_that_began_after_a_failure_is_a_cause(void 
 
 	(void)state;
 	ends[1].forked_ns = 20 * NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+}
+
+/* GNU parallel kills a child of its own before it begins. */
+static void test_a_child_that_was_killed_before_others_began_is_not_the_cause(void **state)
+{
+	struct failure ends[] = {end_of(101, JOB, "sleep", SIGKILL, 10),
+				 end_of(102, JOB, "tool", exited(3), 30),
+				 end_of(JOB, 1, "perl parallel", exited(1), 40)};
+	struct first_failure first;
+
+	(void)state;
+	ends[1].forked_ns = ends[2].last_fork_ns = 20 * NSEC_PER_MSEC;
 	assert_int_equal(first_of(ends, 3, &first), 102);
 }
 
@@ -206,6 +226,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_writer_that_crashed_comes_before_its_reader),
 		cmocka_unit_test(test_a_kill_after_a_failure_is_its_consequence),
 		cmocka_unit_test(test_a_kill_of_a_process_that_began_after_a_failure_is_a_cause),
+		cmocka_unit_test(test_a_child_that_was_killed_before_others_began_is_not_the_cause),
 		cmocka_unit_test(test_a_program_that_goes_on_for_long_has_failed_by_itself),
 		cmocka_unit_test(test_a_program_at_its_time_limit_is_named_and_not_timeout),
 		cmocka_unit_test(test_a_crashed_orphan_is_only_probable),

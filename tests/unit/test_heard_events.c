@@ -254,7 +254,6 @@ static void test_the_status_of_a_process_comes_with_the_threads_that_outlive_the
 {
 	const struct proc_event end_of_one = {.kind = PROC_EVENT_EXITED,
 					      .pid = 101,
-					      .parent_pid = JOB,
 					      .is_thread = true,
 					      .wait_status = 3 << 8,
 					      .monotonic_ns = 7000};
@@ -271,6 +270,10 @@ static void test_the_status_of_a_process_comes_with_the_threads_that_outlive_the
 	assert_int_equal(heard.events[1].kind, PROGRAM_FAILED);
 	assert_int_equal(heard.events[1].wait_status, 3 << 8);
 	assert_int_equal(heard.events[1].at_ns, 7000);
+	assert_int_equal(heard.events[1].parent_pid, JOB);
+	/* The other threads tell it, too. */
+	heard_events_take(&heard, &end_of_one, 1000);
+	assert_int_equal(heard.event_count, 2);
 	end(&heard);
 }
 

@@ -118,6 +118,7 @@ enum {
 	QUIET = 2,  /* its parent forked nothing after it had ended */
 	STRONG = 4, /* it did not only say "no" */
 	CRASH = 8,
+	HARD = 16, /* a crash that no other process sends */
 };
 
 /* A shell that got its signal tells so by its status. */
@@ -156,7 +157,8 @@ static int marks_of(const struct failure *child, const struct failure *parent)
 {
 	return (has_same_status(child, parent) ? SAME : 0) |
 	       (child->ended_ns >= parent->last_fork_ns ? QUIET : 0) | (is_question(child) ? 0 : STRONG) |
-	       (failure_is_crash(child) ? CRASH : 0);
+	       (failure_is_crash(child) ? CRASH : 0) |
+	       (failure_is_crash(child) && signal_in(child) != SIGKILL ? HARD : 0);
 }
 
 /* Returns the first or last child with all the marks, NULL for none. */
@@ -193,8 +195,9 @@ static const struct step OF_MAKER[] = {{STRONG | QUIET | CRASH, false},
 				       {STRONG | CRASH, false},
 				       {STRONG, false},
 				       {ANY, false}};
-static const struct step OF_OTHER[] = {
-	{CRASH, false}, {STRONG | QUIET, false}, {SAME | STRONG, true}, {STRONG, true}};
+static const struct step OF_OTHER[] = {{STRONG | QUIET, false}, {SAME | STRONG, true}, {STRONG, true}};
+/* A program may kill a child and go on. */
+static const struct step CRASHES[] = {{HARD, false}, {CRASH | QUIET, false}};
 
 static const struct failure *take_steps(const struct failures *failures, const struct failure *parent,
 					const struct step *steps, size_t count, size_t *ret_count)
@@ -240,7 +243,7 @@ static const struct failure *child_that_explains(const struct failures *failures
 	}
 	if (begins_with_listed(parent->program, MAKERS))
 		return take_steps(failures, parent, OF_MAKER, ARRAY_SIZE(OF_MAKER), ret_count);
-	child = pick_child(failures, parent, CRASH, false, ret_count);
+	child = take_steps(failures, parent, CRASHES, ARRAY_SIZE(CRASHES), ret_count);
 	if (child || went_on_alone(failures, parent))
 		return child;
 	return take_steps(failures, parent, OF_OTHER, ARRAY_SIZE(OF_OTHER), ret_count);
@@ -252,7 +255,7 @@ static bool is_sure_step(const struct failures *failures, const struct failure *
 {
 	int marks = marks_of(child, parent);
 
-	if (marks & CRASH)
+	if (marks & HARD || (marks & CRASH && marks & QUIET))
 		return true;
 	if (!child->program || !(marks & STRONG) || !(marks & QUIET))
 		return false;
@@ -267,7 +270,9 @@ static const struct failure *other_child(const struct failures *failures, const 
 	size_t count;
 	const struct failure *last = pick_child(failures, parent, STRONG, true, &count);
 
-	return last && last != child ? last : NULL;
+	if (last == child)
+		last = pick_child(failures, parent, STRONG, false, &count);
+	return last != child ? last : NULL;
 }
 
 /* A process whose parent has ended before it: no process of the path has waited for it. */

@@ -186,6 +186,8 @@ static void note_exit(struct heard_events *heard, struct known_process *process,
 		heard->heard_count++;
 		return;
 	}
+	if (!process->wait_status)
+		heard->ended[heard->ended_at++ % ENDED_KEPT] = *process;
 	tell_exit(heard, process, event->monotonic_ns);
 }
 
@@ -198,24 +200,26 @@ void heard_events_tell_failure(struct heard_events *heard, const struct known_pr
 							   .parent = process->parent,
 							   .clock_ns = -1,
 							   .at_ns = process->ended_ns,
+							   .parent_pid = process->parent_pid,
 							   .reaper_pid = process->reaper_pid,
-							   .wait_status = process->wait_status});
+							   .wait_status = process->wait_status,
+							   .forked_ns = process->forked_ns,
+							   .last_fork_ns = process->last_fork_ns});
 }
 
-/* Its first thread has ended with 0, and this is one of those that lived on and ended the process. */
+/* Its first thread has ended with 0, and this is one of those that lived on and ended the process. The event lacks the parent. */
 static SELDOM void note_late_failure(struct heard_events *heard, const struct proc_event *event)
 {
-	const struct known_process *parent = find_known(heard, event->parent_pid);
+	for (size_t i = 0; i < ENDED_KEPT; i++) {
+		struct known_process *ended = &heard->ended[i];
 
-	if (!parent || heard->ends_read++ >= ENDS_READ_MOST)
-		return;
-	heard_events_tell_failure(
-		heard, &(struct known_process){.pid = event->pid,
-					       .program = program_names_read(&heard->names, event->pid),
-					       .parent = parent->program ? parent->program : parent->parent,
-					       .reaper_pid = event->parent_pid,
-					       .wait_status = event->wait_status,
-					       .ended_ns = event->monotonic_ns});
+		if (ended->pid != event->pid)
+			continue;
+		ended->wait_status = event->wait_status;
+		ended->ended_ns = event->monotonic_ns;
+		heard_events_tell_failure(heard, ended);
+		ended->pid = 0;
+	}
 }
 
 /* The first thread's status is that of the process, unless it has ended before the others. */

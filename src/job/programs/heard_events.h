@@ -25,6 +25,8 @@ struct heard_events {
 	size_t event_count, event_capacity;
 	size_t execs[EXECS_MOST]; /* events of this batch whose programs are not read yet */
 	size_t exec_count;
+	struct known_process ended[ENDED_KEPT]; /* with 0, without records: threads may live on */
+	size_t ended_at;
 	size_t ends_read;   /* names of failed processes in this batch */
 	size_t takes;       /* calls of program_listener_take() */
 	size_t heard_count; /* exit events that wait for their records */

@@ -23,8 +23,8 @@ struct program_event {
 	pid_t parent_pid;     /* EXITED, FAILED: that forked it, 0 if unknown */
 	pid_t reaper_pid;     /* EXITED, FAILED: its parent then, 0 if unknown */
 	int wait_status;      /* EXITED, FAILED: 0 if unknown */
-	int64_t forked_ns;    /* EXITED: 0 if unknown */
-	int64_t last_fork_ns; /* EXITED: 0: it forked none */
+	int64_t forked_ns;    /* EXITED, FAILED: 0 if unknown */
+	int64_t last_fork_ns; /* EXITED, FAILED: 0: it forked none */
 	int64_t life_ns; /* EXITED: since its fork, its last exec but the first, or program_listener_add(), 0 if unknown */
 	int64_t before_ns; /* EXITED: its clock at the start of that life */
 	int64_t unseen_ns; /* EXITED: the part of that life since the last look; all of it if there was none */

@@ -51,6 +51,7 @@ enum {
 	EVENTS_MOST = 1 << 15, /* between two passes: 6 MiB */
 	RECORDS_MOST = 1 << 14,
 	EXECS_MOST = 64,     /* names that are read in a round: some 10 us each */
+	ENDED_KEPT = 64,     /* 12 KiB: processes whose threads may outlive the first one */
 	ENDS_READ_MOST = 64, /* names of failed processes, as well */
 	EXECS_LEAST = 4,     /* the same after a long nap: most have ended by then */
 	WHOLE_TAKES =
