@@ -11,6 +11,9 @@
 /* A step that has so little left has ended: sums of many small parts are not exact. */
 static const double ENDED_SECS = 1e-9;
 
+/* From here on cores are busy, and a plan is one of the last. */
+static const double BUSY_CORES = 0.8, LAST_PLANS = 0.95;
+
 /* Steps in the simulation. */
 struct schedule {
 	const struct parallel *parallel;
@@ -210,6 +213,22 @@ static bool plan_fits(const struct parallel *parallel, const struct parallel_pla
 	return !(plan->bound_mib > parallel->memory_mib);
 }
 
+/* For a best plan that more memory or a shorter chain would not make faster. */
+static enum parallel_limit limit_of_best(struct parallel *parallel)
+{
+	const struct parallel_plan *best = &parallel->plans[parallel->best];
+	double cpu_secs = 0;
+
+	for (size_t i = 0; i < parallel->count; i++)
+		cpu_secs += parallel->steps[i].cpu_secs;
+	parallel->busy = cpu_secs / (best->wall_secs * parallel->cores);
+	if (best->jobs >= parallel->count)
+		return LIMIT_STEPS;
+	if (parallel->busy >= BUSY_CORES)
+		return LIMIT_CORES;
+	return (double)best->jobs >= LAST_PLANS * (double)parallel->plan_count ? LIMIT_PLANS : LIMIT_TURNS;
+}
+
 static void choose_plan(struct parallel *parallel)
 {
 	const struct parallel_plan *plans = parallel->plans;
@@ -231,7 +250,7 @@ static void choose_plan(struct parallel *parallel)
 	else if (fastest <= parallel->chain_secs * PARALLEL_SAME)
 		parallel->limit = LIMIT_CHAIN;
 	else
-		parallel->limit = plans[parallel->best].jobs >= parallel->count ? LIMIT_STEPS : LIMIT_CORES;
+		parallel->limit = limit_of_best(parallel);
 }
 
 int parallel_choose(struct parallel *parallel, double cores, double memory_mib)

@@ -41,7 +41,14 @@ struct parallel_plan {
 		heavy_count; /* the largest of those that run where the bound is reached */
 };
 
-enum parallel_limit { LIMIT_CORES, LIMIT_MEMORY, LIMIT_CHAIN, LIMIT_STEPS };
+enum parallel_limit {
+	LIMIT_CORES,  /* they are busy */
+	LIMIT_MEMORY, /* more jobs would be faster, and do not fit */
+	LIMIT_CHAIN,  /* the longest chain of steps takes all the time */
+	LIMIT_STEPS,  /* all of them run at once */
+	LIMIT_TURNS,  /* steps share the cores at times, and wait for each other at others */
+	LIMIT_PLANS,  /* cores are idle, and twice as many jobs as cores is the most that is planned */
+};
 
 struct parallel {
 	struct parallel_step *steps; /* in the order of their starts */
@@ -52,6 +59,7 @@ struct parallel {
 	struct parallel_plan plans[PARALLEL_JOBS_MOST];
 	size_t plan_count;
 	size_t best; /* of the plans. plan_count: even one job has too little memory */
+	double busy; /* part of the cores at the best plan */
 	enum parallel_limit limit;
 	size_t blocked; /* of LIMIT_MEMORY: the plan that does not fit. plan_count: none */
 };

@@ -14,7 +14,8 @@
 enum { LINES_CEILING = 1 << 20 };
 
 static const char *const LIMITS[] = {
-	[LIMIT_CORES] = "cores", [LIMIT_MEMORY] = "memory", [LIMIT_CHAIN] = "chain", [LIMIT_STEPS] = "steps"};
+	[LIMIT_CORES] = "cores", [LIMIT_MEMORY] = "memory", [LIMIT_CHAIN] = "chain",
+	[LIMIT_STEPS] = "steps", [LIMIT_TURNS] = "turns",   [LIMIT_PLANS] = "plans"};
 
 /* "prog1 and prog2 (3.10 GiB and 3.05 GiB)" */
 static void add_heavy(struct buffer *out, const struct parallel *parallel, const struct parallel_plan *plan)
@@ -55,6 +56,19 @@ static void add_job_limit(struct buffer *out, const struct parallel *parallel)
 		return;
 	case LIMIT_STEPS:
 		buffer_printf(out, "all %zu steps run at once", parallel->count);
+		return;
+	case LIMIT_TURNS:
+		buffer_printf(out,
+			      "more jobs save no time: steps share the cores at times, and wait for each "
+			      "other at others (%.0f %% of the cores are busy)",
+			      100 * parallel->busy);
+		return;
+	case LIMIT_PLANS:
+		buffer_printf(
+			out,
+			"%zu jobs are the most that is planned for %s cores, which are %.0f %% busy then",
+			parallel->plan_count, amount_of(parallel->cores, add_figure).text,
+			100 * parallel->busy);
 		return;
 	case LIMIT_CORES:
 	default:

@@ -72,6 +72,37 @@ static void cores_that_are_shared_slow_the_busy_part_alone(void **state)
 	assert_near(parallel.plans[3].wall_secs, 2, 1e-6);
 	assert_int_equal(parallel.plans[parallel.best].jobs, 2);
 	assert_int_equal(parallel.limit, LIMIT_CORES);
+	/* Then a link, which leaves a core idle. */
+	for (size_t i = 0; i < 4; i++)
+		steps[i] = busy_step((const char *[]){"a", "b", "c", "d"}[i], "x", 1, 1);
+	steps[4] = busy_step("p", "ld a b c d", 2, 1);
+	plan_steps(&parallel, 5, 2, 1000);
+	assert_near(parallel.plans[1].wall_secs, 4, 1e-6);
+	assert_int_equal(parallel.plans[parallel.best].jobs, 2);
+	assert_int_equal(parallel.limit, LIMIT_TURNS);
+	assert_near(parallel.busy, 0.75, 1e-6);
+	forget_needs(5);
+	/* A tenth of each step computes: eight jobs for eight steps, or the four that are planned for two cores. */
+	for (size_t i = 0; i < 8; i++) {
+		steps[i] = busy_step("", "x", 1, 1);
+		steps[i].cpu_secs = 0.1;
+	}
+	plan_steps(&parallel, 8, 2, 1000);
+	assert_int_equal(parallel.plans[parallel.best].jobs, 4);
+	assert_int_equal(parallel.limit, LIMIT_PLANS);
+	assert_near(parallel.busy, 0.2, 1e-6);
+	/* Three steps of 2, 3 and 2 seconds: no chain is as long as the two that share a job, and a third job is one for each step. */
+	steps[0] = busy_step("", "x", 2, 1);
+	steps[1] = busy_step("", "x", 3, 1);
+	steps[2] = busy_step("", "x", 2, 1);
+	for (size_t i = 0; i < 3; i++)
+		steps[i].cpu_secs = 0.01;
+	plan_steps(&parallel, 3, 1.5, 1000);
+	assert_near(parallel.plans[1].wall_secs, 4, 1e-6);
+	assert_int_equal(parallel.plans[parallel.best].jobs, 3);
+	assert_int_equal(parallel.limit, LIMIT_CHAIN);
+	for (size_t i = 0; i < 4; i++)
+		steps[i] = busy_step("", "x", 1, 1);
 	/* Half of each step waits: four ask for two cores, which are there. */
 	for (size_t i = 0; i < 4; i++)
 		steps[i].cpu_secs = 0.5;
