@@ -36,7 +36,7 @@ static void add_flow_title(struct json_writer *json, const char *path)
 int rt_workflow_report(const rt_workflow *workflow, const char *name, const char *path,
 		       struct rt_problem *ret_problem)
 {
-	__attribute__((cleanup(close_flow_page))) struct output output = {0};
+	__attribute__((cleanup(close_flow_page))) struct output output = {.fd = -1};
 	CLEANUP_BUFFER struct buffer data = BUFFER(FLOW_DATA_CEILING);
 	struct json_writer json = JSON_WRITER(&data);
 	int result = output_open(&output, path, false, ret_problem);
