@@ -11,9 +11,24 @@
 
 #define MIB 1048576.0
 
-enum { GPUS_MAX = 128, UUID_SIZE = 96, SHOWN_GPUS = 16 };
+enum { GPUS_MAX = 128, UUID_SIZE = 96, SHOWN_GPUS = 16, SECS_PER_HOUR = 3600 };
 
 static const double IDLE_VRAM_SHARE = 0.05;
+
+/* A stretch is worth a word from this length, and from this share of the run. */
+static const double TOLD_SECS = 10, TOLD_SHARE = 0.1;
+
+/* The words of gpu.throttle_reasons that mean that work is slowed. An idle device has lower clocks, too. */
+static const struct {
+	const char *key, *words;
+} SLOWED[] = {
+	{"power_cap", "its power limit"},     {"power_brake", "the machine's power brake"},
+	{"thermal_software", "heat"},         {"thermal_hardware", "heat (hardware)"},
+	{"hardware", "the hardware"},         {"sync_boost", "the clocks of its group"},
+	{"clock_setting", "a clock setting"}, {"display_clock", "the display"},
+};
+
+enum { SLOWED_COUNT = sizeof SLOWED / sizeof SLOWED[0] };
 
 struct gpu_figures {
 	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "": absent */
@@ -23,12 +38,18 @@ struct gpu_figures {
 	struct figure utilization_pct, vram_mib, power_watts, job_utilization_pct, job_vram_mib;
 	double vram_total_mib; /* when vram_mib was at its most, NaN if unknown */
 	struct total energy_joules;
-	bool tracked; /* a sample had the job's part */
-	bool used;    /* the job used it */
+	double slowed_secs[SLOWED_COUNT];
+	bool knows_slowed;                    /* a sample had the reasons */
+	double first_use_secs, last_use_secs; /* of the run: not before, not after. NaN: never */
+	double tracked_secs, idle_secs;       /* in samples that know, and of these without work of the job */
+	double held_secs, held_mib; /* without work, but with memory of the job, and how much at most */
+	bool tracked;               /* a sample had the job's part */
+	bool used;                  /* the job used it */
 };
 
 struct summary_gpus {
 	size_t count;
+	double elapsed_secs; /* of the last sample */
 	struct gpu_figures of[GPUS_MAX];
 };
 
@@ -49,6 +70,7 @@ void summary_gpus_want(struct metric_set *wanted)
 	WANT(wanted, gpu, process_count);
 	WANT(wanted, gpu, process_utilization_pct);
 	WANT(wanted, gpu, process_vram_bytes);
+	WANT(wanted, gpu, throttle_reasons);
 }
 
 void summary_gpus_clear(struct summary_gpus *gpus)
@@ -82,7 +104,7 @@ static struct gpu_figures *add_place(struct summary_gpus *gpus)
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		figures[i]->most = figures[i]->most_elapsed_secs = NAN;
 	place->instance = -1;
-	place->vram_total_mib = NAN;
+	place->vram_total_mib = place->first_use_secs = place->last_use_secs = NAN;
 	return place;
 }
 
@@ -115,6 +137,50 @@ static double mib_of(int64_t bytes)
 	return count_absent(bytes) ? (double)NAN : (double)bytes / MIB;
 }
 
+/* `reasons` are joined by "+". */
+static bool has_reason(const char *reasons, const char *reason)
+{
+	size_t length = strlen(reason);
+
+	for (const char *at = reasons; *at; at += strcspn(at, "+"), at += *at == '+')
+		if (strcspn(at, "+") == length && strncmp(at, reason, length) == 0)
+			return true;
+	return false;
+}
+
+static void add_slowed(struct gpu_figures *place, const char *reasons, double secs)
+{
+	if (text_absent(reasons))
+		return;
+	place->knows_slowed = true;
+	for (size_t i = 0; i < SLOWED_COUNT; i++)
+		place->slowed_secs[i] += has_reason(reasons, SLOWED[i].key) ? secs : 0;
+}
+
+/* The sample tells that the job worked at some time in it: the run is given the benefit of the doubt. */
+static void add_job_use(struct gpu_figures *place, const struct gpu_row *row, const struct moment *moment)
+{
+	double work = !count_absent(row->process_count) && row->process_count == 0
+			      ? 0
+			      : row->process_utilization_pct;
+	double held_mib = mib_of(row->process_vram_bytes);
+
+	if (real_absent(work))
+		return;
+	place->tracked_secs += moment->length_secs;
+	if (work > 0) {
+		if (isnan(place->first_use_secs))
+			place->first_use_secs = fmax(0, moment->elapsed_secs - moment->length_secs);
+		place->last_use_secs = moment->elapsed_secs;
+		return;
+	}
+	place->idle_secs += moment->length_secs;
+	if (held_mib > 0) {
+		place->held_secs += moment->length_secs;
+		place->held_mib = fmax(place->held_mib, held_mib);
+	}
+}
+
 static void add_device_row(struct gpu_figures *place, const struct gpu_row *row, const struct moment *moment)
 {
 	copy_device_text(place->name, row->name);
@@ -134,6 +200,8 @@ static void add_device_row(struct gpu_figures *place, const struct gpu_row *row,
 	figure_add(&place->job_utilization_pct, moment, row->process_utilization_pct);
 	figure_add(&place->job_vram_mib, moment, mib_of(row->process_vram_bytes));
 	total_add(&place->energy_joules, row->energy_joules);
+	add_slowed(place, row->throttle_reasons, moment->length_secs);
+	add_job_use(place, row, moment);
 	place->tracked |= !count_absent(row->process_count);
 	place->used |= (!count_absent(row->process_count) && row->process_count > 0) ||
 		       (!count_absent(row->process_vram_bytes) && row->process_vram_bytes > 0) ||
@@ -155,6 +223,8 @@ void summary_gpus_add(struct summary_gpus **gpus, const struct frame *frame, con
 		if (place)
 			add_device_row(place, row, moment);
 	}
+	if (list)
+		list->elapsed_secs = moment->elapsed_secs;
 	for (size_t i = 0; list && i < list->count; i++)
 		for (size_t n = 0; n < list->count && *list->of[i].parent; n++)
 			if (strcmp(list->of[n].uuid, list->of[i].parent) == 0)
@@ -174,6 +244,25 @@ double summary_gpus_energy_joules(const struct summary_gpus *gpus)
 			joules = (isnan(joules) ? 0 : joules) + part;
 	}
 	return joules;
+}
+
+double summary_gpus_idle_hours(const struct summary_gpus *gpus)
+{
+	double hours = NAN;
+
+	for (size_t i = 0; gpus && i < gpus->count; i++) {
+		const struct gpu_figures *gpu = &gpus->of[i];
+
+		/* An instance is a part of a GPU, and recordings do not tell how large a part. */
+		if (*gpu->parent)
+			return NAN;
+		if (gpu->hidden && !gpu->used)
+			continue;
+		if (gpu->tracked_secs <= 0)
+			return NAN;
+		hours = (isnan(hours) ? 0 : hours) + gpu->idle_secs / SECS_PER_HOUR;
+	}
+	return hours;
 }
 
 /* "0", or "0 (instance 7)": a device with an instance in use must not look idle. */
@@ -222,6 +311,31 @@ static void add_device_real(struct json_writer *json, const char *key, double va
 	json_decimal(json, value, decimals);
 }
 
+static void add_slowed_json(struct json_writer *json, const struct gpu_figures *gpu)
+{
+	json_key(json, "slowed_secs");
+	if (!gpu->knows_slowed) {
+		json_absent(json);
+		return;
+	}
+	json_open(json, '{');
+	for (size_t i = 0; i < SLOWED_COUNT; i++)
+		if (gpu->slowed_secs[i] > 0)
+			add_device_real(json, SLOWED[i].key, gpu->slowed_secs[i], 3);
+	json_close(json, '}');
+}
+
+static void add_use_json(struct json_writer *json, const struct gpu_figures *gpu)
+{
+	bool known = gpu->tracked_secs > 0;
+
+	add_device_real(json, "first_use_secs", gpu->first_use_secs, 3);
+	add_device_real(json, "last_use_secs", gpu->last_use_secs, 3);
+	add_device_real(json, "idle_secs", known ? gpu->idle_secs : (double)NAN, 3);
+	add_device_real(json, "held_idle_secs", known ? gpu->held_secs : (double)NAN, 3);
+	add_device_real(json, "held_idle_max_mib", known ? gpu->held_mib : (double)NAN, 3);
+}
+
 void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 {
 	struct json_writer json = JSON_WRITER(out);
@@ -253,6 +367,8 @@ void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 		add_device_real(&json, "job_mean_pct", figure_mean(&gpu->job_utilization_pct), 2);
 		add_device_real(&json, "job_max_pct", gpu->job_utilization_pct.most, 2);
 		add_device_real(&json, "job_memory_max_mib", gpu->job_vram_mib.most, 3);
+		add_slowed_json(&json, gpu);
+		add_use_json(&json, gpu);
 		json_key(&json, "used_by_job");
 		if (gpu->tracked)
 			json_flag(&json, gpu->used);
@@ -268,7 +384,40 @@ static void add_device_mib(struct buffer *out, double mib, enum rt_size_unit uni
 	add_size(out, mib * MIB, unit);
 }
 
-static void add_device_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_size_unit unit)
+static bool is_long(const struct gpu_figures *gpu, double secs)
+{
+	return secs >= TOLD_SECS && secs >= TOLD_SHARE * gpu->tracked_secs;
+}
+
+/* Time that was given away: "first used after 2 min; held 30 GiB without work for 5 min". */
+static void add_lost_time(struct buffer *out, const struct gpu_figures *gpu, double elapsed_secs,
+			  enum rt_size_unit unit)
+{
+	for (size_t i = 0; i < SLOWED_COUNT; i++) {
+		if (!is_long(gpu, gpu->slowed_secs[i]))
+			continue;
+		buffer_printf(out, "; slowed by %s for ", SLOWED[i].words);
+		add_duration(out, gpu->slowed_secs[i]);
+	}
+	if (is_long(gpu, gpu->first_use_secs)) {
+		buffer_add_text(out, "; first used after ");
+		add_duration(out, gpu->first_use_secs);
+	}
+	if (is_long(gpu, elapsed_secs - gpu->last_use_secs)) {
+		buffer_add_text(out, "; idle from ");
+		add_duration(out, gpu->last_use_secs);
+		buffer_add_text(out, " on");
+	}
+	if (is_long(gpu, gpu->held_secs)) {
+		buffer_add_text(out, "; held ");
+		add_device_mib(out, gpu->held_mib, unit);
+		buffer_add_text(out, " without work for ");
+		add_duration(out, gpu->held_secs);
+	}
+}
+
+static void add_device_line(struct buffer *out, const struct gpu_figures *gpu, double elapsed_secs,
+			    enum rt_size_unit unit)
 {
 	double mean = figure_mean(&gpu->utilization_pct), job_mean = figure_mean(&gpu->job_utilization_pct);
 
@@ -294,6 +443,7 @@ static void add_device_line(struct buffer *out, const struct gpu_figures *gpu, e
 		buffer_add_text(out, isnan(job_mean) ? "; the job: " : ", ");
 		add_device_mib(out, gpu->job_vram_mib.most, unit);
 	}
+	add_lost_time(out, gpu, elapsed_secs, unit);
 }
 
 /* An idle GPU had no work at all, and at most a driver's share of its memory was used. */
@@ -320,11 +470,25 @@ static void add_idle_line(struct buffer *out, const struct summary_gpus *gpus, i
 	buffer_add_text(out, any ? ": idle; not used by the job" : "");
 }
 
+/* The line above has the use of a single GPU. */
+static void add_only_line(struct buffer *out, const struct gpu_figures *gpu, double elapsed_secs,
+			  enum rt_size_unit unit, int indent)
+{
+	struct buffer lost = BUFFER(1024);
+
+	add_lost_time(&lost, gpu, elapsed_secs, unit);
+	if (lost.length)
+		buffer_printf(out, "\n  %-*s%.*s", indent, "", (int)lost.length - 2, lost.data + 2);
+	buffer_done(&lost);
+}
+
 void summary_gpus_lines(struct buffer *out, const struct summary_gpus *gpus, enum rt_size_unit unit,
 			int indent)
 {
 	size_t count = gpus ? gpus->count : 0, shown = 0, left_out = 0;
 
+	if (count == 1)
+		add_only_line(out, &gpus->of[0], gpus->elapsed_secs, unit, indent);
 	if (count < 2)
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -335,7 +499,7 @@ void summary_gpus_lines(struct buffer *out, const struct summary_gpus *gpus, enu
 			continue;
 		}
 		buffer_printf(out, "\n  %-*s", indent, "");
-		add_device_line(out, &gpus->of[i], unit);
+		add_device_line(out, &gpus->of[i], gpus->elapsed_secs, unit);
 		shown++;
 	}
 	if (left_out)

@@ -24,6 +24,9 @@ void summary_gpus_free(struct summary_gpus *gpus);
 /* Returns the energy of all devices together. NaN: no device reports it. */
 double summary_gpus_energy_joules(const struct summary_gpus *gpus);
 
+/* Returns for how many hours whole GPUs stood without work of the job, added up. NaN: unknown, or there are instances. */
+double summary_gpus_idle_hours(const struct summary_gpus *gpus);
+
 /* The GPUs that the job could have used and never did. */
 struct idle_gpus {
 	int64_t count; /* -1: unknown for at least one of them */

@@ -190,3 +190,53 @@ def test_a_gpu_that_comes_and_goes_keeps_its_place(run, tmp_path):
                        [gpu_row("GPU-a"), gpu_row("GPU-b", 1, utilization_pct=30.0)])
     assert [(gpu["uuid"], gpu["mean_pct"], gpu["max_pct"]) for gpu in found["gpus"]] == [
         ("GPU-a", 10.0, 10.0), ("GPU-b", 40.0, 50.0)]
+
+
+# ---- time given away -------------------------------------------------------------------------------------------
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+def record_of_minutes(run, tmp_path, gpus):
+    """A recording of ten samples, one a minute. Returns the summary and its text."""
+    path = recordings.write(tmp_path / "m.jsonl", [recordings.sample(60 * i - 1, gpu=gpus(i), actual_interval_ms=60000) for i in range(1, 11)])
+    return json.loads(run("summary", "--json", path).out), run("summary", path).out
+
+
+def test_a_gpu_that_is_held_without_work_says_how_long(run, tmp_path):
+    """It worked in the minutes 3 to 6 alone, and held 500 MiB from minute 2 on."""
+    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row(
+        "GPU-a", process_count=int(i > 1), process_utilization_pct=80.0 if 3 <= i <= 6 else 0.0, process_vram_bytes=500 * MIB if i > 1 else 0)])
+    gpu = found["gpus"][0]
+    assert (gpu["first_use_secs"], gpu["last_use_secs"], gpu["idle_secs"]) == (120, 360, 360)
+    assert (gpu["held_idle_secs"], gpu["held_idle_max_mib"]) == (300, 500)
+    assert found["gpu"]["idle_hours"] == 0.1
+    assert re.search(r" first used after 2 min.*; idle from 6 min on.*; held 500 MiB without work for 5 min", flat(text)), text
+
+
+def test_a_gpu_that_was_never_used_is_idle_from_the_start(run, tmp_path):
+    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1, process_utilization_pct=90.0), gpu_row("GPU-b", 1),
+                                                              gpu_row("GPU-c", 2, visible=False)])
+    assert [(gpu["first_use_secs"], gpu["idle_secs"]) for gpu in found["gpus"][:2]] == [(0, 0), (None, 600)]
+    assert found["gpu"]["idle_hours"] == pytest.approx(1 / 6, abs=1e-4)
+    assert "first used" not in text and "without work" not in text and "idle from" not in text
+
+
+@pytest.mark.parametrize("more", [{"process_count": None, "process_utilization_pct": None, "process_vram_bytes": None}, {"mig_parent": "GPU-x"}])
+def test_idle_hours_are_unknown_without_the_jobs_part_and_of_instances(run, tmp_path, more):
+    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a"), gpu_row("GPU-b", 1, **more)])
+    assert found["gpu"]["idle_hours"] is None
+    assert (found["gpus"][1]["idle_secs"] is None) == ("mig_parent" not in more)
+
+
+def test_reasons_of_lower_clocks_are_told_in_seconds(run, tmp_path):
+    reasons = ["none", "idle", "power_cap", "power_cap+thermal_software", "power_cap", "none", "none", None, "none", "none"]
+    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1, process_utilization_pct=80.0,
+                                                                      throttle_reasons=reasons[i - 1])])
+    assert found["gpus"][0]["slowed_secs"] == {"power_cap": 180, "thermal_software": 60}
+    assert re.search(r" slowed by its power limit for 3 min.*; slowed by heat for 1 min", flat(text)), text
+    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1, process_utilization_pct=80.0)])
+    assert found["gpus"][0]["slowed_secs"] is None
+    assert "slowed" not in text
