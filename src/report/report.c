@@ -12,6 +12,7 @@
 
 #include "compare/compare.h"
 #include "recommend/recommend.h"
+#include "recommend/replay.h"
 #include "regions/regions.h"
 #include "verdict/run_summary.h"
 #include "base/cleanup.h"
@@ -94,6 +95,27 @@ static void add_forms(struct report *report, const rt_advice *advice)
 	json_close(&report->json, '}');
 }
 
+/* Replays the earlier runs of the job and tells what advice saves: null without files of runs that can be replayed. */
+static void add_saving(struct report *report, const rt_summary *summary)
+{
+	__attribute__((cleanup(replay_done))) struct replay replay =
+		REPLAY(RT_POLICY_MAX, *summary->facts.job_name ? summary->facts.job_name : NULL, NULL);
+	const struct rt_report_options *options = report->options;
+	int result = replay.job ? 0 : -ENODATA;
+
+	for (size_t i = 0; i < options->history_count && result == 0; i++)
+		if (is_file_of_runs(options->history[i]))
+			result = replay_add_file(&replay, options->history[i], NULL);
+	json_key(&report->json, "saving");
+	if (result < 0 || !replay.count || replay_all(&replay, NULL) < 0) {
+		json_absent(&report->json);
+		return;
+	}
+	json_open(&report->json, '{');
+	replay_saving_json(&report->json, &replay);
+	json_close(&report->json, '}');
+}
+
 static int add_advice(struct report *report, const char *path, rt_summary *summary)
 {
 	__attribute__((cleanup(cleanup_page_advice))) rt_advice *advice = NULL;
@@ -114,6 +136,7 @@ static int add_advice(struct report *report, const char *path, rt_summary *summa
 	add_made(report, "advice", text);
 	json_key(&report->json, "sizes");
 	size_plot_json(&report->json, advice->plot);
+	add_saving(report, summary);
 	add_forms(report, advice);
 	return 0;
 }

@@ -384,6 +384,15 @@ def test_earlier_runs_are_dots_by_the_size_of_their_input_and_the_line_is_the_ad
         assert json.loads(answer)["memory"] == advised > usual > 0, size
 
 
+def test_the_page_tells_the_memory_that_advice_saves_on_earlier_runs(sized, drive, run, tmp_path):
+    page = sized()
+    told = json.loads(run("recommend", "--backtest", "--json", "--job", "train", tmp_path / "lines.jsonl").out)
+    assert data_of(page)["runs"][0]["saving"] == {key: told[key] for key in ("sentence", "saved_gib_hours", "saved_usd")}
+    text = drive(page, "look")["text"].replace("\u00a0", " ")
+    assert "Advice on earlier runs" in text and told["sentence"] in text and "It would have saved" in text
+    assert data_of(sized(job_name="other"))["runs"][0]["saving"] is None
+
+
 def test_a_plot_needs_three_runs_whose_sizes_differ(sized, run, tmp_path):
     assert data_of(sized(job_name="other"))["runs"][0]["sizes"] is None, "no run of this job"
     same = [{**json.loads(line), "input_bytes": 400 << 20} for line in (tmp_path / "lines.jsonl").open()]

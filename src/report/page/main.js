@@ -148,7 +148,7 @@ const about = runs.map((run) => element('section', {class: 'card'}, element('h2'
 const foot = element('footer', {}, `resource-tracker ${report.version}` + (report.integration ? ` from ${report.integration}` : '') +
 	`, page made ${localMoment(report.made)}`);
 
-document.getElementById('report').append(head, element('main', {}, answers, charts, several ? null : [sizesSection(runs[0]), formsOf(runs[0])], tables, element('div', {class: 'about'}, about)), foot);
+document.getElementById('report').append(head, element('main', {}, answers, charts, several ? null : [sizesSection(runs[0]), savingCard(runs[0]), formsOf(runs[0])], tables, element('div', {class: 'about'}, about)), foot);
 
 /* The time at the pointer, or the shown range: since the start, and of the reader's clock. */
 const tellWhere = (at, indices) => {

@@ -73,3 +73,11 @@ const sizesSection = (run) => {
 			sizes.newest.length ? key('size-newest', 'This run') : null, sizes.kills.length ? key('size-kill', `${sizes.kills.length} killed for lack of memory, at what ${sizes.kills.length === 1 ? 'it' : 'they'} had`) : null),
 		element('div', {class: 'size-frame'}, tickLabels(y, 'size-y'), sizesPlot(sizes, x, y), tickLabels(x, 'size-x')));
 };
+
+/* The saving of the same advice on the earlier runs, as recommend --backtest tells it. */
+const savingCard = (run) => {
+	const saving = run.raw.saving;
+
+	return saving ? element('section', {class: 'card', id: 'saving'}, element('h2', {}, 'Advice on earlier runs'), note(`The policy ${saving.sentence}.`),
+		note(`It would have ${saving.saved_gib_hours < 0 ? 'cost' : 'saved'} ${figure(Math.abs(saving.saved_gib_hours))}\u00a0GiB\u00a0h.`)) : null;
+};
