@@ -22,6 +22,10 @@ struct nvidia_device {
 
 	struct nvidia_gpm gpm;
 
+	int xid_error; /* errno: the driver does not tell this device's errors */
+	int64_t xid_count;
+	int64_t last_xid;
+
 	uint64_t last_seen_us;    /* newest sample of process utilisation */
 	bool has_samples;         /* that is one, not the time of the first look */
 	struct nvidia_held *held; /* the last activity of processes; nvidia_processes.c */

@@ -26,6 +26,7 @@ struct nvidia {
 	unsigned visible_count; /* devices that NVML counted */
 	unsigned had_count;     /* those of them that could be opened */
 	int64_t next_pcie;      /* the next device to measure */
+	nvml_event_set events;  /* NULL: the driver tells none */
 	int relist_in;
 	struct nvidia_records records;
 };
@@ -49,6 +50,9 @@ static int nvidia_open(struct gpu_context *context, void **ret_state)
 		free(nvidia);
 		return error;
 	}
+	if (nvidia->nvml.event_set && nvidia->nvml.event_set_free && nvidia->nvml.register_events &&
+	    nvidia->nvml.next_event && nvidia->nvml.event_set(&nvidia->events) != NVML_SUCCESS)
+		nvidia->events = NULL;
 	*ret_state = nvidia;
 	return 0;
 }
@@ -66,6 +70,8 @@ static void nvidia_close(void *state)
 
 	close_devices(&nvidia->nvml, nvidia->devices, &nvidia->count);
 	nvidia_records_done(&nvidia->records);
+	if (nvidia->events)
+		nvidia->nvml.event_set_free(nvidia->events);
 	if (nvidia->nvml.shutdown)
 		nvidia->nvml.shutdown();
 	free(nvidia);
@@ -91,6 +97,10 @@ static void open_or_keep(struct nvidia *nvidia, struct nvidia_device *added)
 		return;
 	}
 	nvidia_device_open(&nvidia->nvml, added);
+	added->xid_error = EOPNOTSUPP;
+	if (nvidia->events && !added->is_instance)
+		added->xid_error = nvml_errno(
+			nvidia->nvml.register_events(added->handle, NVML_EVENT_XID, nvidia->events));
 }
 
 static struct gpu_device *add_nvidia_device(struct nvidia *nvidia, struct gpu_survey *survey,
@@ -241,6 +251,35 @@ static bool list_holds(struct nvidia *nvidia)
 	return true;
 }
 
+/* ---- errors that the driver tells ------------------------------------------------------------------ */
+
+static void read_events(struct nvidia *nvidia)
+{
+	enum { EVENTS_A_PASS = 64 };
+	struct nvml_event event;
+
+	for (int n = 0; nvidia->events && n < EVENTS_A_PASS; n++) {
+		event = (struct nvml_event){.kind = 0};
+		if (nvidia->nvml.next_event(nvidia->events, &event, 0) != NVML_SUCCESS)
+			return;
+		for (int64_t i = 0; event.kind == NVML_EVENT_XID && i < nvidia->count; i++) {
+			if (nvidia->devices[i].handle != event.device)
+				continue;
+			nvidia->devices[i].xid_count++;
+			nvidia->devices[i].last_xid = (int64_t)event.data;
+		}
+	}
+}
+
+/* Those of a device that has fallen off the bus stay: they say why. */
+static void set_events(const struct nvidia_device *nvidia, struct gpu_device *device)
+{
+	device->readings[GPU_XID_ERRORS] =
+		nvidia->xid_error ? gpu_absent(nvidia->xid_error) : gpu_value((double)nvidia->xid_count);
+	device->readings[GPU_LAST_XID] =
+		nvidia->xid_error ? gpu_absent(nvidia->xid_error) : gpu_value((double)nvidia->last_xid);
+}
+
 /* ---- reading --------------------------------------------------------------------------------------- */
 
 static int nvidia_read(void *state, struct gpu_context *context, struct gpu_survey *survey,
@@ -254,6 +293,7 @@ static int nvidia_read(void *state, struct gpu_context *context, struct gpu_surv
 		if (!list_holds(nvidia))
 			return -ESTALE;
 	}
+	read_events(nvidia);
 	for (int64_t i = 0; i < count && i < nvidia->count; i++) {
 		int error;
 
@@ -262,6 +302,7 @@ static int nvidia_read(void *state, struct gpu_context *context, struct gpu_surv
 		error = nvidia_read_device(&nvidia->nvml, &nvidia->devices[i], &survey->devices[places[i]],
 					   root_monotonic_ns(context->root), context->sampled_ns,
 					   i == nvidia->next_pcie);
+		set_events(&nvidia->devices[i], &survey->devices[places[i]]);
 		if (error == 0)
 			nvidia_read_processes(&nvidia->nvml, &nvidia->devices[i], survey, places[i],
 					      realtime_us, &nvidia->records);

@@ -11,6 +11,7 @@
 
 typedef struct nvml_device *nvml_device;
 typedef struct nvml_gpm_sample *nvml_gpm_sample;
+typedef struct nvml_event_set *nvml_event_set;
 
 enum nvml_return {
 	NVML_SUCCESS = 0,
@@ -167,6 +168,16 @@ struct nvml_field_value {
 	} value;
 };
 
+enum { NVML_EVENT_XID = 8 };
+
+struct nvml_event {
+	nvml_device device;
+	uint64_t kind;
+	uint64_t data; /* the number of the Xid */
+	uint32_t gpu_instance;
+	uint32_t compute_instance;
+};
+
 enum { NVML_GPM_GRAPHICS_UTILIZATION = 1, NVML_GPM_VERSION = 1, NVML_GPM_METRICS = 512 };
 
 struct nvml_gpm_support {
@@ -197,4 +208,5 @@ _Static_assert(sizeof(struct nvml_process_utilization_v1) == 32, "NVML ABI");
 _Static_assert(sizeof(struct nvml_process_utilization_v2) == 40, "NVML ABI");
 _Static_assert(sizeof(struct nvml_processes_utilization) == 24, "NVML ABI");
 _Static_assert(sizeof(struct nvml_attributes) == 40 && sizeof(struct nvml_field_value) == 40, "NVML ABI");
+_Static_assert(sizeof(struct nvml_event) == 32, "NVML ABI");
 _Static_assert(sizeof(struct nvml_gpm_metric) == 40, "NVML ABI");

@@ -57,6 +57,11 @@ struct nvml {
 	nvml_device_u32 *compute_instance;
 	int (*attributes)(nvml_device device, struct nvml_attributes *ret_attributes);
 
+	int (*event_set)(nvml_event_set *ret_set);
+	int (*event_set_free)(nvml_event_set set);
+	int (*register_events)(nvml_device device, unsigned long long kinds, nvml_event_set set);
+	int (*next_event)(nvml_event_set set, struct nvml_event *ret_event, unsigned timeout_ms);
+
 	int (*gpm_support)(nvml_device device, struct nvml_gpm_support *ret_support);
 	int (*gpm_alloc)(nvml_gpm_sample *ret_sample);
 	int (*gpm_free)(nvml_gpm_sample sample);

@@ -38,6 +38,7 @@ struct gpu_figures {
 	struct figure utilization_pct, vram_mib, power_watts, job_utilization_pct, job_vram_mib;
 	double vram_total_mib; /* when vram_mib was at its most, NaN if unknown */
 	struct total energy_joules;
+	int64_t xid_count, last_xid; /* -1: unknown */
 	double slowed_secs[SLOWED_COUNT];
 	bool knows_slowed;                    /* a sample had the reasons */
 	double first_use_secs, last_use_secs; /* of the run: not before, not after. NaN: never */
@@ -71,6 +72,8 @@ void summary_gpus_want(struct metric_set *wanted)
 	WANT(wanted, gpu, process_utilization_pct);
 	WANT(wanted, gpu, process_vram_bytes);
 	WANT(wanted, gpu, throttle_reasons);
+	WANT(wanted, gpu, xid_errors);
+	WANT(wanted, gpu, last_xid);
 }
 
 void summary_gpus_clear(struct summary_gpus *gpus)
@@ -103,7 +106,7 @@ static struct gpu_figures *add_place(struct summary_gpus *gpus)
 	memset(place, 0, sizeof *place);
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		figures[i]->most = figures[i]->most_elapsed_secs = NAN;
-	place->instance = -1;
+	place->instance = place->xid_count = -1;
 	place->vram_total_mib = place->first_use_secs = place->last_use_secs = NAN;
 	return place;
 }
@@ -200,6 +203,10 @@ static void add_device_row(struct gpu_figures *place, const struct gpu_row *row,
 	figure_add(&place->job_utilization_pct, moment, row->process_utilization_pct);
 	figure_add(&place->job_vram_mib, moment, mib_of(row->process_vram_bytes));
 	total_add(&place->energy_joules, row->energy_joules);
+	if (!count_absent(row->xid_errors) && !count_absent(row->last_xid)) {
+		place->xid_count = row->xid_errors;
+		place->last_xid = row->last_xid;
+	}
 	add_slowed(place, row->throttle_reasons, moment->length_secs);
 	add_job_use(place, row, moment);
 	place->tracked |= !count_absent(row->process_count);
@@ -367,6 +374,16 @@ void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 		add_device_real(&json, "job_mean_pct", figure_mean(&gpu->job_utilization_pct), 2);
 		add_device_real(&json, "job_max_pct", gpu->job_utilization_pct.most, 2);
 		add_device_real(&json, "job_memory_max_mib", gpu->job_vram_mib.most, 3);
+		json_key(&json, "xid_errors");
+		if (gpu->xid_count >= 0)
+			json_count(&json, gpu->xid_count);
+		else
+			json_absent(&json);
+		json_key(&json, "last_xid");
+		if (gpu->xid_count > 0)
+			json_count(&json, gpu->last_xid);
+		else
+			json_absent(&json);
 		add_slowed_json(&json, gpu);
 		add_use_json(&json, gpu);
 		json_key(&json, "used_by_job");
@@ -384,6 +401,34 @@ static void add_device_mib(struct buffer *out, double mib, enum rt_size_unit uni
 	add_size(out, mib * MIB, unit);
 }
 
+/* https://docs.nvidia.com/deploy/xid-errors, in our words. */
+static const char *xid_meaning(int64_t xid)
+{
+	static const struct {
+		int64_t xid;
+		const char *meaning;
+	} MEANINGS[] = {
+		{13, "a kernel failed on it"},
+		{31, "a kernel used memory that it does not have"},
+		{43, "it ended a program that failed on it"},
+		{45, "it cleaned up after a program that ended"},
+		{48, "an error of its memory that ECC cannot correct"},
+		{63, "a row of its memory was replaced"},
+		{64, "a row of its memory could not be replaced"},
+		{74, "an error of NVLink"},
+		{79, "the GPU has fallen off the bus"},
+		{94, "an error of its memory ended one program"},
+		{95, "an error of its memory, and it must be reset"},
+		{119, "its firmware did not answer"},
+		{120, "its firmware failed"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(MEANINGS); i++)
+		if (MEANINGS[i].xid == xid)
+			return MEANINGS[i].meaning;
+	return "see the kernel's log";
+}
+
 static bool is_long(const struct gpu_figures *gpu, double secs)
 {
 	return secs >= TOLD_SECS && secs >= TOLD_SHARE * gpu->tracked_secs;
@@ -393,6 +438,8 @@ static bool is_long(const struct gpu_figures *gpu, double secs)
 static void add_lost_time(struct buffer *out, const struct gpu_figures *gpu, double elapsed_secs,
 			  enum rt_size_unit unit)
 {
+	if (gpu->xid_count > 0)
+		buffer_printf(out, "; Xid %lld: %s", (long long)gpu->last_xid, xid_meaning(gpu->last_xid));
 	for (size_t i = 0; i < SLOWED_COUNT; i++) {
 		if (!is_long(gpu, gpu->slowed_secs[i]))
 			continue;

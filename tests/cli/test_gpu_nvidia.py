@@ -114,6 +114,8 @@ def test_all_keys_of_a_device(gpu_record):
     assert gpu["energy_joules"] == pytest.approx(318.5 * 0.3, rel=0.25)
     assert (gpu["frequency_mhz"], gpu["memory_frequency_mhz"]) == (1980, 3201)
     assert gpu["performance_state"] == 0
+    assert (gpu["frequency_max_mhz"], gpu["pcie_generation"], gpu["pcie_generation_max"]) == (2100, 3, 5)
+    assert (gpu["pcie_lanes"], gpu["pcie_lanes_max"], gpu["xid_errors"], gpu["last_xid"]) == (8, 16, 0, 0)
     assert gpu["throttle_reasons"] == "power_cap+thermal_hardware"
     assert gpu["pcie_rx_bytes_per_sec"] == 2e6
     assert gpu["nvlink_rx_bytes_per_sec"] == pytest.approx(2 * gpu["nvlink_tx_bytes_per_sec"], rel=0.01)
@@ -372,7 +374,8 @@ def test_no_setting_is_touched_and_the_library_is_initialised_once(gpu_record, t
     gpu_record(["gpus 2", f"log {log}"], "-i", 0.2, "--", "sleep", 1)
     calls = log.read_text().split()
     assert calls.count("nvmlInit") == 1
-    assert all("Get" in call or call in ("nvmlInit", "nvmlGpmQueryDeviceSupport", "nvmlGpmSampleAlloc") for call in calls)
+    assert all("Get" in call or call in ("nvmlInit", "nvmlGpmQueryDeviceSupport", "nvmlGpmSampleAlloc", "nvmlEventSetCreate", "nvmlDeviceRegisterEvents",
+                                        "nvmlEventSetWait_v2") for call in calls)
     # Constant values are read once.
     assert calls.count("nvmlDeviceGetName") == calls.count("nvmlDeviceGetUUID") == 2
 

@@ -231,6 +231,18 @@ def test_idle_hours_are_unknown_without_the_jobs_part_and_of_instances(run, tmp_
     assert (found["gpus"][1]["idle_secs"] is None) == ("mig_parent" not in more)
 
 
+@pytest.mark.parametrize("xid,words", [(79, "Xid 79: the GPU has fallen off the bus"), (999, "Xid 999: see the kernel's log")])
+def test_an_xid_is_told_in_words(run, tmp_path, xid, words):
+    """The last sample has lost the device, and with it the number."""
+    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", xid_errors=None if i == 10 else int(i > 5), last_xid=None if i == 10
+                                                                      else xid * (i > 5))])
+    assert (found["gpus"][0]["xid_errors"], found["gpus"][0]["last_xid"]) == (1, xid)
+    assert words in flat(text)
+    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", xid_errors=0, last_xid=0)])
+    assert (found["gpus"][0]["xid_errors"], found["gpus"][0]["last_xid"]) == (0, None)
+    assert "Xid" not in text
+
+
 def test_reasons_of_lower_clocks_are_told_in_seconds(run, tmp_path):
     reasons = ["none", "idle", "power_cap", "power_cap+thermal_software", "power_cap", "none", "none", None, "none", "none"]
     found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1, process_utilization_pct=80.0,

@@ -189,6 +189,67 @@ EXPORT int nvmlDeviceGetClockInfo(nvml_device device, unsigned kind, unsigned *m
 	return NVML_SUCCESS;
 }
 
+EXPORT int nvmlDeviceGetMaxClockInfo(nvml_device device, unsigned kind, unsigned *mhz)
+{
+	ENTER(device);
+	*mhz = u32(kind == NVML_CLOCK_SM ? 2100 : 3201);
+	return NVML_SUCCESS;
+}
+
+#define GIVES(name, usual) \
+	EXPORT int name(nvml_device device, unsigned *value) \
+	{ \
+		ENTER(device); \
+		*value = u32(usual); \
+		return NVML_SUCCESS; \
+	}
+GIVES(nvmlDeviceGetCurrPcieLinkGeneration, 3)
+GIVES(nvmlDeviceGetMaxPcieLinkGeneration, 5)
+GIVES(nvmlDeviceGetCurrPcieLinkWidth, 8)
+GIVES(nvmlDeviceGetMaxPcieLinkWidth, 16)
+
+/* ---- events ------------------------------------------------------------------------------------------ */
+
+static bool registered[DEVICES];
+
+EXPORT int nvmlEventSetCreate(nvml_event_set *set)
+{
+	ENTER(NULL);
+	memset(registered, 0, sizeof registered);
+	*set = (nvml_event_set)(uintptr_t)1;
+	return NVML_SUCCESS;
+}
+
+EXPORT int nvmlEventSetFree(nvml_event_set set)
+{
+	ENTER(NULL);
+	return set ? NVML_SUCCESS : NVML_INVALID_ARGUMENT;
+}
+
+EXPORT int nvmlDeviceRegisterEvents(nvml_device device, unsigned long long kinds, nvml_event_set set)
+{
+	ENTER(device);
+	registered[index_of(device)] = set && kinds == NVML_EVENT_XID;
+	return NVML_SUCCESS;
+}
+
+EXPORT int nvmlEventSetWait_v2(nvml_event_set set, struct nvml_event *event, unsigned timeout_ms)
+{
+	ENTER(NULL);
+	if (!set || timeout_ms)
+		return NVML_INVALID_ARGUMENT;
+	for (int i = 0; i < DEVICES; i++) {
+		if (!registered[i] || script.told_xids[i] >= script.xids[i])
+			continue;
+		script.told_xids[i]++;
+		*event = (struct nvml_event){.device = (nvml_device)(uintptr_t)(i + 1),
+					     .kind = NVML_EVENT_XID,
+					     .data = script.xid[i]};
+		return NVML_SUCCESS;
+	}
+	return NVML_TIMEOUT;
+}
+
 EXPORT int nvmlDeviceGetPcieThroughput(nvml_device device, unsigned direction, unsigned *kilobytes)
 {
 	ENTER(device);

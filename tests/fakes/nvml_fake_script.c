@@ -19,6 +19,7 @@
  *   gpm_step MICROSECONDS                  two samples of GPM are so far apart, whatever the clock says
  *   gpm_lacks METRIC                       GPM of the device does not count this
  *   gpm_nan METRIC                         it answers this with a number that is none
+ *   xid DEVICE NUMBER TIMES                 the driver tells so many errors of that kind, once
  *   record_bytes 32                        of the process lists, instead of what the version says
  *   utilization_call new                   only the newer of the two calls answers (Blackwell)
  *   all_bits 32                            numbers of a device have all bits set (64: those of 64 bits have 64)
@@ -89,6 +90,9 @@ static void read_line(const char *line)
 		script.instances[device] = instances;
 	} else if (sscanf(line, "gpm %d %lf", &device, &real) == 2) {
 		script.gpm[device] = real;
+	} else if (sscanf(line, "xid %d %llu %d", &device, &a, &instances) == 3) {
+		script.xid[device] = (unsigned)a;
+		script.xids[device] = instances;
 	} else if (sscanf(line, "gpm_step %llu", &script.gpm_us) == 1 ||
 		   sscanf(line, "gpm_lacks %d", &script.gpm_lacks) == 1 ||
 		   sscanf(line, "gpm_nan %d", &script.gpm_nan) == 1) {

@@ -36,6 +36,8 @@ struct nvml_script {
 	double gpm[DEVICES];
 	unsigned long long gpm_us; /* between two samples; 0: as the clock says */
 	int gpm_lacks, gpm_nan;    /* metrics; 0: none */
+	int xids[DEVICES], told_xids[DEVICES];
+	unsigned xid[DEVICES];
 	int record_bytes;
 	bool only_new_utilization;
 	double sampling_secs;

@@ -56,6 +56,13 @@ static void every_reading_of_a_device(void **state)
 	assert_near(reading(0, GPU_FREQUENCY_HZ), 1980e6);
 	assert_near(reading(0, GPU_MEMORY_FREQUENCY_HZ), 3201e6);
 	assert_near(reading(0, GPU_FAN_PCT), 30);
+	assert_near(reading(0, GPU_FREQUENCY_MAX_HZ), 2100e6);
+	assert_near(reading(0, GPU_PCIE_GENERATION), 3);
+	assert_near(reading(0, GPU_PCIE_GENERATION_MAX), 5);
+	assert_near(reading(0, GPU_PCIE_LANES), 8);
+	assert_near(reading(0, GPU_PCIE_LANES_MAX), 16);
+	assert_near(reading(0, GPU_XID_ERRORS), 0);
+	assert_near(reading(0, GPU_LAST_XID), 0);
 	assert_near(reading(0, GPU_PERFORMANCE_STATE), 0);
 	assert_int_equal((int)reading(0, GPU_THROTTLE_REASONS),
 			 GPU_THROTTLE_POWER_CAP | GPU_THROTTLE_THERMAL_HARDWARE);
@@ -401,6 +408,40 @@ static void busy_time_is_added_up_per_process(void **state)
 	assert_true(process(0, 77)->busy_secs.value >= 0.8 && process(0, 77)->busy_secs.value < 0.9);
 }
 
+/* ---- errors that the driver tells ------------------------------------------------------------------ */
+
+static void errors_of_a_device_are_counted_and_outlive_it(void **state)
+{
+	(void)state;
+	begin("gpus 2\n");
+	pass();
+	nvml_script_set("gpus 2\nxid 1 31 3\n");
+	pass();
+	pass();
+	assert_near(reading(0, GPU_XID_ERRORS), 0);
+	assert_near(reading(1, GPU_XID_ERRORS), 3);
+	assert_near(reading(1, GPU_LAST_XID), 31);
+	nvml_script_set("gpus 2\nxid 1 79 1\nresult nvmlDeviceGetMemoryInfo_v2 15 1\n");
+	pass();
+	pass();
+	assert_int_equal(error_of(1, GPU_POWER_WATTS), ENODEV);
+	assert_near(reading(1, GPU_XID_ERRORS), 4);
+	assert_near(reading(1, GPU_LAST_XID), 79);
+}
+
+static void without_events_errors_are_unknown(void **state)
+{
+	(void)state;
+	begin("gpus 1\nresult nvmlEventSetCreate 3\n");
+	pass();
+	assert_int_equal(error_of(0, GPU_XID_ERRORS), EOPNOTSUPP);
+	end(NULL);
+	begin("gpus 1\nresult nvmlDeviceRegisterEvents 4\n");
+	pass();
+	assert_int_equal(error_of(0, GPU_XID_ERRORS), EACCES);
+	assert_int_equal(error_of(0, GPU_LAST_XID), EACCES);
+}
+
 /* ---- MIG ------------------------------------------------------------------------------------------- */
 
 static void instances_have_memory_and_gpm_has_their_utilisation(void **state)
@@ -705,6 +746,8 @@ UNIT_TESTS
 		cmocka_unit_test_teardown(newer_devices_answer_the_newer_call_only, end),
 		cmocka_unit_test_teardown(without_either_call_utilisation_is_absent, end),
 		cmocka_unit_test_teardown(busy_time_is_added_up_per_process, end),
+		cmocka_unit_test_teardown(errors_of_a_device_are_counted_and_outlive_it, end),
+		cmocka_unit_test_teardown(without_events_errors_are_unknown, end),
 		cmocka_unit_test_teardown(instances_have_memory_and_gpm_has_their_utilisation, end),
 		cmocka_unit_test_teardown(without_gpm_an_instance_has_no_utilisation, end),
 		cmocka_unit_test_teardown(instances_come_and_go, end),
