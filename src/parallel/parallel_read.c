@@ -64,7 +64,8 @@ static int take_parallel_step(struct parallel_step *ret_step, const rt_summary *
 {
 	const struct run_facts *facts = &summary->facts;
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
-	const char *task = summary_task(facts);
+	bool has_task = start && !text_absent(start->task_name);
+	const char *task = has_task ? start->task_name : summary_task(facts);
 	struct cpu_time time = summary_cpu_time(facts);
 
 	*ret_step = (struct parallel_step){

@@ -158,7 +158,7 @@ bool cut_run_name(struct buffer *name);
 const char *summary_program(const struct run_facts *facts);
 
 /*
- * Sets the name of the run: "nightly", the name that the user gave, "make -j2", the first words of a command that was
+ * Sets the name of the run: "main.o (project)", the target of a make whose shell records and its folder, "nightly", the name that the user gave, "make -j2", the first words of a command that was
  * recorded, "train.py", the program as the recorder calls it, or "process 4711". The folder and the number tell runs of one
  * name apart, and stand beside it.
  */
@@ -166,7 +166,7 @@ void summary_find_name(struct run_facts *facts);
 
 /*
  * Returns the part of the job that is done again in each run, by the user's name or that of an engine: runs of equal job and task
- * are compared with each other. NULL: none is known
+ * are compared with each other. NULL: none is known, or it is the name
  */
 const char *summary_task(const struct run_facts *facts);
 

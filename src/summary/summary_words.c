@@ -59,22 +59,40 @@ static const char *task_of_engine(const struct run_facts *facts)
 	return task;
 }
 
+static bool is_shell(const struct run_start_row *start)
+{
+	static const char *const SHELLS[] = {"bash", "sh", "dash", "zsh", "ksh"};
+	bool is_one = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(SHELLS) && !text_absent(start->executable); i++)
+		is_one |= strcmp(start->executable, SHELLS[i]) == 0;
+	return is_one;
+}
+
+/* The target of make, for whose shell no other name is known: "bash (folder)" would pool all targets. NULL: another run */
+static const char *task_as_name(const struct run_facts *facts, const struct run_start_row *start)
+{
+	bool has_other = !start || *facts->job_name || !text_absent(start->command) ||
+			 text_absent(start->task_name) || !is_shell(start);
+
+	if (!has_other && !text_absent(start->program))
+		has_other = strncmp(start->program, start->executable, strlen(start->executable)) != 0;
+	return has_other ? NULL : start->task_name;
+}
+
 const char *summary_task(const struct run_facts *facts)
 {
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
 
+	if (task_as_name(facts, start))
+		return NULL;
 	return start && !text_absent(start->task_name) ? start->task_name : task_of_engine(facts);
 }
 
 /* Engines write the text of a step to a file of any name, and give each step a folder of its own. */
 static bool is_step_of_engine(const struct run_facts *facts, const struct run_start_row *start)
 {
-	static const char *const SHELLS[] = {"bash", "sh", "dash", "zsh", "ksh"};
-	bool is_shell = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(SHELLS) && !text_absent(start->executable); i++)
-		is_shell |= strcmp(start->executable, SHELLS[i]) == 0;
-	return is_shell && (!text_absent(start->orchestrator) || task_of_engine(facts));
+	return is_shell(start) && (!text_absent(start->orchestrator) || task_of_engine(facts));
 }
 
 /* "train.py", "make test", as the recorder says, or the executable of older recordings, NULL if unknown */
@@ -91,9 +109,12 @@ void summary_find_name(struct run_facts *facts)
 {
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
 	CLEANUP_BUFFER struct buffer name = BUFFER(1 << 20);
-	const char *program = summary_program(facts);
+	const char *program = summary_program(facts), *target = task_as_name(facts, start);
+	const char *folder = program ? strchr(program, '(') : NULL;
 
-	if (*facts->job_name)
+	if (target)
+		buffer_printf(&name, "%s%s%s", target, folder ? " " : "", folder ? folder : "");
+	else if (*facts->job_name)
 		buffer_add_text(&name, facts->job_name);
 	else if (start && !text_absent(start->command))
 		add_command_words(&name, start->command);

@@ -81,9 +81,13 @@ static void add_command(struct buffer *out, const char *command)
 static void add_name_line(struct buffer *out, const struct run_facts *facts)
 {
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
+	bool has_task = start && !text_absent(start->task_name);
 
 	buffer_add_text(out, STYLE_STRONG);
-	if (start && !text_absent(start->command))
+	/* The name of the run is its task. */
+	if (has_task && !summary_task(facts))
+		buffer_add_printable(out, facts->run_name);
+	else if (start && !text_absent(start->command))
 		add_command(out, start->command);
 	else if (summary_program(facts))
 		buffer_add_printable(out, summary_program(facts));
@@ -94,7 +98,7 @@ static void add_name_line(struct buffer *out, const struct run_facts *facts)
 		buffer_add_text(out, ", job ");
 		buffer_add_printable(out, facts->job_name);
 	}
-	if (start && !text_absent(start->task_name)) {
+	if (has_task && summary_task(facts)) {
 		buffer_add_text(out, ", task ");
 		buffer_add_printable(out, start->task_name);
 	}

@@ -114,6 +114,9 @@ static void name_step(struct flow_step *step)
 {
 	const char *job = text_of_line(step->line, "job_name"), *task = text_of_line(step->line, "task");
 
+	if (!*task)
+		task = text_of_line(step->line, "task_name");
+
 	step->rule = *job ? job : *task ? task : text_of_line(step->line, "name");
 	step->task = *job ? task : "";
 }

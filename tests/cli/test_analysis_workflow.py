@@ -100,3 +100,23 @@ def test_five_thousand_steps_are_all_there(run, tmp_path):
     assert (len(found["steps"]), len(found["path"]), found["slots"]) == (5000, 625, 8)
     assert time.process_time() - began < 10 and len(json_lines(runs)) == 5000
     assert len(run("summary", "--workflow", runs).out.splitlines()) <= 40
+
+
+def test_a_step_of_make_has_the_name_of_its_target_everywhere(run, tmp_path):
+    runs, page = tmp_path / "runs.txt", tmp_path / "page.html"
+    for i, (folder, target) in enumerate([("one", "all"), ("one", "main.o"), ("two", "all")]):
+        start = dict(NO_LIMITS, executable="bash", program=f"bash ({folder})", folder=folder, task_name=target, run_id=f"run-{i}")
+        samples = [json.loads(line) for line in steady(tmp_path / f"{i}.jsonl", start=start).read_text().splitlines()]
+        (tmp_path / f"{i}.jsonl").write_text(lines([dict(one, job_name=None) for one in samples]))
+        assert run("runs", "add", "--runs", runs, tmp_path / f"{i}.jsonl").returncode == 0
+    jobs = [group["job"] for group in json.loads(run("history", "--json", runs).out)["groups"]]
+    assert sorted(jobs) == ["all (one)", "all (two)", "main.o (one)"]
+    assert run("recommend", "--history", runs, "--job", "main.o (one)").returncode == 0
+    assert run("summary", tmp_path / "1.jsonl").out.startswith("main.o (one),")
+    assert run("report", tmp_path / "1.jsonl", "-o", page).returncode == 0 and "main.o (one)" in page.read_text()
+    assert [name_of(one) for one in workflow_of(run, tmp_path / "0.jsonl", tmp_path / "1.jsonl")["steps"]] == ["all", "main.o"]
+    # A script keeps its own name, beside its task.
+    start = dict(NO_LIMITS, executable="bash", program="run.sh", folder="one", task_name="all")
+    samples = [json.loads(line) for line in steady(tmp_path / "3.jsonl", start=start).read_text().splitlines()]
+    (tmp_path / "3.jsonl").write_text(lines([dict(one, job_name=None) for one in samples]))
+    assert run("summary", tmp_path / "3.jsonl").out.startswith("run.sh, task all")

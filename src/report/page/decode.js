@@ -111,7 +111,7 @@ class Run {
 		this.began_at = this.figure('run', 'started_timestamp');
 		this.unpacked = new Map();
 		this.name = this.summary.run.job_name || this.start.command || this.start.program || this.start.executable ? this.summary.run.name : raw.file;
-		this.name += this.start.task_name ? ` ${this.start.task_name}` : '';
+		this.name += this.start.task_name && !this.name.startsWith(this.start.task_name) ? ` ${this.start.task_name}` : '';
 	}
 
 	figure(group, name) {
