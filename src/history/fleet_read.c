@@ -173,7 +173,20 @@ static int find_group(struct fleet *fleet, const struct buffer *key, uint32_t *r
 
 /* ---- one run ------------------------------------------------------------------------------------------ */
 
-/* The words of an end: "out of memory", "exit 3", "SIGSEGV", "no end", "stopped", "running". */
+/* The process that failed first, behind those that passed its failure on. */
+static void add_failed_program(const struct run_lines *lines, char ret_text[REASON_BYTES])
+{
+	struct scan program = run_text(lines, FIGURE_end_failed_program);
+	size_t length = strlen(ret_text);
+	char name[REASON_BYTES];
+
+	if (!scan_left(&program))
+		return;
+	scan_copy(&program, name, sizeof name);
+	snprintf(ret_text + length, REASON_BYTES - length, " (%s)", name);
+}
+
+/* The words of an end: "out of memory", "exit 3", "exit 2 (cc1)", "SIGSEGV", "no end", "stopped", "running". */
 static void describe_end(const struct run_lines *lines, struct fleet_run *run, char ret_text[REASON_BYTES])
 {
 	char name[SIGNAL_NAME_SIZE];
@@ -189,6 +202,7 @@ static void describe_end(const struct run_lines *lines, struct fleet_run *run, c
 		snprintf(ret_text, REASON_BYTES, "%s", OUT_OF_MEMORY);
 	} else if (scan_is(&outcome, "failed") && fabs(code) < 1e6) {
 		snprintf(ret_text, REASON_BYTES, "exit %.0f", code);
+		add_failed_program(lines, ret_text);
 	} else if (scan_is(&outcome, "killed") && signo > 0 && signo < 128) {
 		snprintf(ret_text, REASON_BYTES, "%s", signal_name((int)signo, name));
 	} else if (scan_is(&outcome, "lost")) {

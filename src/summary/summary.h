@@ -174,6 +174,7 @@ struct oom_finding summary_oom(const struct run_facts *facts);
 
 /* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
 /* Adds which process of the job failed first and which others passed that on. Nothing if only the job's first process failed. */
+const char *summary_failed_program(const struct run_facts *facts); /* NULL: unknown */
 void summary_add_first_failure(struct buffer *out, const struct run_facts *facts);
 void summary_add_end(struct buffer *out, const struct run_facts *facts);
 /* Whether the job failed. Other recordings, and jobs that still run, have not. */

@@ -142,6 +142,13 @@ static void add_killed_by(struct buffer *out, const struct run_end_row *end)
 		buffer_add_text(out, ", core dumped");
 }
 
+const char *summary_failed_program(const struct run_facts *facts)
+{
+	const struct first_failure_row *first = FIRST(record_identity(facts->record), first_failure);
+
+	return first && !text_absent(first->program) ? first->program : NULL;
+}
+
 /* "cc1 was killed by SIGSEGV (11) 2.1 s before the end; make (exit status 2) passed it on" */
 void summary_add_first_failure(struct buffer *out, const struct run_facts *facts)
 {

@@ -48,6 +48,8 @@ def test_the_summary_the_line_and_the_recording_tell_it(run, tmp_path, recorded)
     assert first["memory_mib"] > 0 and 0 <= first["sample_age_secs"] < 0.3 and 0 <= first["before_end_secs"] < 5
     words = json.loads(runs.read_text())["failed_first"]
     assert words.startswith("sh was killed by SIGSEGV") and words.endswith("; bash (exit status 139) passed it on")
+    reasons = json.loads(run("history", "--json", runs).out)["groups"][0]["reasons"]
+    assert reasons == {"exit 139 (sh)": 1}
     summary = run("summary", path).out
     assert " ".join(summary.split()).startswith(f"Failed: exit status 139; {words} bash")
     # No argument leaves the job, as for the names of programs.

@@ -29,7 +29,7 @@ def built(tmp_path_factory):
         pytest.skip("needs meson and the repository")
     copy = Copy(tmp_path_factory.mktemp("figure"))
     copy.add(TABLE, "FIGURE(io, cache_refault_bytes",
-             'SUM_OF(io, minor_faults, WHOLE, 0, tree, process_minor_faults, LINE(55, "minor_faults"), ALIAS("soft_faults"),'
+             'SUM_OF(io, minor_faults, WHOLE, 0, tree, process_minor_faults, LINE(56, "minor_faults"), ALIAS("soft_faults"),'
              ' COMPARED("minor_faults", ""), WORDS(Tracker, NUMBER, ", ", " minor fault|"))')
     assert copy.take_count() == {TABLE: 1}
     # Its percentiles in the history of a fleet.

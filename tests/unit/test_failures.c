@@ -66,6 +66,56 @@ static void test_a_crash_is_found_below_those_that_pass_it_on(void **state)
 	assert_false(failure_is_crash(&ends[2]));
 }
 
+/* A shell goes on after a crash that it has handled. Any other parent does not. */
+static void test_a_shell_tells_the_status_of_its_last_command(void **state)
+{
+	struct failure ends[] = {end_of(101, JOB, "tool", SIGSEGV, 10),
+				 end_of(102, JOB, "tool", exited(5), 30),
+				 end_of(JOB, 1, "dash", exited(5), 31)};
+	struct first_failure first;
+
+	(void)state;
+	ends[1].forked_ns = ends[2].last_fork_ns = 20 * NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+	assert_true(first.is_sure);
+	ends[2].program = "python3 a.py";
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	/* A name that was not read may be that of a question. */
+	ends[2].program = "dash";
+	ends[1].program = NULL;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+	assert_false(first.is_sure);
+}
+
+/* Its sender is another process, which may have gone on. */
+static void test_a_signal_that_a_process_got_and_its_parent_tells_counts(void **state)
+{
+	struct failure ends[] = {end_of(101, JOB, "tool", SIGTERM, 10),
+				 end_of(JOB, 1, "sh", exited(143), 31)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 2, &first), 101);
+	ends[1].wait_status = exited(1);
+	assert_int_equal(first_of(ends, 2, &first), JOB);
+}
+
+static void test_a_process_of_another_parent_is_not_its_child(void **state)
+{
+	struct failure ends[] = {end_of(101, 77, "tool", exited(3), 10), end_of(JOB, 1, "sh", exited(3), 31)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 2, &first), JOB);
+	assert_true(first.is_sure);
+	/* It was reparented to this one, a subreaper. */
+	ends[0].reaper_pid = JOB;
+	assert_int_equal(first_of(ends, 2, &first), 101);
+	/* Its parent had the pid of this process before. */
+	ends[1].forked_ns = 2;
+	assert_int_equal(first_of(ends, 2, &first), JOB);
+}
+
 static void test_a_question_is_not_the_cause_beside_a_failure(void **state)
 {
 	const struct failure ends[] = {end_of(101, JOB, "tool", exited(3), 10),
@@ -221,6 +271,9 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_job_that_ends_with_0_accuses_no_process),
 		cmocka_unit_test(test_a_crash_is_found_below_those_that_pass_it_on),
+		cmocka_unit_test(test_a_shell_tells_the_status_of_its_last_command),
+		cmocka_unit_test(test_a_signal_that_a_process_got_and_its_parent_tells_counts),
+		cmocka_unit_test(test_a_process_of_another_parent_is_not_its_child),
 		cmocka_unit_test(test_a_question_is_not_the_cause_beside_a_failure),
 		cmocka_unit_test(test_a_handled_failure_is_not_the_cause),
 		cmocka_unit_test(test_the_writer_that_crashed_comes_before_its_reader),
