@@ -75,13 +75,19 @@ static void see_wait(struct job_waits *waits, struct process_tree *tree)
 void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, bool is_last)
 {
 	int64_t now_ns = tree->pass_ns, cpu_ns = cpu_published(tree)->of[USAGE_CPU_NS];
-	int64_t delayed_ns = tree->cpu.waiting.total.wait_ns,
-		passed_ns = now_ns - (waits->looked_ns ? waits->looked_ns : began_ns);
-	int64_t idle_ns = passed_ns - (cpu_ns - waits->cpu_ns) - (delayed_ns - waits->delayed_ns);
+	const struct tree_waiting *threads = &tree->cpu.waiting;
+	int64_t passed_ns = now_ns - (waits->looked_ns ? waits->looked_ns : began_ns);
+	int64_t ran_ns = cpu_ns - waits->cpu_ns, idle_ns = passed_ns - ran_ns;
 
+	/* Processes that ended unread may have waited for a CPU as long as they ran. */
+	if (threads->has_times)
+		idle_ns -= threads->total.wait_ns - waits->delayed_ns +
+			   max_i64(0, ran_ns - (threads->total.run_ns - waits->known_ns));
 	waits->looked_ns = now_ns;
 	waits->cpu_ns = cpu_ns;
-	waits->delayed_ns = delayed_ns;
+	waits->delayed_ns = threads->total.wait_ns;
+	waits->known_ns = threads->total.run_ns;
+	is_last |= !process_tree_running(tree);
 	if (!tree->root->live)
 		return;
 	if (idle_ns < passed_ns / WAIT_IDLE_PARTS) {

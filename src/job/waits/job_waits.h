@@ -3,7 +3,7 @@
  * seen at its end (wait_chain.h).
  *
  * The time is what is left of a sample without the job's CPU time and its waiting for a CPU. It is exact for a job that runs one thread at a
- * time, and a lower bound for others. A sample that ends while the job runs gives its time to the next wait.
+ * time, and a lower bound for others, and for a job of many short processes. A sample that ends while the job runs gives its time to the next wait.
  *
  * A job that computes costs nothing, nor does one of which no process ran since the last look. Otherwise a look takes 20 us for each process of
  * the chain.
@@ -29,7 +29,7 @@ struct job_waits {
 	bool has_last;      /* false: the job ran then */
 	int64_t pending_ns; /* idle time since the last look that saw a wait */
 	int64_t idle_ns;    /* all of it */
-	int64_t looked_ns, cpu_ns, delayed_ns;
+	int64_t looked_ns, cpu_ns, delayed_ns, known_ns;
 	int error; /* why a look found nothing */
 };
 

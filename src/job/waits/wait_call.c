@@ -9,6 +9,9 @@
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
 #endif
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
 #ifndef SYS_io_uring_enter
 #define SYS_io_uring_enter 426
 #endif
@@ -21,6 +24,8 @@ static const struct {
 	{SYS_clock_nanosleep, KIND_SLEEP},
 	{SYS_wait4, KIND_CHILD},
 	{SYS_waitid, KIND_CHILD_ID},
+	{SYS_clone, KIND_SPAWN},
+	{SYS_clone3, KIND_SPAWN},
 	{SYS_read, KIND_READ},
 	{SYS_readv, KIND_READ},
 	{SYS_pread64, KIND_READ},
@@ -62,6 +67,7 @@ static const struct {
 	{SYS_openat, KIND_FILE},
 #ifdef SYS_poll
 	{SYS_open, KIND_FILE},
+	{SYS_vfork, KIND_SPAWN},
 	{SYS_poll, KIND_POLL},
 	{SYS_select, KIND_SELECT},
 	{SYS_epoll_wait, KIND_EPOLL},

@@ -10,6 +10,7 @@ enum wait_kind {
 	KIND_SLEEP,
 	KIND_CHILD,    /* wait4: argument 0 is the child */
 	KIND_CHILD_ID, /* waitid: its kind and number */
+	KIND_SPAWN,    /* until the child has called exec */
 	KIND_READ,     /* argument 0 is the descriptor, as in the next three */
 	KIND_WRITE,
 	KIND_LOCK_FILE,

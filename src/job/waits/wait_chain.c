@@ -81,20 +81,36 @@ static enum wait_strength follow_child(struct wait_chain *chain, pid_t pid, stru
 	return best;
 }
 
-/* Either what was found behind an edge, or that its end is unknown. */
-static enum wait_strength or_else(enum wait_strength strength, struct found_wait *found, pid_t pid,
-				  enum wait_class class, const char *target)
+static bool has_child(const struct wait_chain *chain, pid_t pid)
 {
-	return strength ? strength : wait_ends(found, pid, class, target, WAIT_WEAK);
+	for (size_t i = 0; i < chain->tree->count; i++)
+		if (chain->tree->members[i].parent_pid == pid && !chain->tree->members[i].is_zombie)
+			return true;
+	return false;
 }
 
+/*
+ * Either what was found behind an edge, or that its end is unknown. A process that lets a child work, of which nothing can be told just
+ * now, does not wait for an event.
+ */
+static enum wait_strength or_else(struct wait_chain *chain, enum wait_strength strength,
+				  struct found_wait *found, pid_t pid, enum wait_class class,
+				  const char *target)
+{
+	if (strength || ((class == WAIT_EVENTS || class == WAIT_SLEEP) && has_child(chain, pid)))
+		return strength;
+	return wait_ends(found, pid, class, target, WAIT_WEAK);
+}
+
+/* A child that the table lacks yet, or that has just ended, is at work. */
 static enum wait_strength wait_for_child(struct wait_chain *chain, const struct waiting_thread *thread,
 					 pid_t child, struct found_wait *found)
 {
 	enum wait_strength strength =
 		child > 0 ? follow_process(chain, child, found) : follow_child(chain, thread->pid, found);
 
-	return or_else(strength, found, thread->pid, WAIT_CHILD, "");
+	return chain->tree->with_children ? strength
+					  : wait_ends(found, thread->pid, WAIT_CHILD, "", WAIT_STRONG);
 }
 
 /* ---- threads of one process ---- */
@@ -150,7 +166,7 @@ static enum wait_strength wait_at_futex(struct wait_chain *chain, const struct w
 		strength = follow_siblings(chain, thread, is_lock, found);
 	if (!strength && thread->may_follow_siblings && is_shared)
 		strength = follow_child(chain, thread->pid, found);
-	return or_else(strength, found, thread->pid, is_lock || is_shared ? WAIT_LOCK : WAIT_THREAD,
+	return or_else(chain, strength, found, thread->pid, is_lock || is_shared ? WAIT_LOCK : WAIT_THREAD,
 		       is_shared ? "shared by processes" : "");
 }
 
@@ -177,8 +193,8 @@ static enum wait_strength wait_at_one_of(struct wait_chain *chain, const struct 
 		*found = other;
 	}
 	/* A timeout of -1 stands in the lower half only. */
-	return or_else(strength, found, thread->pid, timeout && (int)timeout != -1 ? WAIT_SLEEP : WAIT_EVENTS,
-		       "");
+	return or_else(chain, strength, found, thread->pid,
+		       timeout && (int)timeout != -1 ? WAIT_SLEEP : WAIT_EVENTS, "");
 }
 
 /* A call without a descriptor waits for storage if it cannot be interrupted. */
@@ -207,6 +223,8 @@ static enum wait_strength follow_call(struct wait_chain *chain, const struct wai
 		return wait_ends(found, thread->pid, WAIT_SLEEP, "", WAIT_STRONG);
 	case KIND_CHILD:
 		return wait_for_child(chain, thread, (pid_t)arguments[0], found);
+	case KIND_SPAWN:
+		return wait_for_child(chain, thread, 0, found);
 	case KIND_CHILD_ID:
 		return wait_for_child(chain, thread, arguments[0] == ID_IS_PID ? (pid_t)arguments[1] : 0,
 				      found);
@@ -226,8 +244,8 @@ static enum wait_strength follow_call(struct wait_chain *chain, const struct wai
 	case KIND_FUTEX:
 		return wait_at_futex(chain, thread, found);
 	case KIND_SIGNAL:
-		return or_else(follow_child(chain, thread->pid, found), found, thread->pid, WAIT_EVENTS,
-			       "a signal");
+		return or_else(chain, follow_child(chain, thread->pid, found), found, thread->pid,
+			       WAIT_EVENTS, "a signal");
 	case KIND_SEMAPHORE:
 		return wait_ends(found, thread->pid, WAIT_LOCK, "a System V semaphore", WAIT_WEAK);
 	case KIND_MAPPING:
