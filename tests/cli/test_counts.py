@@ -8,7 +8,7 @@ import pytest
 
 COUNTS = pathlib.Path(__file__).parents[2] / "bench" / "counts"
 # Control groups and processes of other tests are read and heard as well.
-pytestmark = [pytest.mark.alone, pytest.mark.slow]
+pytestmark = [pytest.mark.alone, pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 def test_a_start_and_a_sample_cost_no_more_than_their_ceilings(binary, no_leak_check):

@@ -132,7 +132,7 @@ void cpu_end_pass(struct process_tree *tree)
 
 		usages_add(&sum, &total);
 		certain_ns = wrapping_sum(certain_ns,
-					  account_certain(&tree->members[i].cpu.account).of[USAGE_CPU_NS]);
+					  account_certain(&tree->members[i].cpu.account, USAGE_CPU_NS));
 	}
 	hold_against_cgroup(tree, certain_ns, &sum);
 	tree_account_publish(&tree->cpu.account, &sum);

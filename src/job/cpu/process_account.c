@@ -31,20 +31,18 @@ static int64_t still_carried(const struct account *account, enum usage usage, in
 	return wrapping_difference(missing > tolerance ? missing : 0, account->owed.of[usage]);
 }
 
-struct usages account_certain(const struct account *account)
+int64_t account_certain(const struct account *account, enum usage usage)
 {
-	struct usages certain = account->own;
-
-	usages_add(&certain, &account->waited);
-	usages_subtract(&certain, &account->before);
-	return certain;
+	return wrapping_difference(wrapping_sum(account->own.of[usage], account->waited.of[usage]),
+				   account->before.of[usage]);
 }
 
 struct usages account_total(const struct account *account)
 {
-	struct usages total = account_certain(account);
+	struct usages total;
 
-	usages_add(&total, &account->settled);
+	for (enum usage i = 0; i < USAGE_COUNT; i++)
+		total.of[i] = wrapping_sum(account_certain(account, i), account->settled.of[i]);
 	for (enum usage i = 0; i < USAGE_COUNT && account->carries; i++)
 		total.of[i] = wrapping_sum(total.of[i], still_carried(account, i, account->appears.of[i]));
 	return total;

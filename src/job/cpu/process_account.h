@@ -119,7 +119,7 @@ void account_begin(struct account *account);
 struct usages account_total(const struct account *account);
 
 /* account_total() without the estimates (carried, settled): only figures that the kernel reports for the process now. */
-struct usages account_certain(const struct account *account);
+int64_t account_certain(const struct account *account, enum usage usage);
 
 /* Whether the account has no figures, neither from before tracking began nor since. */
 bool account_is_empty(const struct account *account);

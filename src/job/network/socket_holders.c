@@ -113,39 +113,39 @@ static bool visit_own_descriptor(const struct root *root, int fd, own_socket_vis
 
 /*
  * Since Linux 6.2 the size of the folder is the number of open descriptors, so the first few numbers can be tried until all were
- * found. That takes a tenth of the time of a listing. Returns false after a gap: a shell may have left one at 255.
+ * found. That takes a tenth of the time of a listing. Returns -1, or the next number after a gap: a shell may have left one at 255.
  */
-static bool search_first_numbers(const struct root *root, own_socket_visit *visit, void *context)
+static int search_first_numbers(const struct root *root, own_socket_visit *visit, void *context)
 {
 	struct stat folder;
 	int64_t left;
-	int closed = 0;
+	int closed = 0, fd = 0;
 
 	if (fstatat(root->proc_fd, "self/fd", &folder, 0) < 0)
-		return false;
+		return 0;
 	left = folder.st_size;
-	for (int fd = 0; left > 0 && closed < CLOSED_MOST; fd++) {
+	for (; left > 0 && closed < CLOSED_MOST; fd++) {
 		bool is_open = visit_own_descriptor(root, fd, visit, context);
 
 		left -= is_open;
 		closed = is_open ? 0 : closed + 1;
 	}
-	return folder.st_size > 0 && !left;
+	return folder.st_size > 0 && !left ? -1 : fd;
 }
 
 void socket_holders_search_self(const struct root *root, own_socket_visit *visit, void *context)
 {
 	CLEANUP_ROOT_DIR struct root_dir dir = ROOT_DIR;
 	const char *name;
+	int next = search_first_numbers(root, visit, context);
 
-	if (search_first_numbers(root, visit, context) ||
-	    root_dir_open_at(root->proc_fd, "self/fd", &dir) < 0)
+	if (next < 0 || root_dir_open_at(root->proc_fd, "self/fd", &dir) < 0)
 		return;
 	while ((name = root_dir_next(&dir))) {
 		struct scan digits = scan_bytes(name, strlen(name));
 		uint64_t fd;
 
-		if (scan_u64(&digits, &fd) && fd <= INT32_MAX)
+		if (scan_u64(&digits, &fd) && fd >= (uint64_t)next && fd <= INT32_MAX)
 			(void)visit_own_descriptor(root, (int)fd, visit, context);
 	}
 }
