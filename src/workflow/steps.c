@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fts.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -177,10 +178,10 @@ static int add_step_file(struct steps *steps, const char *path)
 	if (is_file_of_runs(path))
 		return add_file_of_runs(steps, path);
 	result = run_line_add_file(&line, path, &problem);
-	if (result == 0)
+	if (result == 0) {
 		result = add_line_of_step(steps, path, line.data, line.length);
-	if (result == -ENODATA || result == -EBADMSG)
-		return add_damaged(steps, path, *problem.text ? problem.text : "it has no time");
+		snprintf(problem.text, sizeof(problem.text), "%s: it has no time", path);
+	}
 	return result < 0 && result != -ENOMEM ? add_damaged(steps, path, problem.text) : result;
 }
 
@@ -262,6 +263,36 @@ static int count_attempts(struct steps *steps)
 	return 0;
 }
 
+/* Lines of one run stand together, that of its recording first, then one that knows the end. */
+static int by_run_id(const void *left, const void *right)
+{
+	const struct flow_step *a = left, *b = right;
+	int order = strcmp(text_of_line(a->line, "id"), text_of_line(b->line, "id"));
+
+	order = order ? order : !a->path - !b->path;
+	return order ? order : (strcmp(a->outcome, "running") == 0) - (strcmp(b->outcome, "running") == 0);
+}
+
+/* A file of runs beside the recordings, as the action of GitHub writes it, has each step again. */
+static void drop_repeated_lines(struct steps *steps)
+{
+	size_t kept = 0;
+
+	qsort(steps->list, steps->count, sizeof(*steps->list), by_run_id);
+	for (size_t i = 0; i < steps->count; i++) {
+		struct flow_step *step = &steps->list[i];
+		const char *id = text_of_line(step->line, "id");
+
+		if (kept && *id && strcmp(id, text_of_line(steps->list[kept - 1].line, "id")) == 0) {
+			json_decref(step->line);
+			free(step->path);
+		} else {
+			steps->list[kept++] = *step;
+		}
+	}
+	steps->count = kept;
+}
+
 int steps_read(struct steps *steps, const char *const *paths, size_t count, struct rt_problem *ret_problem)
 {
 	struct stat status;
@@ -273,6 +304,7 @@ int steps_read(struct steps *steps, const char *const *paths, size_t count, stru
 				 ? add_step_folder(steps, paths[i])
 				 : add_step_file(steps, paths[i]);
 	if (result == 0 && steps->count) {
+		drop_repeated_lines(steps);
 		qsort(steps->list, steps->count, sizeof(*steps->list), by_step_start);
 		result = count_attempts(steps);
 	}

@@ -2,7 +2,7 @@
  * The steps of one workflow: the runs in folders, recordings and files of runs, by the time of their start.
  *
  * In a folder each recording is a step, also below it and in the hidden `.resource-tracker` of the recording shell. A recording that
- * cannot be read is named in `damaged`: no step is lost without a word. A step without a time of its own is damaged as well.
+ * cannot be read is named in `damaged`: no step is lost without a word. A run that has a line in a file of runs as well counts once. A step without a time of its own is damaged as well.
  */
 #pragma once
 

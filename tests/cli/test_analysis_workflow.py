@@ -53,7 +53,7 @@ def test_the_path_goes_through_the_failed_attempt_and_its_repeat(run, tmp_path):
 
 
 def test_equal_commands_that_ended_well_count_once_each(run, tmp_path):
-    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", [step("cc", 0, 1), step("cc", 1.1, 1), step("cc", 1.1, 1, **FAILED), step("cc", 1.2, 1)]))
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", [step("cc", 0, 1), step("cc", 1.1, 1), step("cc", 1.1, 1, **dict(FAILED, id="other")), step("cc", 1.2, 1)]))
     assert found["repeated"] == 0
 
 
@@ -81,6 +81,15 @@ def test_a_recording_and_its_line_are_the_same_step(run, tmp_path):
     of_line, of_file = workflow_of(run, tmp_path / "runs.jsonl"), workflow_of(run, path)
     assert of_line["steps"] == of_file["steps"]
     assert (of_file["steps"][0]["rule"], of_file["steps"][0]["wall_secs"], of_file["steps"][0]["cpu_secs"]) == ("demo", 8.0, 12.0)
+
+
+def test_a_file_of_runs_beside_the_recordings_counts_no_step_twice(run, tmp_path):
+    for i in range(3):
+        steady(tmp_path / f"{i}.jsonl", start=dict(NO_LIMITS, run_id=f"run-{i}"))
+    (tmp_path / "runs.jsonl").write_text(run("runs", "add", tmp_path / "1.jsonl", tmp_path / "2.jsonl").out + lines([step("gone", 0, 1)]))
+    found = json.loads(run("summary", "--json", tmp_path).out)
+    assert (sorted(one["rule"] for one in found["steps"]), found["damaged"]) == (["demo", "demo", "demo", "gone"], [])
+    assert sum(bool(one["recording"]) for one in found["steps"]) == 3
 
 
 def test_a_folder_without_a_readable_step_says_so(run, tmp_path):
