@@ -1,4 +1,5 @@
 /* Tests of src/job/memory/process_memory.c: the sum over members whose readings the test has made. */
+#include "job/memory/memory_tuning.h"
 #include "job/memory/process_memory.h"
 #include "scratch.h"
 
@@ -231,7 +232,7 @@ static void test_huge_pages_are_at_most_those_of_the_machine(void **state)
 }
 
 /* A segment of shared memory that two members map counts once, with pages that are in no page table. */
-static void test_a_segment_counts_once_with_pages_that_no_process_maps(void **state)
+static void lay_segment(void)
 {
 	static const char NAME[] = "/SYSV00000000 (deleted)";
 	const struct memory_area area = {.device = 1,
@@ -240,9 +241,7 @@ static void test_a_segment_counts_once_with_pages_that_no_process_maps(void **st
 					 .shared = true,
 					 .writable = true,
 					 .name = {NAME, NAME + sizeof NAME - 1}};
-	struct memory_object *segment;
 
-	(void)state;
 	lay_machine(4000, 4000, 100, 4);
 	assert_int_equal(mkdir("proc/sysvipc", 0755), 0);
 	put_text("proc/sysvipc/shm",
@@ -250,16 +249,45 @@ static void test_a_segment_counts_once_with_pages_that_no_process_maps(void **st
 		 "0 5 600 41943040 1 1 2 0 0 0 0 0 0 0 20971520 0\n");
 	for (int i = 0; i < 2; i++)
 		assert_true(page_places_add(&read_as(add(10, 10), READING_ROLLUP, 0)->objects, 1, 5));
-	segment = memory_objects_meet(&memory.objects, &root, FIRST_PID, &area);
-	assert_non_null(segment);
+	assert_non_null(memory_objects_meet(&memory.objects, &root, FIRST_PID, &area));
 	members[0].memory.reading->others_shared_kib = members[1].memory.reading->others_shared_kib =
 		10 * MIB;
+}
+
+static void test_a_segment_counts_once_with_pages_that_no_process_maps(void **state)
+{
+	(void)state;
+	lay_segment();
 	assert_int_equal(best_mib(), 2 * 10 + 20);
 	assert_int_equal(found.best_source, MEMORY_PSS);
 	/* On hugetlbfs it is in no resident set, and the machine has four huge pages of 2 MiB in use. */
 	memory.objects.objects[0].is_huge = true;
 	assert_int_equal(best_mib(), 2 * 10 + 8);
 	assert_int_equal(found.huge_kib, 8 * MIB);
+}
+
+/* One has read more of the segment since its reading, for another one of which there was no time. Another job fills memory meanwhile. */
+static void test_pages_of_a_segment_that_a_member_reads_later_count_once(void **state)
+{
+	(void)state;
+	lay_segment();
+	(void)best_mib();
+	memory.members_most = 2;
+	memory.last_ns = NOW_NS;
+	memory.allowance_ns = -ALLOWANCE_MOST_NS;
+	members[1].memory.resident_pages += 8 * MIB_PAGES;
+	members[1].memory.shared_pages += 8 * MIB_PAGES;
+	lay_machine(4000, 4000, 150, 4);
+	assert_int_equal(best_mib(), 2 * 10 + 20);
+	assert_true(found.error_kib >= 8 * MIB);
+	/* More than the segment has is another object, but no more than the machine has got since. */
+	members[1].memory.resident_pages += 20 * MIB_PAGES;
+	members[1].memory.shared_pages += 20 * MIB_PAGES;
+	assert_int_equal(best_mib(), 2 * 10 + 20); /* it maps the same pages several times */
+	members[1].memory.virtual_pages += 20 * MIB_PAGES;
+	assert_int_equal(best_mib(), 2 * 10 + 20 + 18);
+	lay_machine(4000, 4000, 100, 4);
+	assert_int_equal(best_mib(), 2 * 10 + 20);
 }
 
 static void test_parts_of_the_members_add_up(void **state)
@@ -304,6 +332,7 @@ UNIT_TESTS
 		TEST(test_a_part_that_rests_on_the_bound_makes_it_a_bound),
 		TEST(test_huge_pages_are_at_most_those_of_the_machine),
 		TEST(test_a_segment_counts_once_with_pages_that_no_process_maps),
+		TEST(test_pages_of_a_segment_that_a_member_reads_later_count_once),
 		TEST(test_parts_of_the_members_add_up),
 		TEST(test_a_job_of_ended_processes_has_no_memory),
 	};

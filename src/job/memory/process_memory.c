@@ -368,23 +368,57 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 	}
 }
 
+/* Shared memory of a family that is not in the table of objects. */
+struct unknown_objects {
+	int64_t pages;     /* of mappings for which it had no place */
+	int64_t grown_kib; /* made since the readings, and */
+	int64_t read_kib; /* what may be so, or is a known object of which the member has only read more since */
+};
+
+/* The most that a member can have in its page table of the objects that it is known to map. */
+static int64_t known_objects_kib(const struct process_memory *memory, const struct memory_reading *reading)
+{
+	int64_t kib = 0;
+
+	for (size_t i = 0; i < reading->objects.count; i++) {
+		const struct memory_object *object = memory_objects_find(
+			&memory->objects, reading->objects.at[i].space, reading->objects.at[i].page);
+
+		kib += object ? max_i64(0, object->kib) : 0;
+	}
+	return kib;
+}
+
 /*
- * Shared memory of a member that is not in the table of objects: mappings for which it had no place, and those that the member has
- * made since its reading, as far as the known objects have not grown by as much.
+ * Mappings for which the table had no place, and those that the member has made since its reading. If the known objects have grown,
+ * so has its resident set. It also grows by pages of a known object that the member has only read since: growth is in doubt, not in
+ * the sum, as far as its objects can explain it, or the machine's shared memory has not grown by as much.
  */
-static void add_unknown(const struct process_tree *tree, const struct member *member, int64_t objects_kib,
-			int64_t *pages, int64_t *grown_kib)
+static void add_unknown(const struct process_memory *memory, const struct process_tree *tree,
+			const struct member *member, int64_t objects_kib, struct unknown_objects *unknown)
 {
 	struct memory_reading *reading = member->memory.reading;
-	int64_t since_kib;
+	int64_t shared_kib = member_shared_kib(tree, member), grown_kib, risen_kib;
 
 	if (!reading || !reading->objects.count)
 		return;
-	if (!reading->objects_kib)
+	if (!reading->objects_kib) {
 		reading->objects_kib = max_i64(objects_kib, 1);
-	since_kib = member_shared_kib(tree, member) - reading->statm_shared_kib;
-	*pages = max_i64(*pages, reading->cut_pages);
-	*grown_kib = max_i64(*grown_kib, since_kib - max_i64(0, objects_kib - reading->objects_kib));
+		reading->machine_shmem_kib = memory->machine.shmem_kib;
+		reading->virtual_pages = member->memory.virtual_pages;
+	}
+	risen_kib = max_i64(0, objects_kib - reading->objects_kib);
+	grown_kib = shared_kib - reading->statm_shared_kib - risen_kib;
+	unknown->pages = max_i64(unknown->pages, reading->cut_pages);
+	unknown->read_kib = max_i64(unknown->read_kib, grown_kib);
+	grown_kib = min_i64(grown_kib, shared_kib - known_objects_kib(memory, reading));
+	/* Each new mapping of a known object has its pages once more, but the address space grows by it. */
+	grown_kib = min_i64(grown_kib,
+			    memory_pages_to_kib(tree, member->memory.virtual_pages - reading->virtual_pages));
+	if (memory->machine.shmem_kib >= 0)
+		grown_kib = min_i64(grown_kib,
+				    memory->machine.shmem_kib - reading->machine_shmem_kib - risen_kib);
+	unknown->grown_kib = max_i64(unknown->grown_kib, grown_kib);
 }
 
 /* While a search of the descriptors goes on: the rise of the machine's shared memory that the last one cannot have seen. */
@@ -406,26 +440,29 @@ static void add_objects(struct process_memory *memory, const struct process_tree
 	struct objects_cut cut = {0};
 	struct memory_objects_sum found =
 		memory_objects_sum(&memory->objects, &(struct objects_cut){0}, tree->root->page_bytes);
-	int64_t grown_kib = 0;
+	int64_t grown_kib = 0, read_kib = 0;
 
 	for (size_t i = 0; i < memory->families.count; i++) {
 		const struct memory_family *family = &memory->families.at[i];
-		int64_t most = 0, grown_most_kib = 0;
+		struct unknown_objects most = {0};
 
 		for (size_t j = 0; j < family->count; j++) {
-			int64_t pages = 0;
+			struct unknown_objects unknown = most;
 
-			add_unknown(tree, memory_family_member(&memory->families, family, tree, j), found.kib,
-				    &pages, &grown_most_kib);
-			most = max_i64(most, pages);
-			cut.all += pages;
+			unknown.pages = 0;
+			add_unknown(memory, tree, memory_family_member(&memory->families, family, tree, j),
+				    found.kib, &unknown);
+			cut.all += unknown.pages;
+			unknown.pages = max_i64(most.pages, unknown.pages);
+			most = unknown;
 		}
-		cut.most += most;
-		grown_kib += grown_most_kib > GROWN_LEAST_KIB ? grown_most_kib : 0;
+		cut.most += most.pages;
+		grown_kib += most.grown_kib > GROWN_LEAST_KIB ? most.grown_kib : 0;
+		read_kib += most.read_kib > GROWN_LEAST_KIB ? most.read_kib : 0;
 	}
 	if (cut.all)
 		found = memory_objects_sum(&memory->objects, &cut, tree->root->page_bytes);
-	found.cut_kib += grown_kib + unsearched_kib(memory, found.kib);
+	found.cut_kib += max_i64(grown_kib, read_kib) + unsearched_kib(memory, found.kib);
 	found.kib += grown_kib;
 	found.sampled |= found.cut_kib > 0;
 	if (memory->machine.shmem_kib >= 0 && found.kib > memory->machine.shmem_kib)
