@@ -162,6 +162,9 @@ struct rt_advice {
 	} server;
 };
 
+/* Statistics in a file may contain any number. */
+#define MOST_OF_ANY 1e15
+
 /* Rounds memory up to the steps of the site, at least to its least. */
 int64_t round_for_site(const struct rt_advice *advice, double mib);
 struct rt_advice start_advice(const struct rt_recommend_options *options);
@@ -184,6 +187,10 @@ bool keep_told_inputs(struct past *past);
  */
 bool advise_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
 		   struct sized_kill *kills, size_t *ret_count);
+
+/* The same, and the formula, the next attempt, the replay of the past and the sentence. */
+void decide_memory(struct rt_advice *advice, const struct past *past, struct sized_run *runs,
+		   struct sized_kill *kills);
 
 /* recommend_plot.c: the plot of a past whose first recording started at this time. -ENOMEM, or 0. */
 int make_size_plot(struct rt_advice *advice, const struct past *past, double started, struct sized_run *runs,
