@@ -213,6 +213,9 @@ def test_a_gpu_that_is_held_without_work_says_how_long(run, tmp_path):
     assert (gpu["first_use_secs"], gpu["last_use_secs"], gpu["idle_secs"]) == (120, 360, 360)
     assert (gpu["held_idle_secs"], gpu["held_idle_max_mib"]) == (300, 500)
     assert found["gpu"]["idle_hours"] == 0.1
+    line = tmp_path / "runs.jsonl"
+    assert run("runs", "add", "--runs", line, tmp_path / "m.jsonl").returncode == 0
+    assert json.loads(line.read_text())["gpu_idle_hours"] == 0.1
     assert re.search(r" first used after 2 min.*; idle from 6 min on.*; held 500 MiB without work for 5 min", flat(text)), text
 
 
