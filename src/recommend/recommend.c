@@ -343,7 +343,7 @@ static int recommend_from(const char *const *paths, size_t path_count, rt_summar
 	struct rt_recommend_options options;
 	__attribute__((cleanup(runs_done))) struct runs runs = {0};
 	__attribute__((cleanup(cleanup_new_advice))) rt_advice *advice = calloc(1, sizeof(*advice));
-	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, attempt, given);
+	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, memory_step_mib, given);
 
 	if (result < 0)
 		return result;
