@@ -196,6 +196,15 @@ static bool is_named_as_recording(const char *name)
 	return *name != '.' && (strstr(name, ".jsonl") || strstr(name, ".csv")) && !ends_with(name, ".marks");
 }
 
+/* The project's own data: a CSV file with another heading. A damaged recording keeps its heading. */
+static bool is_other_table(const char *path)
+{
+	const struct record_options options = {0};
+	CLEANUP_RECORD struct record *record = NULL;
+
+	return strstr(path, ".csv") && record_open(&path, 1, &options, &record, NULL) == -EBADMSG;
+}
+
 static int add_step_folder(struct steps *steps, const char *path)
 {
 	char *const tops[] = {(char *)(uintptr_t)path, NULL};
@@ -210,7 +219,7 @@ static int add_step_folder(struct steps *steps, const char *path)
 		if (entry->fts_info == FTS_D && is_hidden)
 			(void)fts_set(tree, entry, FTS_SKIP);
 		else if (entry->fts_info == FTS_F && is_named_as_recording(entry->fts_name))
-			result = add_step_file(steps, entry->fts_path);
+			result = is_other_table(entry->fts_path) ? 0 : add_step_file(steps, entry->fts_path);
 		else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
 			result = add_damaged(steps, entry->fts_path, strerror(entry->fts_errno));
 	}

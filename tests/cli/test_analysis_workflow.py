@@ -92,6 +92,15 @@ def test_a_file_of_runs_beside_the_recordings_counts_no_step_twice(run, tmp_path
     assert sum(bool(one["recording"]) for one in found["steps"]) == 3
 
 
+def test_tables_of_the_project_stay_out_of_its_steps(run, tmp_path):
+    steady(tmp_path / "one.jsonl", start=NO_LIMITS)
+    (tmp_path / "data.csv").write_text("sample,reads\n1,2\n")
+    (tmp_path / "torn.jsonl").write_text('{"timestamp": 1700')
+    found = json.loads(run("summary", "--json", tmp_path).out)
+    assert len(found["steps"]) == 1 and len(found["damaged"]) == 1 and "torn.jsonl" in found["damaged"][0]
+    assert "data.csv" in json.loads(run("summary", "--json", "--workflow", tmp_path / "one.jsonl", tmp_path / "data.csv").out)["damaged"][0]
+
+
 def test_a_folder_without_a_readable_step_says_so(run, tmp_path):
     done = run("summary", tmp_path)
     assert done.returncode == 1 and "there is no recording in it" in done.err
