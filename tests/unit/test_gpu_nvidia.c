@@ -488,6 +488,43 @@ static void instances_come_and_go(void **state)
 	assert_int_equal(survey->device_count, 1);
 }
 
+static double fresh_utilization(int device)
+{
+	pass();
+	return reading(device, GPU_UTILIZATION_PCT);
+}
+
+/* The instance numbers are given anew: no sample of GPM of the earlier instance may be compared with a new one's. */
+static void a_machine_full_of_devices_is_divided_anew_in_the_middle(void **state)
+{
+	static char script[600 * 40];
+	int length =
+		snprintf(script, sizeof script, "gpus 16\nmig 3 2\ngpm 3 40\ngpm 5 80\ngpm_step 1000000\n");
+
+	(void)state;
+	for (int i = 0; i < 600; i++)
+		length += snprintf(script + length, sizeof script - (size_t)length, "process %d %d c 10 5\n",
+				   i % 2 ? 4 : 15, 100000 + i);
+	begin(script);
+	pass();
+	assert_int_equal(survey->device_count, 18);
+	assert_int_equal(survey->process_count, 600);
+	assert_int_equal(survey->left_out_count, 0);
+	assert_near(fresh_utilization(4), 40);
+	nvml_script_set("gpus 16\nmig 3 3\nmig 5 1\ngpm 3 60\ngpm 5 80\ngpm_step 1000000\n");
+	for (int i = 0; i < 40; i++)
+		pass();
+	assert_int_equal(survey->device_count, 20);
+	assert_int_equal(survey->process_count, 0);
+	for (int i = 0; i < survey->device_count; i++) {
+		const struct gpu_device *device = &survey->devices[i];
+
+		if (device->parent >= 0)
+			assert_near(fresh_utilization(i), device->index == 3 ? 60 : 80);
+		assert_true(device->parent < 0 || survey->devices[device->parent].index == device->index);
+	}
+}
+
 /* ---- GPM ------------------------------------------------------------------------------------------- */
 
 /* Metric number n of the fake is n percent of what the script says. */
@@ -751,6 +788,7 @@ UNIT_TESTS
 		cmocka_unit_test_teardown(instances_have_memory_and_gpm_has_their_utilisation, end),
 		cmocka_unit_test_teardown(without_gpm_an_instance_has_no_utilisation, end),
 		cmocka_unit_test_teardown(instances_come_and_go, end),
+		cmocka_unit_test_teardown(a_machine_full_of_devices_is_divided_anew_in_the_middle, end),
 		cmocka_unit_test_teardown(units_have_the_mean_since_the_recorders_sample, end),
 		cmocka_unit_test_teardown(an_instance_has_the_activity_of_its_units, end),
 		cmocka_unit_test_teardown(without_gpm_the_units_have_a_reason, end),
