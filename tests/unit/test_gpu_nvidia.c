@@ -408,8 +408,6 @@ static void busy_time_is_added_up_per_process(void **state)
 	assert_true(process(0, 77)->busy_secs.value >= 0.8 && process(0, 77)->busy_secs.value < 0.9);
 }
 
-/* ---- errors that the driver tells ------------------------------------------------------------------ */
-
 static void errors_of_a_device_are_counted_and_outlive_it(void **state)
 {
 	(void)state;
@@ -488,12 +486,6 @@ static void instances_come_and_go(void **state)
 	assert_int_equal(survey->device_count, 1);
 }
 
-static double fresh_utilization(int device)
-{
-	pass();
-	return reading(device, GPU_UTILIZATION_PCT);
-}
-
 /* The instance numbers are given anew: no sample of GPM of the earlier instance may be compared with a new one's. */
 static void a_machine_full_of_devices_is_divided_anew_in_the_middle(void **state)
 {
@@ -510,7 +502,8 @@ static void a_machine_full_of_devices_is_divided_anew_in_the_middle(void **state
 	assert_int_equal(survey->device_count, 18);
 	assert_int_equal(survey->process_count, 600);
 	assert_int_equal(survey->left_out_count, 0);
-	assert_near(fresh_utilization(4), 40);
+	pass();
+	assert_near(reading(4, GPU_UTILIZATION_PCT), 40);
 	nvml_script_set("gpus 16\nmig 3 3\nmig 5 1\ngpm 3 60\ngpm 5 80\ngpm_step 1000000\n");
 	for (int i = 0; i < 40; i++)
 		pass();
@@ -520,7 +513,7 @@ static void a_machine_full_of_devices_is_divided_anew_in_the_middle(void **state
 		const struct gpu_device *device = &survey->devices[i];
 
 		if (device->parent >= 0)
-			assert_near(fresh_utilization(i), device->index == 3 ? 60 : 80);
+			assert_near(reading(i, GPU_UTILIZATION_PCT), device->index == 3 ? 60 : 80);
 		assert_true(device->parent < 0 || survey->devices[device->parent].index == device->index);
 	}
 }
