@@ -172,10 +172,13 @@ const char *summary_task(const struct run_facts *facts);
 
 struct oom_finding summary_oom(const struct run_facts *facts);
 
-/* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
-/* Adds which process of the job failed first and which others passed that on. Nothing if only the job's first process failed. */
 const char *summary_failed_program(const struct run_facts *facts); /* NULL: unknown */
+/*
+ * Adds which process of the job failed first and which others passed that on. Nothing if only the job's first process failed, or a subshell of
+ * it with the same status.
+ */
 void summary_add_first_failure(struct buffer *out, const struct run_facts *facts);
+/* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
 void summary_add_end(struct buffer *out, const struct run_facts *facts);
 /* Whether the job failed. Other recordings, and jobs that still run, have not. */
 bool summary_has_failed(const struct run_facts *facts);
