@@ -104,6 +104,7 @@ def test_a_start_takes_few_instructions(binary, tmp_path, no_leak_check):
 
     526,000 here, and 481,000 outside pytest. 431,000 before the recorder read the table of mounts, to know which paths may hang (26,000, and
     again where a second passes, as under callgrind), and before it judged each value by what the machine can do (19,000).
+    556,000 since 12 KB more of a tracker are cleared, with its waits and failures (12,000), and smaller code reads some files (4,000).
     """
     if not shutil.which("valgrind") or platform.libc_ver()[0] != "glibc":
         pytest.skip("callgrind or glibc is missing")
@@ -111,7 +112,7 @@ def test_a_start_takes_few_instructions(binary, tmp_path, no_leak_check):
     start = instructions(tmp_path, binary, "-q", "--no-summary", "-o", tmp_path / "run.jsonl", "--", "true", until="wrap_spawn")
     if not nothing or not start:
         pytest.skip("callgrind cannot count here")
-    assert start - nothing <= 545_000, (start, nothing)
+    assert start - nothing <= 565_000, (start, nothing)
 
 
 THREADS = """
