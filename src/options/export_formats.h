@@ -31,7 +31,8 @@
 	       "the record of one Slurm job that jobstats and reportseff read in its AdminComment, from " \
 	       "the recordings of all of its tasks") \
 	FORMAT(perfetto, "perfetto", "", \
-	       "a timeline for ui.perfetto.dev (Chrome's trace events): programs, counters and phases, each recording as a process")
+	       "a timeline for ui.perfetto.dev (Chrome's trace events): programs, counters and phases, " \
+	       "each recording as a process")
 
 /* The names as "a|b", and a sentence about each. */
 #define EXPORT_ALTERNATIVE(writer, name, extensions, help) "|" name

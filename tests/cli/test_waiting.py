@@ -332,4 +332,4 @@ def test_a_job_that_waits_for_a_cpu_is_told_so_and_one_that_sleeps_beside_it_is_
     loop = first_bottleneck(binary, open_folder, user, "timeout", "2.5", "sh", "-c", "while :; do :; done")
     assert loop["rule"] == "cpu_taken" and loop["text"].startswith("Its threads waited for a CPU for "), loop
     asleep = first_bottleneck(binary, open_folder, user, "sleep", "2")
-    assert asleep["rule"] == "idle" and "perhaps for a CPU" not in asleep["text"], asleep
+    assert asleep["rule"] == "waited" and "for a timer" in asleep["text"], asleep

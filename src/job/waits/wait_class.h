@@ -15,9 +15,10 @@ struct process_tree;
 	CLASS(FILE_LOCK, "file_lock") \
 	CLASS(LOCK, "lock") \
 	CLASS(THREAD, "thread") \
-	CLASS(SOCKET, "socket") CLASS(TERMINAL, "terminal") CLASS(EVENTS, "events") \
-		CLASS(STORAGE, "storage") CLASS(MEMORY, "memory") CLASS(JOBSERVER, "jobserver") \
-			CLASS(STOPPED, "stopped") CLASS(OTHER, "other")
+	CLASS(SOCKET, "socket") \
+	CLASS(TERMINAL, "terminal") CLASS(EVENTS, "events") CLASS(STORAGE, "storage") \
+		CLASS(MEMORY, "memory") CLASS(JOBSERVER, "jobserver") CLASS(STOPPED, "stopped") \
+			CLASS(OTHER, "other")
 
 enum wait_class {
 #define WAIT_NAME(id, name) WAIT_##id,
