@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resource_tracker_internal.h"
 #include "workflow/flow.h"
 
 enum { STEPS_MOST = 8 };
