@@ -59,6 +59,7 @@ JOBS = {
     "huge pages that forks enlarge": Job("private 100 huge 40 fork 3 { enlarge 20 sleep 4300 }"),
     "split huge pages that forks move": Job("private 20 huge 100 holes 512 fork 3 { move read sleep 4300 }"),
     "huge pages of forks that freed others": Job("huge 80 fork 3 { free huge 60 pieces 256 sleep 4300 }"),
+    "memory that forks move as they enlarge it": Job("private 1 move huge 40 fork 4 { enlarge 12 sleep 4300 } memfd 40 sleep 4300"),
     "a child that calls exec": Job("private 300 fork 1 { exec { private 40 sleep 4300 } } fork 1 { sleep 1500 exec { sleep 2500 } }"),
     "memory freed and taken again": Job("private 250 fork 2 { sleep 5800 } sleep 1300 free private 120 sleep 1200 dontneed sleep 700 "
                                         "free private 200"),

@@ -208,7 +208,7 @@ def test_a_sleeping_job_on_a_busy_machine_was_not_short_of_cpu(run, tmp_path):
         assert figures["waiting"]["cpu_pressure_secs"] is None
         assert figures["waiting"]["machine_cpu_pressure_secs"] > 0.5
         assert "Held up" not in text and "not necessarily the job's" in text
-    assert figures["bottlenecks"][0]["rule"] == "idle", figures["bottlenecks"]
+    assert figures["bottlenecks"][0]["rule"] == "waited", figures["bottlenecks"]
 
 
 # ---- bytes that reached storage

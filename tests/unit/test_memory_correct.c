@@ -169,6 +169,8 @@ static void large_members_and_other_families_are_not_read(void **unused)
 	family.is_ambiguous = true;
 	memory.frames = FRAMES_SEEN;
 	assert_int_equal(corrected_mib(220, 0), 220);
+	family.union_apart_kib = MIB_KIB;
+	assert_int_equal(corrected_mib(220, 0), 220);
 	memory.frames = FRAMES_HIDDEN;
 	family.union_spread_kib = MIB_KIB;
 	assert_int_equal(corrected_mib(220, 0), 220);
@@ -176,6 +178,15 @@ static void large_members_and_other_families_are_not_read(void **unused)
 	memory.correction_ns = 1e6;
 	assert_int_equal(corrected_mib(220, 0), 220);
 	memory.correction_ns = 10e6;
+	assert_int_equal(corrected_mib(220, 0), 300);
+}
+
+static void pages_at_addresses_of_their_own_are_in_doubt_for_every_user(void **unused)
+{
+	(void)unused;
+	family.is_ambiguous = false;
+	memory.frames = FRAMES_SEEN;
+	family.union_apart_kib = 20 * MIB_KIB;
 	assert_int_equal(corrected_mib(220, 0), 300);
 }
 
@@ -190,6 +201,7 @@ UNIT_TESTS
 		CORRECT_TEST(shares_do_not_count_while_a_member_exits),
 		CORRECT_TEST(members_that_exit_take_their_part_of_the_difference),
 		CORRECT_TEST(large_members_and_other_families_are_not_read),
+		CORRECT_TEST(pages_at_addresses_of_their_own_are_in_doubt_for_every_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -477,6 +477,7 @@ static void huge_pages_that_forks_moved_count_once_and_are_in_doubt(void **unuse
 	assert_int_equal((found.anon_kib + MIB_KIB / 2) / MIB_KIB, 200);
 	assert_int_equal((found.doubt_kib + MIB_KIB / 2) / MIB_KIB, 400);
 	assert_int_equal(found.over_kib, found.doubt_kib);
+	assert_int_equal((family_of(parent)->union_apart_kib + MIB_KIB / 2) / MIB_KIB, 400);
 }
 
 /* A fork freed what it inherited and forked at the same moment: its fork seems to have inherited little. */

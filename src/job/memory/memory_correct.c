@@ -22,7 +22,7 @@ static bool is_in_doubt(struct process_memory *memory, const struct process_tree
 {
 	int64_t matters_kib = found->anon_kib / DOUBT_PART;
 
-	return family->sampled && (found->over_kib > matters_kib ||
+	return family->sampled && (found->over_kib > matters_kib || family->union_apart_kib > matters_kib ||
 				   (family->is_ambiguous && family->union_spread_kib > matters_kib &&
 				    frames_are_hidden(memory, tree->root)));
 }

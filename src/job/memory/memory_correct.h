@@ -1,10 +1,12 @@
 /*
- * Corrects the estimate of a family whose members may have different pages at one address, where the kernel hides page frames: the
- * proportional shares of all its members, read at one moment, add up to its memory. The difference to the estimate stays, so that
+ * Corrects the estimate of a family whose members may have different pages at one address, where the kernel hides page frames, or one page at
+ * different addresses: the proportional shares of all its members, read at one moment, add up to its memory. The difference to the estimate stays, so that
  * the estimate follows changes until the next correction.
  *
  * Example: four forks took 72 MiB each, forked three children and called exec. The children of all four have pages at the same
  * addresses, so that samples alone suggest 72 MiB. The proportional shares add up to 288 MiB.
+ *
+ * Four forks that move 10 MiB which they inherited (mremap) have it at an address where the parent has nothing: samples suggest 20 MiB.
  */
 #pragma once
 

@@ -188,6 +188,7 @@ static void begin_again(struct memory_families *families)
 							      .union_kib = family->union_kib,
 							      .union_doubt_kib = family->union_doubt_kib,
 							      .union_spread_kib = family->union_spread_kib,
+							      .union_apart_kib = family->union_apart_kib,
 							      .correction = family->correction,
 							      .union_variance = family->union_variance};
 	}
@@ -485,6 +486,8 @@ static void measure_union(struct memory_families *families, struct memory_family
 	kib_per_page = of_largest ? (double)largest->common_kib / (double)of_largest : 0;
 	family->union_kib = (int64_t)((double)counts.pages * kib_per_page);
 	family->union_doubt_kib = family->union_spread_kib = 0;
+	family->union_apart_kib =
+		max_i64(0, (int64_t)((double)counts.addresses * kib_per_page) - largest->common_kib);
 	family->union_variance = 0;
 	if (level && counts.pages > of_largest)
 		family->union_variance = (double)(counts.pages - of_largest) * kib_per_page * kib_per_page;
