@@ -228,12 +228,17 @@ static int run_and_print(const struct subcommand *command, const struct repeat_w
 	return result < 0 ? EXIT_FAULT : status;
 }
 
+static void both_commands_done(struct repeated_command (*commands)[2])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(*commands); i++)
+		repeated_command_done(&(*commands)[i]);
+}
+
 int run_repeat(const struct subcommand *command, char **argv)
 {
 	CLEANUP_OPTIONS(repeat) words = {.runs = RUNS_USUAL};
-	__attribute__((cleanup(repeated_command_done))) struct repeated_command first = {0}, second = {0};
+	__attribute__((cleanup(both_commands_done))) struct repeated_command commands[2] = {{0}, {0}};
 	__attribute__((cleanup(cleanup_repeat))) struct repeat repeat = {0};
-	struct repeated_command commands[2] = {{0}, {0}};
 	struct repeat_plan plan;
 	char **rest = NULL;
 	int status = command_read_command(command, argv, &words, &rest);
@@ -242,21 +247,19 @@ int run_repeat(const struct subcommand *command, char **argv)
 		status = check_repeat_words(command, &words);
 	if (status == 0)
 		status = make_commands(command, rest, words.against, commands);
-	first = commands[0];
-	second = commands[1];
 	if (status)
 		return status;
 	plan = (struct repeat_plan){
-		.commands = {first.words, second.words},
+		.commands = {commands[0].words, commands[1].words},
 		.prepare = words.prepare,
 		.runs = words.runs,
 		.warmups = words.warmup,
 		.ignores_failure = words.ignore_failure,
 		.shows_output = words.show_output,
 	};
-	repeat.commands[0] = first.text.data;
-	repeat.commands[1] = second.text.data;
-	repeat.side_count = second.words ? 2 : 1;
+	repeat.commands[0] = commands[0].text.data;
+	repeat.commands[1] = commands[1].text.data;
+	repeat.side_count = commands[1].words ? 2 : 1;
 	repeat.counts_failed = words.ignore_failure;
 	return run_and_print(command, &words, &plan, &repeat);
 }

@@ -62,7 +62,7 @@ struct memory_family {
 	int64_t union_kib;
 	int64_t union_doubt_kib;  /* the part that rests on page faults and on the origin of forks */
 	int64_t union_spread_kib; /* between the fewest and the most pages that may be at its addresses */
-	int64_t union_apart_kib;  /* at addresses beyond those of the member with the most: others replaced, or moved, pages */
+	int64_t union_apart_kib; /* at addresses beyond those of the member with the most: others replaced, or moved, pages */
 	struct memory_correction correction;
 	double union_variance;
 };

@@ -16,9 +16,14 @@ struct process_tree;
 	CLASS(LOCK, "lock") \
 	CLASS(THREAD, "thread") \
 	CLASS(SOCKET, "socket") \
-	CLASS(TERMINAL, "terminal") CLASS(EVENTS, "events") CLASS(STORAGE, "storage") \
-		CLASS(MEMORY, "memory") CLASS(JOBSERVER, "jobserver") CLASS(STOPPED, "stopped") \
-			CLASS(OTHER, "other")
+	CLASS(TERMINAL, "terminal") \
+	CLASS(EVENTS, "events") \
+	CLASS(STORAGE, "storage") \
+	CLASS(MEMORY, "memory") \
+	CLASS(JOBSERVER, "jobserver") \
+	CLASS(STOPPED, "stopped") \
+	CLASS(OTHER, "othe" \
+		     "r")
 
 enum wait_class {
 #define WAIT_NAME(id, name) WAIT_##id,
