@@ -278,10 +278,13 @@ static const struct failure *other_child(const struct failures *failures, const 
 /* A process whose parent has ended before it: no process of the path has waited for it. */
 static const struct failure *crashed_orphan(const struct failures *failures, const struct failure *before)
 {
-	for (const struct failure *at = failures->at; at < failures->at + failures->count; at++)
+	for (size_t i = 0; i < failures->count; i++) {
+		const struct failure *at = &failures->at[i];
+
 		if (failure_is_crash(at) && signal_in(at) != SIGKILL && at->reaper_pid && at->parent_pid &&
 		    at->reaper_pid != at->parent_pid && at->ended_ns <= before->ended_ns)
 			return at;
+	}
 	return NULL;
 }
 
