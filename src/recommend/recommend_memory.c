@@ -20,8 +20,8 @@ struct rt_advice start_advice(const struct rt_recommend_options *options)
 		.timing = {.need = NAN, .base = NAN, .largest = NAN},
 		.input_bytes = options->input_bytes > 0 ? options->input_bytes : (double)NAN,
 		.attempt = options->attempt > 0 ? options->attempt : 1,
-		.least_mib = options->memory_least_mib > 0 ? options->memory_least_mib : LEAST_MIB,
-		.step_mib = options->memory_step_mib > 0 ? options->memory_step_mib : MEMORY_STEP_MIB,
+		.least_mib = options->memory_least_mib > 0 ? options->memory_least_mib : (double)LEAST_MIB,
+		.step_mib = options->memory_step_mib > 0 ? options->memory_step_mib : (double)MEMORY_STEP_MIB,
 		.backtest = {.reserved_per_used = NAN},
 		.cpu = -1,
 		.cpu_limit = -1,
@@ -275,13 +275,13 @@ bool advise_memory(struct rt_advice *advice, const struct past *past, struct siz
 		mib = larger_known(mib, with_kernel);
 	}
 	if (advice->sizing.is_retry && isnan(advice->sizing.kill_had) &&
-	    (advice->least_mib > LEAST_MIB || advice->step_mib > MEMORY_STEP_MIB))
+	    (advice->least_mib > (double)LEAST_MIB || advice->step_mib > (double)MEMORY_STEP_MIB))
 		mib = larger_known(mib, need_above_first(advice, runs, count));
 	advice->memory_at_least = advice->sizing.kill_had > 0 || (kill_count && !count);
 	if (mib > 0)
 		advice->memory_mib = round_for_site(advice, mib);
 	else if (count)
-		advice->memory_mib = round_for_site(advice, LEAST_MIB);
+		advice->memory_mib = round_for_site(advice, (double)LEAST_MIB);
 	return floor >= mib || advice->sizing.kill_had > 0;
 }
 
@@ -293,7 +293,7 @@ static void decide_memory_formula(struct rt_advice *advice, const struct sized_r
 	double kernel_mib = advice->policy == RT_POLICY_MAX ? advice->usage.kernel_mib * CHARGED_MARGIN : 0;
 
 	formula.fixed += kernel_mib;
-	formula.least = fmax(formula.least, LEAST_MIB) + kernel_mib;
+	formula.least = fmax(formula.least, (double)LEAST_MIB) + kernel_mib;
 	formula.least = fmax(formula.least, advice->least_mib);
 	formula.most = fmax(formula.most, formula.least);
 	advice->memory_formula = formula;

@@ -4,7 +4,7 @@ import os
 
 from conftest import BUILD
 
-MUSL = {errno.EIO: "I/O error", errno.ELOOP: "Symbolic link loop", errno.EMFILE: "No file descriptors available"}
+MUSL = {errno.EIO: "I/O error", errno.EBUSY: "Resource busy", errno.ELOOP: "Symbolic link loop", errno.EMFILE: "No file descriptors available"}
 
 
 def words_of(number):
