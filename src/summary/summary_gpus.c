@@ -267,7 +267,7 @@ double summary_gpus_idle_hours(const struct summary_gpus *gpus)
 			continue;
 		if (gpu->tracked_secs <= 0)
 			return NAN;
-		hours = (isnan(hours) ? 0 : hours) + gpu->idle_secs / SECS_PER_HOUR;
+		hours = (isnan(hours) ? 0 : hours) + gpu->idle_secs / (double)SECS_PER_HOUR;
 	}
 	return hours;
 }

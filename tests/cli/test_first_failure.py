@@ -27,6 +27,7 @@ def bench():
     return module
 
 
+@pytest.mark.alone
 def test_planted_faults_are_found_and_clean_jobs_accuse_no_process(bench, binary, recorded):
     if not hears_ends(recorded):
         pytest.skip("the kernel delivers no process events here")
