@@ -12,13 +12,16 @@
 
 const char *wait_class_name(enum wait_class class)
 {
-	static const char *const NAMES[] = {
-#define WAIT_WORD(id, name) name,
+	switch (class) {
+#define WAIT_WORD(id, name) \
+	case WAIT_##id: \
+		return name;
 		WAIT_CLASSES(WAIT_WORD)
 #undef WAIT_WORD
-	};
-
-	return NAMES[class];
+	case WAIT_CLASS_COUNT:
+		break;
+	}
+	return "other";
 }
 
 /* Returns the row of a wait, or that of its whole class if there is no room for it. */
