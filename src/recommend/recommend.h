@@ -106,7 +106,7 @@ struct part_of_machine {
 	double cores, memory_mib, gpus, vram_mib;
 };
 
-/* Peaks of earlier runs by the size of their input, and what is advised for each size. Of the page of `report`. */
+/* The peaks of earlier runs by the size of their input, and the advice for each size, as the page of `report` draws them. */
 enum { PLOT_LINE = 61 };
 struct size_plot {
 	struct plot_point {

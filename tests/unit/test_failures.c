@@ -220,6 +220,35 @@ static void test_a_program_at_its_time_limit_is_named_and_not_timeout(void **sta
 }
 
 /* Its parent has ended with 0, so none of the path tells it. */
+/* python3 adopts what sh left behind. The orphan ended before sh, so that no event names its new parent. */
+static void test_an_orphan_that_no_parent_waited_for_leaves_a_doubt(void **state)
+{
+	struct failure ends[] = {end_of(103, 102, "culprit", exited(7), 10),
+				 end_of(101, JOB, "python3", exited(6), 30),
+				 end_of(JOB, 1, "bash", exited(6), 31)};
+	struct first_failure first;
+
+	(void)state;
+	ends[1].last_fork_ns = ends[2].last_fork_ns = NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	assert_false(first.is_sure);
+	assert_int_equal(other_pid, 103);
+	/* A process without children heard of no other. */
+	ends[1].last_fork_ns = 0;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	assert_true(first.is_sure);
+	/* Neither did one that failed long after it. */
+	ends[1].last_fork_ns = NSEC_PER_MSEC;
+	ends[1].ended_ns = ends[2].ended_ns = 2 * NSEC_PER_SEC;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	assert_true(first.is_sure);
+	/* The other one's parent has failed, too, and is a stranger's child. */
+	ends[1].ended_ns = 30 * NSEC_PER_MSEC;
+	ends[0].parent_pid = JOB;
+	(void)first_of(ends, 3, &first);
+	assert_int_not_equal(other_pid, 103);
+}
+
 static void test_a_crashed_orphan_is_only_probable(void **state)
 {
 	struct failure ends[] = {end_of(101, 90, "worker", SIGSEGV, 10), end_of(JOB, 1, "sh", exited(1), 20)};
@@ -282,6 +311,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_a_child_that_was_killed_before_others_began_is_not_the_cause),
 		cmocka_unit_test(test_a_program_that_goes_on_for_long_has_failed_by_itself),
 		cmocka_unit_test(test_a_program_at_its_time_limit_is_named_and_not_timeout),
+		cmocka_unit_test(test_an_orphan_that_no_parent_waited_for_leaves_a_doubt),
 		cmocka_unit_test(test_a_crashed_orphan_is_only_probable),
 		cmocka_unit_test(test_a_full_table_keeps_crashes_and_is_not_sure),
 		cmocka_unit_test(test_threads_that_tell_one_end_count_once),

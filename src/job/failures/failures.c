@@ -288,6 +288,43 @@ static const struct failure *crashed_orphan(const struct failures *failures, con
 	return NULL;
 }
 
+static bool path_has_pid(const struct first_failure *first, pid_t pid)
+{
+	for (size_t i = 0; i < first->depth; i++)
+		if (first->path[i]->pid == pid)
+			return true;
+	return false;
+}
+
+static bool has_failed_pid(const struct failures *failures, pid_t pid)
+{
+	for (size_t i = 0; i < failures->count; i++)
+		if (failures->at[i].pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * Finds a process that failed shortly before the last one of the path, and whose parent did not fail. If that parent ended without waiting for
+ * it, the last process may have heard of it as its new parent.
+ */
+static const struct failure *failed_unheard(const struct failures *failures,
+					    const struct first_failure *first)
+{
+	const struct failure *last = first->path[first->depth - 1];
+
+	for (size_t i = 0; i < failures->count && last->last_fork_ns; i++) {
+		const struct failure *at = &failures->at[i];
+
+		if (!path_has_pid(first, at->pid) && failure_weight(at) > 0 &&
+		    at->ended_ns <= last->ended_ns && last->ended_ns - at->ended_ns <= WENT_ON_NS &&
+		    !is_child_of(at, last) && !path_has_pid(first, at->parent_pid) &&
+		    !has_failed_pid(failures, at->parent_pid) && at->forked_ns >= last->forked_ns)
+			return at;
+	}
+	return NULL;
+}
+
 void failures_first(const struct failures *failures, const struct failure *root,
 		    struct first_failure *ret_first)
 {
@@ -317,6 +354,10 @@ void failures_first(const struct failures *failures, const struct failure *root,
 			first.path[first.depth == 1 ? first.depth++ : first.depth - 1] = orphan;
 			first.is_sure = false;
 		}
+	}
+	if (first.is_sure && first.depth) {
+		first.other = failed_unheard(failures, &first);
+		first.is_sure = !first.other;
 	}
 	*ret_first = first;
 }

@@ -49,7 +49,7 @@ struct first_failure {
 	bool is_sure;
 };
 
-/* Keeps the end of a process. If there is no room, one that probably failed nothing makes place. Status 0 is ignored. */
+/* Keeps the end of a process. Without room it drops the one that says least. Status 0 is ignored. */
 void failures_add(struct failures *failures, const struct failure *failure);
 void failures_done(struct failures *failures);
 

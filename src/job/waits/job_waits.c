@@ -24,7 +24,7 @@ const char *wait_class_name(enum wait_class class)
 	return "other";
 }
 
-/* Returns the row of a wait, or that of its whole class if there is no room for it. */
+/* Returns the row of a wait. A full table has one row for each class. */
 static struct wait_row *wait_row_of(struct job_waits *waits, const struct found_wait *wait,
 				    const char *program)
 {

@@ -117,8 +117,8 @@ static enum wait_strength wait_for_child(struct wait_chain *chain, const struct 
 
 /*
  * The only other thread that waits for something outside the process holds the lock, or will do what is waited for. A timer
- * tells nothing about work to come (a heartbeat), unless no other thread is there or a lock is held over it. Of several, one counts that
- * waits for another process of the job.
+ * tells nothing about work to come (a heartbeat), unless no other thread is there or a lock is held over it. If several threads wait, the one
+ * counts that waits for another process of the job.
  */
 static enum wait_strength follow_siblings(struct wait_chain *chain, const struct waiting_thread *thread,
 					  bool is_lock, struct found_wait *found)
