@@ -10,6 +10,7 @@ const FAINT = 0.35;
 
 const nameOf = (step) => step.rule + (step.task ? ` (${step.task})` : '');
 const unknown = (value, format) => value === null || value === undefined ? '\u2013' : format(value);
+const askedFor = (value, format) => value === null || value === undefined ? '' : `, ${format(value)} asked for`;
 const inMib = (value) => withUnit(value, 'MiB');
 const isGood = (step) => step.outcome === 'ok';
 const counted = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
@@ -241,8 +242,8 @@ const choose = (index) => {
 	chosen = index;
 	details.replaceChildren(element('h2', {}, `Step: ${step.name}`), element('dl', {class: 'facts'},
 		fact('Outcome', isGood(step) ? 'ended well' : `${step.outcome}: ${step.end || 'no end is recorded'}`), fact('Time', `${duration(step.wall_secs)}, from ${clock(step.start_secs, 0.1)}`),
-		fact('Cores', `${unknown(step.cores_mean, figure)} on average, ${unknown(step.cores_max, figure)} at most, ${unknown(step.cores_asked, figure)} asked for`),
-		fact('Memory', `${unknown(step.memory_peak_mib, inMib)} at most, ${unknown(step.memory_asked_mib, inMib)} asked for`),
+		fact('Cores', `${unknown(step.cores_mean, figure)} on average, ${unknown(step.cores_max, figure)} at most${askedFor(step.cores_asked, figure)}`),
+		fact('Memory', `${unknown(step.memory_peak_mib, inMib)} at most${askedFor(step.memory_asked_mib, inMib)}`),
 		fact('CPU time', step.cpu_secs === null ? '' : duration(step.cpu_secs)), fact('Bottleneck', (step.bottleneck || '').replaceAll('_', ' ')),
 		fact('Attempt', step.attempt > 1 || !step.is_last_attempt ? `${step.attempt}${step.is_last_attempt ? '' : ', and was repeated'}` : ''),
 		fact('Critical path', step.on_path ? 'on it' : `${duration(step.slack_secs)} of slack at least`),
