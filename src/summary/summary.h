@@ -173,10 +173,7 @@ const char *summary_task(const struct run_facts *facts);
 struct oom_finding summary_oom(const struct run_facts *facts);
 
 const char *summary_failed_program(const struct run_facts *facts); /* NULL: unknown */
-/*
- * Adds which process of the job failed first and which others passed that on. Nothing if only the job's first process failed, or a subshell of
- * it with the same status.
- */
+/* Adds which process of the job failed first and which others passed that on. Nothing if only the job's first process failed. */
 void summary_add_first_failure(struct buffer *out, const struct run_facts *facts);
 /* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
 void summary_add_end(struct buffer *out, const struct run_facts *facts);

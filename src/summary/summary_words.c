@@ -149,25 +149,13 @@ const char *summary_failed_program(const struct run_facts *facts)
 	return first && !text_absent(first->program) ? first->program : NULL;
 }
 
-/* A subshell of the job's own shell tells no more than the end of the job. */
-static bool is_subshell(const struct run_facts *facts, const struct first_failure_row *first)
-{
-	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
-	char same[300];
-
-	if (!start || !is_shell(start) || text_absent(first->program) || !count_absent(first->signal))
-		return false;
-	snprintf(same, sizeof(same), "%s (exit status %lld)", first->program, (long long)first->exit_code);
-	return strcmp(first->parents, same) == 0;
-}
-
 /* "cc1 was killed by SIGSEGV (11) 2.1 s before the end; make (exit status 2) passed it on" */
 void summary_add_first_failure(struct buffer *out, const struct run_facts *facts)
 {
 	const struct first_failure_row *first = FIRST(record_identity(facts->record), first_failure);
 	char name[SIGNAL_NAME_SIZE];
 
-	if (!first || text_absent(first->parents) || is_subshell(facts, first))
+	if (!first || text_absent(first->parents))
 		return;
 	buffer_add_text(out, text_absent(first->certainty) || strcmp(first->certainty, "sure") != 0
 				     ? "probably "

@@ -116,6 +116,29 @@ static void test_a_process_of_another_parent_is_not_its_child(void **state)
 	assert_int_equal(first_of(ends, 2, &first), JOB);
 }
 
+/* Its name depends on what could be read before it ended, and may be unknown. */
+static void test_a_subshell_is_a_part_of_its_shell(void **state)
+{
+	struct failure ends[] = {end_of(102, 101, NULL, exited(1), 10),
+				 end_of(101, JOB, "bash", exited(1), 11),
+				 end_of(JOB, 1, "bash step.sh", exited(1), 12)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+	ends[0].is_fork = true;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	ends[1].is_fork = true;
+	assert_int_equal(first_of(ends, 3, &first), JOB);
+	assert_int_equal(first.depth, 1);
+	ends[2].wait_status = exited(4);
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	ends[2] = end_of(JOB, 1, "python3 pool.py", exited(1), 12);
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	ends[1].wait_status = SIGSEGV;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+}
+
 static void test_a_question_is_not_the_cause_beside_a_failure(void **state)
 {
 	const struct failure ends[] = {end_of(101, JOB, "tool", exited(3), 10),
@@ -303,6 +326,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_a_shell_tells_the_status_of_its_last_command),
 		cmocka_unit_test(test_a_signal_that_a_process_got_and_its_parent_tells_counts),
 		cmocka_unit_test(test_a_process_of_another_parent_is_not_its_child),
+		cmocka_unit_test(test_a_subshell_is_a_part_of_its_shell),
 		cmocka_unit_test(test_a_question_is_not_the_cause_beside_a_failure),
 		cmocka_unit_test(test_a_handled_failure_is_not_the_cause),
 		cmocka_unit_test(test_the_writer_that_crashed_comes_before_its_reader),

@@ -325,6 +325,13 @@ static const struct failure *failed_unheard(const struct failures *failures,
 	return NULL;
 }
 
+/* A subshell that ends its shell with its own status is a part of that shell. */
+static bool is_subshell(const struct failure *child, const struct failure *parent)
+{
+	return child->is_fork && has_same_status(child, parent) && !signal_in(child) &&
+	       begins_with_listed(parent->program, SHELLS);
+}
+
 void failures_first(const struct failures *failures, const struct failure *root,
 		    struct first_failure *ret_first)
 {
@@ -355,6 +362,8 @@ void failures_first(const struct failures *failures, const struct failure *root,
 			first.is_sure = false;
 		}
 	}
+	while (first.depth > 1 && is_subshell(first.path[first.depth - 1], first.path[first.depth - 2]))
+		first.depth--;
 	if (first.is_sure && first.depth) {
 		first.other = failed_unheard(failures, &first);
 		first.is_sure = !first.other;

@@ -25,6 +25,7 @@ struct failure {
 	pid_t parent_pid;    /* that forked it, 0 if unknown */
 	pid_t reaper_pid;    /* its parent when it ended, 0 if unknown */
 	int wait_status;     /* as wait4() tells it */
+	bool is_fork;        /* it ran no program of its own: it has not called exec */
 	const char *program; /* NULL: it ended before its name could be read. Belongs to the caller */
 	const char *parent;  /* the program that forked it, NULL if unknown */
 	int64_t forked_ns;   /* CLOCK_MONOTONIC, 0 if that was not seen */

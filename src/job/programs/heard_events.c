@@ -157,6 +157,7 @@ static void tell_exit(struct heard_events *heard, struct known_process *process,
 		.parent_pid = process->parent_pid,
 		.reaper_pid = process->reaper_pid,
 		.wait_status = process->wait_status,
+		.is_fork = process->is_fork,
 		.forked_ns = process->forked_ns,
 		.last_fork_ns = process->last_fork_ns,
 		.unrecorded_ns =
@@ -203,6 +204,7 @@ void heard_events_tell_failure(struct heard_events *heard, const struct known_pr
 							   .parent_pid = process->parent_pid,
 							   .reaper_pid = process->reaper_pid,
 							   .wait_status = process->wait_status,
+							   .is_fork = process->is_fork,
 							   .forked_ns = process->forked_ns,
 							   .last_fork_ns = process->last_fork_ns});
 }

@@ -23,6 +23,7 @@ struct program_event {
 	pid_t parent_pid;     /* EXITED, FAILED: that forked it, 0 if unknown */
 	pid_t reaper_pid;     /* EXITED, FAILED: its parent then, 0 if unknown */
 	int wait_status;      /* EXITED, FAILED: 0 if unknown */
+	bool is_fork;         /* EXITED, FAILED: it has not called exec since its fork, which was told */
 	int64_t forked_ns;    /* EXITED, FAILED: 0 if unknown */
 	int64_t last_fork_ns; /* EXITED, FAILED: 0: it forked none */
 	int64_t life_ns; /* EXITED: since its fork, its last exec but the first, or program_listener_add(), 0 if unknown */

@@ -391,6 +391,7 @@ static void keep_failure(struct programs *programs, const struct process_tree *t
 		.parent_pid = event->parent_pid,
 		.reaper_pid = event->reaper_pid,
 		.wait_status = event->wait_status,
+		.is_fork = event->is_fork,
 		.program = event->before,
 		.parent = event->parent,
 		.forked_ns = event->forked_ns,
