@@ -91,6 +91,8 @@ static void test_a_closed_memfd_counts_until_a_search_has_not_found_it(void **st
 	assert_true(objects.lost_one);
 	assert_int_equal(objects.lost_kib, KIB);
 	assert_int_equal(sum_kib(), KIB);
+	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, root.page_bytes).cut_kib,
+			 KIB);
 	memory_objects_begin_search(&objects);
 	assert_false(objects.lost_one);
 	refresh();

@@ -209,6 +209,34 @@ static void test_a_fall_of_shared_memory_is_worth_a_search(void **state)
 	process_memory_close(&memory);
 }
 
+/* Many processes: a search takes several passes, and the one in progress may have seen the file before it went. */
+static void test_a_large_file_lost_during_a_search_is_gone_in_the_same_pass(void **state)
+{
+	enum { LARGE_KIB = 8 << 10 };
+	struct process_memory memory;
+	struct tree_memory found;
+	int fd = memfd_create("large", MFD_CLOEXEC);
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(fallocate(fd, 0, 0, (off_t)LARGE_KIB << 10), 0);
+	process_memory_open(&memory, &root);
+	memory_objects_begin_search(&memory.objects);
+	memory_objects_scan_fds(&memory.objects, &root, getpid());
+	process_memory_measure(&memory, tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(memory.objects.count, 1);
+	assert_int_equal(memory.objects.objects[0].kib, LARGE_KIB);
+	memory_objects_begin_search(&memory.objects);
+	memory.scanning = true;
+	memory.scan_next = tree->count;
+	close(fd);
+	memory.for_scans.left_ns = NSEC_PER_SEC;
+	process_memory_measure(&memory, tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(memory.objects.count, 0);
+	assert_false(memory.scanning);
+	process_memory_close(&memory);
+}
+
 static void pause_round(int round)
 {
 	usleep(round < EARLY_ROUNDS ? ROUND_US : LATE_ROUND_US);
@@ -607,6 +635,7 @@ UNIT_TESTS
 		TEST(test_a_cgroup_without_that_counter),
 		TEST(test_absurd_sizes_of_swap_leave_processes_with_swap),
 		TEST(test_a_fall_of_shared_memory_is_worth_a_search),
+		TEST(test_a_large_file_lost_during_a_search_is_gone_in_the_same_pass),
 		TEST(test_a_tree_that_sleeps_is_not_read_again),
 		TEST(test_a_fork_that_grows_is_not_read_again),
 		TEST(test_every_ten_seconds_it_is_read_again),

@@ -481,7 +481,7 @@ static void add_cut(const struct memory_objects *objects, const struct objects_c
 		return;
 	sum->sampled = true;
 	sum->kib += (int64_t)kib;
-	sum->cut_kib = (int64_t)(all_kib - kib + kib / (double)CUT_DOUBT_PART);
+	sum->cut_kib += (int64_t)(all_kib - kib + kib / (double)CUT_DOUBT_PART);
 }
 
 struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects,
@@ -516,6 +516,8 @@ struct memory_objects_sum memory_objects_sum(const struct memory_objects *object
 			continue;
 		}
 		sum.kib += kib;
+		if (object->lost_before && !object->is_used)
+			sum.cut_kib += kib;
 		if (object->pages) {
 			mapped_kib += (double)kib;
 			mapped += (double)object->pages;

@@ -69,7 +69,7 @@ struct memory_objects_sum {
 	int64_t kib;      /* shared memory */
 	int64_t huge_kib; /* on hugetlbfs */
 	int64_t unseen_kib; /* of objects of unknown size: pages in no page table that was sampled, which may have memory */
-	int64_t cut_kib; /* error of the estimate for objects that the table has no place for */
+	int64_t cut_kib; /* error: of the estimate for objects that the table has no place for, and objects that may be gone */
 	bool sampled;
 	double variance; /* of the sampled part, in KiB squared */
 };

@@ -104,13 +104,18 @@ static void scan_member(struct process_memory *memory, struct process_tree *tree
 		memory_reading_find_objects(&memory->reader, member->pid, member->memory.reading);
 }
 
+/* Files that were not found yet are missing in the sum, and large files that a process held to its end are too much. */
+static bool scan_is_urgent(const struct process_memory *memory)
+{
+	return memory->machine.shmem_kib - memory->scanned_shmem_kib >= MAPPED_STEP_KIB ||
+	       memory->objects.lost_kib >= MAPPED_STEP_KIB;
+}
+
 static void begin_scan(struct process_memory *memory)
 {
 	int64_t risen_kib = memory->machine.shmem_kib - memory->mapped_shmem_kib;
 
 	memory->scanning = true;
-	memory->scan_is_urgent = memory->machine.shmem_kib - memory->scanned_shmem_kib >= MAPPED_STEP_KIB ||
-				 memory->objects.lost_kib >= MAPPED_STEP_KIB;
 	memory->scan_next = 0;
 	memory->scanned_shmem_kib = memory->machine.shmem_kib;
 	memory->scans_mappings = risen_kib >= MAPPED_STEP_KIB;
@@ -120,10 +125,8 @@ static void begin_scan(struct process_memory *memory)
 }
 
 /*
- * Searches what the members have open, and map, if the machine has shared memory at all. Returns whether it searched.
- *
- * After a large rise, files that were not found yet are missing in the sum, and large files that a process held to its end are
- * too much: such a search is urgent.
+ * Searches what the members have open, and map, if the machine has shared memory at all. Returns whether it searched. After a search that
+ * was in progress when large files were lost, another one has to confirm that.
  */
 static bool search_objects(struct process_memory *memory, struct process_tree *tree)
 {
@@ -131,25 +134,27 @@ static bool search_objects(struct process_memory *memory, struct process_tree *t
 
 	if (!tree->root->live || memory->machine.shmem_kib < SHMEM_STEP_KIB)
 		return false;
-	if (!memory->scanning) {
-		if (!scan_is_due(memory, root_monotonic_ns(tree->root)))
-			return false;
-		begin_scan(memory);
-	}
+	if (!memory->scanning && !scan_is_due(memory, root_monotonic_ns(tree->root)))
+		return false;
+	memory->scan_is_urgent = scan_is_urgent(memory) || (memory->scanning && memory->scan_is_urgent);
 	memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
 	allowance_earn(&memory->for_scans, root_monotonic_ns(tree->root), EARNED_BY_SCANS, SCANS_MOST_NS);
 	most_ns = memory->scan_is_urgent ? memory->for_scans.left_ns
 					 : min_i64(memory->for_scans.left_ns, SCAN_TICK_NS);
-	for (; memory->scan_next < tree->count && took_ns < most_ns; memory->scan_next++) {
-		scan_member(memory, tree, &tree->members[memory->scan_next]);
-		took_ns = root_thread_cpu_ns(tree->root) - begun_ns;
-	}
+	do {
+		if (!memory->scanning)
+			begin_scan(memory);
+		for (; memory->scan_next < tree->count && took_ns < most_ns; memory->scan_next++) {
+			scan_member(memory, tree, &tree->members[memory->scan_next]);
+			took_ns = root_thread_cpu_ns(tree->root) - begun_ns;
+		}
+		if (memory->scan_next >= tree->count) {
+			memory->scanning = false;
+			memory->scanned_ns = root_monotonic_ns(tree->root);
+			memory_objects_end_search(&memory->objects);
+		}
+	} while (!memory->scanning && memory->objects.lost_kib >= MAPPED_STEP_KIB && took_ns < most_ns);
 	memory->for_scans.left_ns -= took_ns;
-	if (memory->scan_next >= tree->count) {
-		memory->scanning = false;
-		memory->scanned_ns = root_monotonic_ns(tree->root);
-		memory_objects_end_search(&memory->objects);
-	}
 	return true;
 }
 
