@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -184,3 +185,42 @@ def test_the_first_system_v_segment_of_a_namespace_counts(binary, tmp_path):
     full = next((i for i, told in enumerate(memory) if told and told >= 95), None)
     assert full is not None and len(memory) - full > 3 and all(told is None or 95 <= told <= 106 for told in memory[full:]), memory
     assert 95 <= lines[-1]["run_end"]["memory_peak_mib"] <= 106
+
+
+PRIVATE_COPIES = """
+import ctypes, os, pathlib, sys, time
+held_secs, go, done = float(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+libc = ctypes.CDLL(None)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+time.sleep(0.7)
+fd = os.memfd_create("file")
+os.write(fd, bytes(30 << 20))
+time.sleep(held_secs)
+at = libc.mmap(None, 30 << 20, 3, 2, fd, 0)
+os.close(fd)
+ctypes.memset(at, 1, 30 << 20)
+go.touch()
+while not done.exists():
+    time.sleep(0.01)
+time.sleep(2.5)
+"""
+
+
+@pytest.mark.skipif(not exact.is_root(), reason="only root can read the size of a mapping without descriptor and path")
+@pytest.mark.parametrize("held_secs, others_mib", [(1.2, 0), (0, 200)], ids=["its descriptor was seen", "another job frees more"])
+def test_a_file_counts_whose_pages_are_copied_and_whose_descriptor_is_closed(binary, tmp_path, held_secs, others_mib):
+    """30 MiB of the file, in no page table, and 30 MiB of copies. The machine's shared memory may tell a rise, which others' falls hide."""
+    go, done, path = tmp_path / "go", tmp_path / "done", tmp_path / "run.jsonl"
+    other = os.memfd_create("of another job")
+    for _ in range(others_mib):
+        os.write(other, bytes(1 << 20))
+    with subprocess.Popen([binary, "-q", "--no-summary", "-i", "0.5", "-o", path, "--", sys.executable, "-c", PRIVATE_COPIES,
+                           str(held_secs), go, done]) as recorder:
+        deadline = time.monotonic() + 30
+        while not go.exists() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        os.close(other)
+        done.touch()
+    assert recorder.returncode == 0
+    *_, last, _late, _end = [json.loads(line)["cpu"]["process_memory_mib"] for line in path.read_text().splitlines()]
+    assert 60 <= last <= 85

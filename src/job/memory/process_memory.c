@@ -113,13 +113,15 @@ static bool scan_is_urgent(const struct process_memory *memory)
 
 static void begin_scan(struct process_memory *memory)
 {
-	int64_t risen_kib = memory->machine.shmem_kib - memory->mapped_shmem_kib;
+	int64_t changed_kib = memory->machine.shmem_kib - memory->mapped_shmem_kib;
 
 	memory->scanning = true;
 	memory->scan_next = 0;
 	memory->scanned_shmem_kib = memory->machine.shmem_kib;
-	memory->scans_mappings = risen_kib >= MAPPED_STEP_KIB;
-	if (memory->scans_mappings || risen_kib < 0)
+	/* A member may still map a file that it has closed. A large fall, of other jobs, may hide a rise. */
+	memory->scans_mappings = changed_kib >= MAPPED_STEP_KIB || changed_kib <= -MAPPED_STEP_KIB ||
+				 memory->objects.lost_kib >= MAPPED_STEP_KIB;
+	if (memory->scans_mappings || changed_kib < 0)
 		memory->mapped_shmem_kib = memory->machine.shmem_kib;
 	memory_objects_begin_search(&memory->objects);
 }
