@@ -10,7 +10,7 @@ SOAK_SECONDS = 600
 LDCONFIG = test -n "$(DESTDIR)" || test "$$(id -u)" != 0 || PATH="$$PATH:/usr/sbin:/sbin" ldconfig
 SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
-.PHONY: all run test check hook bench engines slurm install uninstall release tarball lint fuzz fuzz-build soak clean wheel python
+.PHONY: all run test check hook bench engines slurm install uninstall site release tarball lint fuzz fuzz-build soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -96,6 +96,12 @@ lint:
 	@tools/setup build lint
 	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/lint $(BUILD)
+
+# The documents, man pages and headers as one site that works offline: BUILD/site/index.html.
+site:
+	@tools/setup build site
+	@TARGET=product tools/build $(BUILD) $(SETUP_FLAGS)
+	@tools/make-site $(BUILD)
 
 fuzz: fuzz-build
 	@tools/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)

@@ -55,7 +55,7 @@ if [ -n "$remove" ]; then
 		rm -f "$prefix/$file"
 	done
 	rmdir "$prefix/libexec/resource-tracker/shell" "$prefix/libexec/resource-tracker" \
-		"$prefix/share/doc/resource-tracker/docs/monitoring" "$prefix/share/doc/resource-tracker/docs" \
+		"$prefix/share/doc/resource-tracker/docs/monitoring" "$prefix/share/doc/resource-tracker/docs/start" "$prefix/share/doc/resource-tracker/docs" \
 		"$prefix/share/doc/resource-tracker" 2>/dev/null || true
 	echo "removed from $prefix"
 	exit
