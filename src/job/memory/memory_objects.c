@@ -511,13 +511,13 @@ struct memory_objects_sum memory_objects_sum(const struct memory_objects *object
 					sum.variance += seen * (1 - share) * block_kib * block_kib;
 			}
 		}
+		if (object->lost_before && !object->is_used)
+			sum.cut_kib += kib;
 		if (object->is_huge) {
 			sum.huge_kib += kib;
 			continue;
 		}
 		sum.kib += kib;
-		if (object->lost_before && !object->is_used)
-			sum.cut_kib += kib;
 		if (object->pages) {
 			mapped_kib += (double)kib;
 			mapped += (double)object->pages;

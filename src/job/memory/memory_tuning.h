@@ -121,8 +121,7 @@ enum {
 
 enum {
 	SHMEM_STEP_KIB = 64, /* least change of the machine's shared memory before descriptors are searched */
-	MAPPED_STEP_KIB =
-		4096, /* least change before mappings are, and least rise before a search is not put off */
+	MAPPED_STEP_KIB = 4096,  /* the same before mappings are, and before a search is urgent */
 	GROWN_LEAST_KIB = 1024,  /* less growth of shared memory may be that of files */
 	OBJECTS_MOST = 8192,     /* a MiB of the tracker's memory */
 	REFRESHED_MOST = 512,    /* sizes that are asked for in a tick: 8 us each */

@@ -105,7 +105,7 @@ static void scan_member(struct process_memory *memory, struct process_tree *tree
 }
 
 /* Files that were not found yet are missing in the sum, and large files that a process held to its end are too much. */
-static bool scan_is_urgent(const struct process_memory *memory)
+static bool cannot_be_put_off(const struct process_memory *memory)
 {
 	return memory->machine.shmem_kib - memory->scanned_shmem_kib >= MAPPED_STEP_KIB ||
 	       memory->objects.lost_kib >= MAPPED_STEP_KIB;
@@ -138,7 +138,7 @@ static bool search_objects(struct process_memory *memory, struct process_tree *t
 		return false;
 	if (!memory->scanning && !scan_is_due(memory, root_monotonic_ns(tree->root)))
 		return false;
-	memory->scan_is_urgent = scan_is_urgent(memory) || (memory->scanning && memory->scan_is_urgent);
+	memory->scan_is_urgent = cannot_be_put_off(memory) || (memory->scanning && memory->scan_is_urgent);
 	memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
 	allowance_earn(&memory->for_scans, root_monotonic_ns(tree->root), EARNED_BY_SCANS, SCANS_MOST_NS);
 	most_ns = memory->scan_is_urgent ? memory->for_scans.left_ns
