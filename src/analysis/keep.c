@@ -48,10 +48,15 @@ static bool is_kept_run(const char *path, const char *compressed)
 /* The recorder may have been told of a folder by an option, which this process does not see. */
 static int put_in_order(char *folder)
 {
+	struct rt_problem problem = {""};
 	struct history history;
+	int r;
 
 	*strrchr(folder, '/') = '\0';
-	if (setenv("TRACKER_HISTORY", folder, 1) < 0 || history_open(&history, true, NULL) < 0)
+	r = setenv("TRACKER_HISTORY", folder, 1) < 0 ? -errno : history_open(&history, true, &problem);
+	if (r == -EINVAL)
+		fprintf(stderr, "resource-tracker: %s\n", problem.text);
+	if (r < 0)
 		return EXIT_FAULT;
 	history_tidy(&history);
 	history_close(&history);

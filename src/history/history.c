@@ -21,6 +21,8 @@
 #include "history/history_store.h"
 #include "history/run_line.h"
 
+enum { QUOTA_MIB_MOST = 1 << 20 };
+
 enum {
 	LINES_BYTES = 64 << 20,
 	LINE_BYTES = 1 << 20,
@@ -200,6 +202,22 @@ static void take_lock(struct history *history, bool wait)
 	}
 }
 
+/* The quota of a user or a site; a history may have 1 GiB without one. */
+static int read_history_quota(struct history *history, struct rt_problem *ret_problem)
+{
+	const char *given = secure_getenv("TRACKER_HISTORY_MIB");
+	struct scan text = scan_bytes(given ? given : "", given ? strlen(given) : 0);
+	uint64_t mib = 1 << 10;
+
+	if (given && *given &&
+	    (!scan_u64(&text, &mib) || scan_left(&text) > 0 || mib < 1 || mib > QUOTA_MIB_MOST))
+		return problem_set(ret_problem, -EINVAL,
+				   "TRACKER_HISTORY_MIB: '%.40s' must be a whole number of MiB from 1 to %d",
+				   given, QUOTA_MIB_MOST);
+	history->bytes_most = (int64_t)mib << 20;
+	return 0;
+}
+
 int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_problem)
 {
 	const char *given = secure_getenv("TRACKER_HISTORY");
@@ -207,6 +225,9 @@ int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_
 	char why[HISTORY_WHY_BYTES];
 	int r;
 
+	r = read_history_quota(&history, ret_problem);
+	if (r < 0)
+		return r;
 	if (given && history_is_off(given))
 		return problem_set(ret_problem, -ENXIO, "the history is off (TRACKER_HISTORY=%s)", given);
 	r = history_folder_find(given && *given ? given : NULL, false, &history.folder, why);

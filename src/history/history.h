@@ -31,6 +31,7 @@ enum { HISTORY_SIGNS_MOST = 16 };
 struct history {
 	char *folder;
 	int fd;
+	int64_t bytes_most;       /* of all recordings but the newest: TRACKER_HISTORY_MIB */
 	bool locked;              /* by this process, which may therefore change it */
 	bool changed;             /* the file of lines must be written again */
 	struct history_run *runs; /* by number, the oldest first */
@@ -42,6 +43,7 @@ struct history {
 /*
  * Opens the history that TRACKER_HISTORY or the home folder names. If `wait`, another command that changes the folder is
  * waited for, for some seconds. Otherwise the list is then read as it is. -ENOENT: nothing has been kept yet.
+ * -EINVAL: the quota is wrong.
  */
 int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_problem);
 void history_close(struct history *history);

@@ -11,7 +11,6 @@
 #include "history/run_line.h"
 
 enum { RUNS_MOST = 1000, LINES_BYTES = 256 << 20 };
-#define BYTES_MOST (INT64_C(1) << 30)
 
 static char *compressed_path(const struct history *history, unsigned number)
 {
@@ -66,7 +65,7 @@ static void prune_history(struct history *history)
 		runs++;
 		bytes += history->runs[i].bytes;
 	}
-	for (i = 0; i + 1 < history->count && (runs > RUNS_MOST || bytes > BYTES_MOST); i++) {
+	for (i = 0; i + 1 < history->count && (runs > RUNS_MOST || bytes > history->bytes_most); i++) {
 		struct history_run *run = &history->runs[i];
 
 		if (run->live || run->dropped)

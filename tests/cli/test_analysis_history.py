@@ -355,6 +355,18 @@ def test_a_gibibyte_is_enough(terminal):
     assert [line["number"] for line in terminal.listed()] == [3, 4]
 
 
+def test_a_quota_of_a_site_is_enough(terminal):
+    for _ in range(3):
+        terminal.run("-q", "--", "true")
+    os.truncate(terminal.history / "1.jsonl.gz", 4 << 20)
+    os.truncate(terminal.history / "2.jsonl.gz", 4 << 20)
+    terminal.run("-q", "--", "true", env={"TRACKER_HISTORY_MIB": "5"})
+    assert [line["number"] for line in terminal.listed()] == [2, 3, 4]
+    for wrong in ("0", "5 MiB", "1048577"):
+        screen = terminal.run("-q", "--", "echo", "the job", env={"TRACKER_HISTORY_MIB": wrong})
+        assert screen == f"the job\nresource-tracker: TRACKER_HISTORY_MIB: '{wrong}' must be a whole number of MiB from 1 to 1048576\n"
+
+
 # ---- homes that cannot be used: the job always runs
 
 def not_kept(terminal, **options):

@@ -20,8 +20,10 @@ static int begin_history(void **state)
 	(void)state;
 	memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
 	assert_non_null(mkdtemp(folder));
-	history = (struct history){
-		.folder = folder, .locked = true, .runs = calloc(RUNS, sizeof(struct history_run))};
+	history = (struct history){.folder = folder,
+				   .bytes_most = GIB,
+				   .locked = true,
+				   .runs = calloc(RUNS, sizeof(struct history_run))};
 	history.fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(history.fd >= 0);
 	return 0;
