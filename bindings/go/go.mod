@@ -1,0 +1,3 @@
+module resourcetracker
+
+go 1.19
