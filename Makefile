@@ -84,12 +84,12 @@ uninstall:
 # The Python package: a wheel in BUILD/wheel, and a copy to use in place with PYTHONPATH=BUILD/python.
 wheel:
 	@tools/setup wheel
-	@TARGET=product tools/build $(BUILD) $(SETUP_FLAGS)
+	@TARGET=wheel tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/python-wheel $(BUILD)
 
 python:
 	@tools/setup wheel
-	@TARGET=product tools/build $(BUILD) $(SETUP_FLAGS)
+	@TARGET=wheel tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/python bindings/python/backend.py in-place $(BUILD)
 
 lint:

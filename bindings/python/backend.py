@@ -89,7 +89,7 @@ def built(folder):
     """Returns the build folder. If its libraries are missing, a checkout builds them first."""
     build = pathlib.Path(folder or TOP / "build").resolve()
     if not (build / "libresource-tracker-analysis.so").exists():
-        subprocess.run([TOP / "tools" / "build", build], check=True, cwd=TOP, stdout=sys.stderr, env={"TARGET": "product", **os.environ})
+        subprocess.run([TOP / "tools" / "build", build], check=True, cwd=TOP, stdout=sys.stderr, env={"TARGET": "wheel", **os.environ})
     return build
 
 

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from namespaces import can_mount_privately
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
 
@@ -70,6 +72,24 @@ def test_a_program_finds_the_library_below_a_prefix_of_its_own(build, tmp_path):
     subprocess.run(["cc", TOP / "examples/smallest.c", *flags, "-o", program], check=True)
     environment = {name: text for name, text in os.environ.items() if name != "LD_LIBRARY_PATH"}
     assert "MiB" in subprocess.run([program], env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_program_starts_right_after_an_install_below_usr_local(build, tmp_path):
+    """Without ldconfig, and with a cache of libraries that knows neither of ours: the flags of pkg-config name the folder."""
+    prefix = install(build, tmp_path)
+    if not list(prefix.rglob("libresource-tracker-analysis.so")) or not can_mount_privately():
+        pytest.skip("this build has no shared libraries, or this machine no private mounts")
+    source = tmp_path / "both.c"
+    source.write_text("#include <resource_tracker.h>\n#include <resource_tracker_analysis.h>\n#include <stdio.h>\n"
+                      "int main(void)\n{\n\trt_summary *summary;\n\tstruct rt_problem problem = {\"\"};\n\tconst char *path = \"/nonexistent\";\n"
+                      "\tputs(rt_version());\n\treturn rt_summary_read(&path, 1, &summary, &problem) != -2;\n}\n")
+    libraries = next(prefix.rglob("libresource-tracker.so")).parent.relative_to(prefix)
+    script = (f"mount --bind {prefix} /usr/local && cd {tmp_path} && mount --bind /dev/null /etc/ld.so.cache && "
+              "cc both.c $(pkg-config --cflags --libs resource-tracker resource-tracker-analysis) -o both && ./both")
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PKG_CONFIG_PATH": f"/usr/local/{libraries}/pkgconfig", "LC_ALL": "C"}
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count(".") == 2, done.stderr
 
 
 def test_uninstall_removes_only_installed_files(build, tmp_path):

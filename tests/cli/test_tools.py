@@ -277,7 +277,7 @@ def test_a_row_that_has_no_time_left_counts_as_failed(rows):
 
 # ---- targets ----
 
-@pytest.mark.parametrize("target", ["runnable", "product"])
+@pytest.mark.parametrize("target", ["runnable", "product", "wheel"])
 def test_make_run_builds_no_tests(binary, target):
     build = os.path.dirname(os.path.abspath(binary))
     if not os.path.exists(os.path.join(build, "build.ninja")):
@@ -286,7 +286,8 @@ def test_make_run_builds_no_tests(binary, target):
     outputs = " ".join(re.findall(r" -o (\S+)", commands.stdout))
     assert "resource-tracker" in outputs
     assert not [part for part in ("tests/", "bench/", "examples/") if part in outputs]
-    assert ("libresource-tracker.so" in commands.stdout) == (target == "product" and "libresource-tracker.so" in
+    assert ("man/" in commands.stdout) <= (target == "product")
+    assert ("libresource-tracker.so" in commands.stdout) == (target != "runnable" and "libresource-tracker.so" in
                                                              open(os.path.join(build, "build.ninja")).read())
 
 
