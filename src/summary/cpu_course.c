@@ -10,7 +10,7 @@ static const double FULL_SHARE = 0.9, HELD_SHARE = 0.1, WAIT_SHARE = 0.2, ONE_CO
 
 enum room { ROOM_UNKNOWN, ROOM_NONE, ROOM_LEFT };
 
-static double least_of(const struct cpu_bounds *bounds)
+double cpu_bounds_least(const struct cpu_bounds *bounds)
 {
 	double cores = count_absent(bounds->core_count) ? NAN : (double)bounds->core_count;
 
@@ -37,7 +37,7 @@ static enum room room_in(const struct frame *frame, const struct cpu_bounds *bou
 
 	if (cgroup && cgroup->throttled_secs >= HELD_SHARE * secs)
 		return ROOM_NONE;
-	if (job >= FULL_SHARE * least_of(bounds))
+	if (job >= FULL_SHARE * cpu_bounds_least(bounds))
 		return ROOM_NONE;
 	if (count_absent(bounds->core_count) || isnan(all))
 		return ROOM_UNKNOWN;

@@ -29,6 +29,9 @@ struct cpu_bounds {
 	double limit_cores;
 };
 
+/* The lowest of them, NaN if none is known. */
+double cpu_bounds_least(const struct cpu_bounds *bounds);
+
 struct cpu_course {
 	bool has_pressure; /* the waiting of the job, or of the machine without a tracked process, is known */
 	bool has_threads;  /* as far as the job's own threads tell, in at least one sample */

@@ -35,6 +35,7 @@ static void want_host(struct metric_set *wanted)
 	summary_disks_want(wanted);
 	summary_gpus_want(wanted);
 	summary_programs_want(wanted);
+	summary_starved_want(wanted);
 	summary_waits_want(wanted);
 	metric_set_add_kind(wanted, ROW_limits);
 	oom_course_want(wanted);
@@ -293,6 +294,7 @@ static void add_waiting(struct run_facts *facts, const struct frame *frame)
 	    bounds.cpuset_cores > bounds.core_count)
 		bounds.core_count = bounds.cpuset_cores;
 	cpu_course_add(&facts->cpu_course, frame, &bounds, pressure && !is_of_machine(facts, pressure));
+	summary_starved_add(&facts->starved, frame, &bounds, pressure && !is_of_machine(facts, pressure));
 }
 
 static void add_tracker_counts(struct run_facts *facts, const struct frame *frame)

@@ -17,6 +17,7 @@
 #include "summary/summary_gpus.h"
 #include "summary/summary_memory.h"
 #include "summary/summary_programs.h"
+#include "summary/summary_starved.h"
 #include "summary/summary_waits.h"
 #include "summary/sums.h"
 #include "summary/time_bins.h"
@@ -84,6 +85,7 @@ struct run_facts {
 	struct summary_disks disks;
 	struct summary_programs programs;
 	struct summary_waits waits;
+	struct summary_starved starved;
 	struct summary_gpus *gpus; /* one for each device. NULL: no device seen */
 	bool had_descendants;
 	struct time_bins cores_history, memory_history;

@@ -10,6 +10,7 @@
 #include "table/units.h"
 #include "base/cleanup.h"
 #include "base/plain_print.h"
+#include "verdict/starved.h"
 
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
 		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, FULL_HALF = 0.5,
@@ -171,6 +172,16 @@ static void search_gpu(struct search *search)
 		       bound ? 1 : share, "%s of %.0f GPU%s busy on average%s.",
 		       amount_of(busy, add_figure).text, count, count == 1 ? " was" : "s were",
 		       bound ? "" : ", and waited for other work the rest of the time");
+}
+
+/* It comes before the cores and disks that its input keeps busy: they are how it starves. */
+static void search_starved(struct search *search)
+{
+	char text[BOTTLENECK_BYTES];
+	double share = starved_share(search->facts, text, sizeof text);
+
+	if (share > 0)
+		add_bottleneck(search, "gpu_starved", "GPU input", 2 + share, "%s", text);
 }
 
 struct pressure {
@@ -440,6 +451,7 @@ static void search_all(struct search *search)
 	search_memory(search);
 	search_cpu(search);
 	search_gpu(search);
+	search_starved(search);
 	search_pressure(search);
 	if (!search->verdict.count && !search_process_limit(search, false) && !search_launcher(search))
 		search_nothing(search);

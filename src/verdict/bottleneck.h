@@ -13,6 +13,8 @@
  * cpu_bound          CPU                    85 % of the run's cores were busy on average
  * gpu_bound          GPU                    85 % of the GPUs in use were busy on average
  * gpu_mostly         GPU, most of the time  60 % of them
+ * gpu_starved        GPU input              the GPUs that it held had no work for 30 % of the time from their first to their last
+ *                                           use, and the recording shows what kept their input (starved.h)
  * io_bound           Disk                   some process waited for I/O during 10 % of the time
  * memory_pressure    Memory pressure        some process waited for memory during 10 % of the time
  * cpu_taken          Others on the machine  as cpu_pressure, and others used the larger part of the machine
@@ -39,7 +41,7 @@
 #include "summary/launcher.h"
 #include "summary/summary.h"
 
-enum { BOTTLENECKS_MOST = 12, BOTTLENECK_BYTES = 200 };
+enum { BOTTLENECKS_MOST = 12, BOTTLENECK_BYTES = 320 };
 
 /* A bottleneck of the run. */
 struct bottleneck {

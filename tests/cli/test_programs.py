@@ -124,6 +124,18 @@ def test_a_fork_pool_divides_its_memory_once(record, tmp_path):
     assert 95 < row["memory_peak_mib"] < 160 and row["process_count"] == 5, row
 
 
+def test_a_worker_of_a_data_loader_is_told_from_the_program_that_forked_it(record, tmp_path):
+    # It has the arguments of its parent. It works until a sample has its name, 20 s at most.
+    script = tmp_path / "train.py"
+    script.write_text("import ctypes, os, sys, time\nworker = os.fork()\nif worker:\n    os.waitpid(worker, 0)\n    os._exit(0)\n"
+                      "ctypes.CDLL(None).prctl(15, b'pt_data_worker', 0, 0, 0)\nend = time.process_time() + 20\n"
+                      "while time.process_time() < end and '\"pt_data_worker\"' not in open(sys.argv[1]).read(): pass\n")
+    _, samples = record("-i", 0.2, "--", sys.executable, script, tmp_path / "record.jsonl")
+    found = programs_of(samples)
+    assert found["pt_data_worker"]["process_count"] == 1 and found["pt_data_worker"]["cpu_secs"] > 0, found
+    assert any(name.endswith(" train.py") for name in found), found
+
+
 @pytest.mark.plain
 @pytest.mark.skipif(platform.machine() not in EXIT_THREAD, reason="the number of exit(2) is unknown here")
 def test_a_program_keeps_its_name_when_its_main_thread_has_ended(record, tmp_path):

@@ -125,6 +125,13 @@ static void the_name_ends_before_a_title(void **state)
 	assert_titled("/opt/my tools/my", "my", "my");
 }
 
+static void a_worker_of_a_data_loader_has_its_own_name(void **state)
+{
+	(void)state;
+	assert_titled("python3", "pt_data_worker", "pt_data_worker");
+	assert_titled("python3", "pt_main_thread", "python3");
+}
+
 static void without_arguments_the_kernel_name_counts(void **state)
 {
 	char name[PROGRAM_NAME_BYTES];
@@ -165,6 +172,7 @@ UNIT_TESTS
 		cmocka_unit_test(interpreters_have_their_script),
 		cmocka_unit_test(a_code_argument_behind_other_letters_names_no_script),
 		cmocka_unit_test(the_name_ends_before_a_title),
+		cmocka_unit_test(a_worker_of_a_data_loader_has_its_own_name),
 		cmocka_unit_test(without_arguments_the_kernel_name_counts),
 		cmocka_unit_test(long_names_are_cut_and_odd_bytes_are_harmless),
 	};

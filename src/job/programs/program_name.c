@@ -204,7 +204,8 @@ void program_name(const char *cmdline, size_t length, const char *comm, char ret
 
 	if (next_argument(&arguments, &name))
 		name = executable_name(name, comm);
-	if (!scan_left(&name)) {
+	/* PyTorch gives its forked workers a name, but they keep the arguments of their parent. */
+	if (!scan_left(&name) || strcmp(comm, "pt_data_worker") == 0) {
 		snprintf(ret_name, PROGRAM_NAME_BYTES, "%s", *comm ? comm : "?");
 		return;
 	}

@@ -9,7 +9,10 @@
 
 enum { PROGRAM_NAME_BYTES = 64 };
 
-/* `cmdline` has the bytes of /proc/PID/cmdline, or its beginning. Without any, the name is `comm`. */
+/*
+ * `cmdline` has the bytes of /proc/PID/cmdline, or its beginning. Without any, the name is `comm`, as for a worker of PyTorch's
+ * DataLoader.
+ */
 void program_name(const char *cmdline, size_t length, const char *comm, char ret_name[PROGRAM_NAME_BYTES]);
 
 /*
