@@ -159,7 +159,7 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 	if (pss_reason) {
 		row->process_pss_mib = row->process_private_mib = no_real(pss_reason);
 		row->process_shared_mib = row->process_swap_mib = no_real(pss_reason);
-		row->process_hugetlb_mib = no_real(pss_reason);
+		row->process_file_mib = row->process_hugetlb_mib = no_real(pss_reason);
 		row->process_main_private_mib = no_real(pss_reason);
 		SINGLE_ROW(frame, tracker)->pss_age_secs = no_real(pss_reason);
 		return;
@@ -170,6 +170,7 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 		memory.main_private_kib < 0 ? no_real(ABSENT_ZOMBIE) : (double)memory.main_private_kib / 1024;
 	row->process_shared_mib = (double)memory.shared_kib / 1024;
 	row->process_swap_mib = (double)memory.swap_kib / 1024;
+	row->process_file_mib = (double)memory.file_kib / 1024;
 	row->process_hugetlb_mib = (double)memory.huge_kib / 1024;
 	SINGLE_ROW(frame, tracker)->pss_age_secs = ns_to_secs(memory.pss_age_ns);
 }

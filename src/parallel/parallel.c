@@ -11,6 +11,9 @@
 /* A step that has so little left has ended: sums of many small parts are not exact. */
 static const double ENDED_SECS = 1e-9;
 
+/* The parts of a step that is shorter have no moments of their own. Recordings count microseconds. */
+static const double SHORTEST_SECS = 1e-6;
+
 /* From here on cores are busy, and a plan is one of the last. */
 static const double BUSY_CORES = 0.8, LAST_PLANS = 0.95;
 
@@ -19,6 +22,7 @@ struct schedule {
 	const struct parallel *parallel;
 	double *left;          /* seconds of its own pace. Below 0: has not started */
 	double *began, *ended; /* NaN: has not */
+	double *most_files;    /* see change_files() */
 	size_t *running;
 	size_t running_count, jobs;
 	size_t first_waiting;
@@ -99,7 +103,9 @@ static void pass_time(struct schedule *schedule)
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
 struct memory_change {
-	double at, mib;
+	double at;
+	size_t step, part; /* `parts`: it ends */
+	double own_mib;    /* by how much its own memory grows */
 };
 
 /* Memory that is freed at a moment counts before memory that is taken. */
@@ -108,33 +114,95 @@ static int by_moment(const void *left, const void *right)
 	const struct memory_change *a = left, *b = right;
 	int order = (a->at > b->at) - (a->at < b->at);
 
-	return order ? order : (a->mib > b->mib) - (a->mib < b->mib);
+	return order ? order : (a->own_mib > b->own_mib) - (a->own_mib < b->own_mib);
 }
 
-/* The largest sum, and its moment. `parts` 1: each step has its peak all the time. */
-static double most_memory(const struct schedule *schedule, size_t parts, struct memory_change *changes,
-			  double *ret_moment)
+/* Pages of files in a part of a step's time. They are a part of its peak where this counts all the time. */
+static double files_in_part(const struct parallel_step *step, size_t part, size_t parts)
 {
-	const struct parallel *parallel = schedule->parallel;
-	double sum = 0, most = 0;
+	return parts == 1 || part == parts ? 0 : step->files_mib[part];
+}
+
+static double own_memory(const struct parallel_step *step, size_t part, size_t parts)
+{
+	if (part == parts)
+		return 0;
+	return parts == 1 ? step->peak_mib : step->memory_mib[part] - step->files_mib[part];
+}
+
+/* Lists the changes of each step in `parts` equal parts of its time. */
+static size_t list_changes(const struct schedule *schedule, size_t parts, struct memory_change *ret_changes)
+{
 	size_t count = 0;
 
-	for (size_t i = 0; i < parallel->count; i++) {
+	for (size_t i = 0; i < schedule->parallel->count; i++) {
 		double secs = schedule->ended[i] - schedule->began[i], before = 0;
 
-		for (size_t part = 0; part < parts; part++) {
-			double level = parts == 1 ? parallel->steps[i].peak_mib
-						  : parallel->steps[i].memory_mib[part];
+		for (size_t part = 0; part <= parts && secs >= SHORTEST_SECS; part++) {
+			double level = own_memory(&schedule->parallel->steps[i], part, parts);
 
-			changes[count++] = (struct memory_change){
-				schedule->began[i] + secs * (double)part / (double)parts, level - before};
+			ret_changes[count++] = (struct memory_change){
+				schedule->began[i] + secs * (double)part / (double)parts, i, part,
+				level - before};
 			before = level;
 		}
-		changes[count++] = (struct memory_change){schedule->ended[i], -before};
 	}
-	qsort(changes, count, sizeof(*changes), by_moment);
+	qsort(ret_changes, count, sizeof(*ret_changes), by_moment);
+	return count;
+}
+
+/* Follows which steps run: `running` of the schedule is free for it, because the schedule is done. */
+static void follow_running(struct schedule *schedule, size_t step, bool begins)
+{
+	size_t place = 0;
+
+	if (begins) {
+		schedule->running[schedule->running_count++] = step;
+		return;
+	}
+	while (schedule->running[place] != step)
+		place++;
+	schedule->running[place] = schedule->running[--schedule->running_count];
+}
+
+/*
+ * Of the steps that run one program, the one with most pages of files counts. `left` has the present pages of each step, and `most_files`
+ * of the first step with a program those that count. Returns by how much the sum over all programs grows.
+ */
+static double change_files(struct schedule *schedule, size_t step, double level)
+{
+	const struct parallel_step *steps = schedule->parallel->steps;
+	size_t first = steps[step].first_alike;
+	double before = schedule->left[step], most = schedule->most_files[first], now = fmax(most, level);
+
+	schedule->left[step] = level;
+	if (level < before && before >= most) {
+		now = 0;
+		for (size_t i = 0; i < schedule->running_count; i++)
+			if (steps[schedule->running[i]].first_alike == first)
+				now = fmax(now, schedule->left[schedule->running[i]]);
+	}
+	schedule->most_files[first] = now;
+	return now - most;
+}
+
+/* The largest sum, and its moment. `parts` 1: each step has its peak all the time, and shares no page. */
+static double most_memory(struct schedule *schedule, size_t parts, struct memory_change *changes,
+			  double *ret_moment)
+{
+	const struct parallel_step *steps = schedule->parallel->steps;
+	size_t count = list_changes(schedule, parts, changes);
+	double sum = 0, most = 0;
+
+	for (size_t i = 0; i < schedule->parallel->count; i++)
+		schedule->left[i] = schedule->most_files[i] = 0;
 	for (size_t i = 0; i < count; i++) {
-		sum += changes[i].mib;
+		size_t step = changes[i].step, part = changes[i].part;
+
+		if (part == 0 || part == parts)
+			follow_running(schedule, step, part == 0);
+		sum += changes[i].own_mib +
+		       change_files(schedule, step, files_in_part(&steps[step], part, parts));
 		if (sum > most) {
 			most = sum;
 			*ret_moment = changes[i].at;
@@ -168,14 +236,15 @@ static int plan_jobs(const struct parallel *parallel, size_t jobs, struct parall
 	size_t count = parallel->count;
 	CLEANUP_FREE double *left = calloc(count + 1, sizeof(*left)),
 			    *began = calloc(count + 1, sizeof(*began)),
-			    *ended = calloc(count + 1, sizeof(*ended));
+			    *ended = calloc(count + 1, sizeof(*ended)),
+			    *most_files = calloc(count + 1, sizeof(*most_files));
 	CLEANUP_FREE size_t *running = calloc(count + 1, sizeof(*running));
 	CLEANUP_FREE struct memory_change *changes =
 		calloc(count * (PARALLEL_PARTS + 1) + 1, sizeof(*changes));
-	struct schedule schedule = {parallel, left, began, ended, running, 0, jobs, 0, 0};
+	struct schedule schedule = {parallel, left, began, ended, most_files, running, 0, jobs, 0, 0};
 	double moment = 0;
 
-	if (!left || !began || !ended || !running || !changes)
+	if (!left || !began || !ended || !most_files || !running || !changes)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		began[i] = ended[i] = NAN;
@@ -253,11 +322,23 @@ static void choose_plan(struct parallel *parallel)
 		parallel->limit = limit_of_best(parallel);
 }
 
+static void find_alike(struct parallel *parallel)
+{
+	struct parallel_step *steps = parallel->steps;
+
+	for (size_t i = 0; i < parallel->count; i++) {
+		steps[i].first_alike = *steps[i].program ? 0 : i;
+		while (strcmp(steps[steps[i].first_alike].program, steps[i].program) != 0)
+			steps[i].first_alike++;
+	}
+}
+
 int parallel_choose(struct parallel *parallel, double cores, double memory_mib)
 {
 	size_t most = (size_t)fmin(2 * ceil(cores), (double)PARALLEL_JOBS_MOST);
 	int result = find_chain(parallel);
 
+	find_alike(parallel);
 	parallel->cores = cores;
 	parallel->memory_mib = memory_mib;
 	parallel->plan_count = 0;

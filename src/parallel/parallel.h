@@ -5,8 +5,9 @@
  * whose target or output its command names, and the line before it of the same target (parallel_needs.c). Running steps that ask for
  * more cores than there are slow each other down: the busy part of a step takes longer, and the rest of it, which waits, does not.
  *
- * Memory is the sum of the courses of the steps that run at once. The bound is the sum of their peaks, as if all peaks
- * met, and only a number of jobs whose bound fits is advised.
+ * Memory is the sum of the courses of the steps that run at once. The pages of a program and its libraries count once for all steps
+ * that run it: two compilers of 100 MiB, of which 70 are the compiler itself, take 130. The bound is the sum of the peaks, as if all
+ * peaks met and no page were shared, and only a number of jobs whose bound fits is advised.
  */
 #pragma once
 
@@ -29,7 +30,10 @@ struct parallel_step {
 	double gap_secs;            /* of the engine, before the step */
 	double peak_mib;
 	double memory_mib[PARALLEL_PARTS]; /* the most in each equal part of its time */
-	size_t *needs;                     /* steps before it in the list */
+	double files_mib[PARALLEL_PARTS];  /* its pages of files. 0: unknown */
+	char *program;      /* the one with most memory, to which these pages belong. "": unknown */
+	size_t first_alike; /* the first step with the same program, itself if that is unknown */
+	size_t *needs;      /* steps before it in the list */
 	size_t need_count;
 };
 

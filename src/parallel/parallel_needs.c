@@ -43,10 +43,18 @@ static int add_output_name(struct output_names *names, const char *text, size_t 
 	return names->list[names->count].text ? (names->count++, 0) : -ENOMEM;
 }
 
-/* The next word of a command, without a leading "./". `ret_is_output`: it follows "-o" or ">". */
+static bool word_is(const char *word, size_t length, const char *text)
+{
+	return length == strlen(text) && memcmp(word, text, length) == 0;
+}
+
+/* The next word of a command, without a leading "./". `ret_is_output`: it follows "-o", "--output", "output=" or ">". */
 static bool next_command_word(const char **at, const char **ret_word, size_t *ret_length, bool *ret_is_output)
 {
-	bool after_option = *ret_length == 2 && memcmp(*ret_word, "-o", 2) == 0, after_arrow = false;
+	bool after_option = word_is(*ret_word, *ret_length, "-o") ||
+			    word_is(*ret_word, *ret_length, "--output") ||
+			    (word_is(*ret_word, *ret_length, "output") && **at == '=');
+	bool after_arrow = false;
 
 	for (; **at && strchr(BETWEEN_WORDS, **at); ++*at)
 		after_arrow |= **at == '>';

@@ -18,6 +18,7 @@ void parallel_done(struct parallel *parallel)
 	for (size_t i = 0; i < parallel->count; i++) {
 		free(parallel->steps[i].rule);
 		free(parallel->steps[i].task);
+		free(parallel->steps[i].program);
 		free(parallel->steps[i].command);
 		free(parallel->steps[i].needs);
 	}
@@ -29,24 +30,56 @@ static double known_or_zero(double value)
 	return isfinite(value) && value > 0 ? value : 0;
 }
 
+/* A part without a sample is like the one before, and one before the first sample has `first`. */
+static void fill_parts(double *parts, double first)
+{
+	for (size_t i = 0; i < PARALLEL_PARTS; i++)
+		if (!isfinite(parts[i]))
+			parts[i] = i ? parts[i - 1] : first;
+}
+
 /* The kernel's peak may lie between two samples: it belongs to the part with the largest sample. */
 static void read_memory_course(struct parallel_step *step, const struct run_facts *facts)
 {
 	size_t largest = 0;
 
-	time_bins_columns(&facts->memory_history, step->wall_secs, true, step->memory_mib, PARALLEL_PARTS);
 	step->peak_mib = known_or_zero(summary_memory_peak(facts).mib);
+	time_bins_columns(&facts->memory_history, step->wall_secs, true, step->memory_mib, PARALLEL_PARTS);
+	time_bins_columns(&facts->files_history, step->wall_secs, true, step->files_mib, PARALLEL_PARTS);
+	/* A step without any sample has its peak all the time. */
+	fill_parts(step->memory_mib, step->peak_mib);
+	fill_parts(step->files_mib, 0);
 	for (size_t i = 0; i < PARALLEL_PARTS; i++) {
-		bool is_known = isfinite(step->memory_mib[i]);
-
-		/* A part without a sample is like the one before, and a step without any has its peak all the time. */
-		if (!is_known)
-			step->memory_mib[i] = i ? step->memory_mib[i - 1] : step->peak_mib;
+		step->files_mib[i] = fmin(known_or_zero(step->files_mib[i]), step->memory_mib[i]);
 		if (step->memory_mib[i] > step->memory_mib[largest])
 			largest = i;
 	}
 	step->peak_mib = fmax(step->peak_mib, step->memory_mib[largest]);
 	step->memory_mib[largest] = step->peak_mib;
+}
+
+/*
+ * How long threads of the step waited because of other programs. Threads that share the cores among themselves wait in any run. So
+ * samples with a free core do not count, and the others only as far as other programs used cores in them.
+ */
+static double wait_for_others(const struct run_facts *facts)
+{
+	const struct cpu_course *course = &facts->cpu_course;
+
+	return course->full_secs + course->free_secs > 0
+		       ? fmin(course->threads_wait_secs, course->others_core_secs)
+		       : known_or_zero(total_of(&facts->cpu_wait_secs));
+}
+
+/* The program with the largest peak. "": none is known. */
+static const char *largest_program(const struct summary_programs *programs)
+{
+	const struct program_figures *largest = NULL;
+
+	for (size_t i = 0; i < programs->count; i++)
+		if (programs->list[i].memory_peak_mib > (largest ? largest->memory_peak_mib : 0))
+			largest = &programs->list[i];
+	return largest ? largest->name : "";
 }
 
 /*
@@ -72,15 +105,15 @@ static int take_parallel_step(struct parallel_step *ret_step, const rt_summary *
 		.rule = strdup(facts->run_name),
 		.task = strdup(task ? task : ""),
 		.command = start && !text_absent(start->command) ? strdup(start->command) : NULL,
+		.program = strdup(largest_program(&facts->programs)),
 		.started = facts->started,
 		.wall_secs = facts->wall_secs,
 		.cpu_secs = known_or_zero(cpu_time_total(&time)),
 	};
 	read_memory_course(ret_step, facts);
 	ret_step->recorded_secs = facts->wall_secs;
-	ret_step->wall_secs = secs_alone(facts->wall_secs, ret_step->cpu_secs,
-					 known_or_zero(total_of(&facts->cpu_wait_secs)));
-	return ret_step->rule && ret_step->task ? 0 : -ENOMEM;
+	ret_step->wall_secs = secs_alone(facts->wall_secs, ret_step->cpu_secs, wait_for_others(facts));
+	return ret_step->rule && ret_step->task && ret_step->program ? 0 : -ENOMEM;
 }
 
 /* A step whose recording is gone, or never took time, cannot be planned. */

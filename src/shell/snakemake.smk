@@ -36,11 +36,16 @@ def _request(context):
     return "".join(f" {key}={value:g}" if key != "attempt" else f" {key}={value}" for key, value in asked.items() if isinstance(value, (int, float)))
 
 
-def _inputs(context, command):
-    """The files of the rule's input, whose size the shell finds, if the command has room for them."""
-    files = context.get("input")
-    words = [f" input={quote(str(one))}" for one in files] if isinstance(files, list) else []
-    return "".join(words) if sum(map(len, words)) + len(command.replace("'", r"'\''")) <= MOST_BYTES else ""
+def _files(context, command):
+    """The rule's input, whose size the shell finds, and then its output, by which recommend --jobs knows who needs it, as far as the command has room."""
+    room, found = MOST_BYTES - len(command.replace("'", r"'\''")), ""
+    for key in "input", "output":
+        files = context.get(key)
+        words = "".join(f" {key}={quote(str(one))}" for one in files) if isinstance(files, list) else ""
+        if len(words) > room:
+            break
+        found, room = found + words, room - len(words)
+    return found
 
 
 def _name_the_step():
@@ -54,8 +59,8 @@ def _name_the_step():
         task = ",".join(f"{key}={value}" for key, value in wildcards.items()) if wildcards else ""
         if not job:
             return original(*args, **kwargs)
-        inputs = _inputs(context, str(caller.get("cmd")))
-        return f": resource-tracker-step {quote(str(job), safe='')} {quote(task, safe='')}{_request(context)}{inputs}; " + original(*args, **kwargs)
+        files = _files(context, str(caller.get("cmd")))
+        return f": resource-tracker-step {quote(str(job), safe='')} {quote(task, safe='')}{_request(context)}{files}; " + original(*args, **kwargs)
 
     shell._get_process_prefix = classmethod(prefix)
 

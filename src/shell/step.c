@@ -12,7 +12,7 @@
 #include "base/scan.h"
 
 static const char MARK[] = ": resource-tracker-step ";
-static const char INPUT[] = "input=";
+static const char INPUT[] = "input=", OUTPUT[] = "output=";
 static const char NEXTFLOW[] = "# NEXTFLOW TASK: ";
 
 /* FILE_NAME_MOST leaves room for time, pid, number, ".jsonl.marks": some file systems take 143 bytes. */
@@ -98,7 +98,8 @@ bool step_of_command(const char *text, struct step *ret_step)
 	decode_word(word, step.job);
 	step.words = words;
 	while (scan_word(&words, &word))
-		if (!take_request(&step, word) && !scan_literal(&word, INPUT) && !*step.task)
+		if (!take_request(&step, word) && !scan_literal(&word, INPUT) &&
+		    !scan_literal(&word, OUTPUT) && !*step.task)
 			decode_word(word, step.task);
 	*ret_step = step;
 	return true;

@@ -6,7 +6,7 @@
  *   1. TRACKER_JOB_NAME and TRACKER_TASK_NAME, which the recorder reads itself;
  *   2. a command that names itself: ": resource-tracker-step JOB TASK;" anywhere in the text behind -c, percent-encoded.
  *      snakemake.smk writes it. Words with "=" are the request, cores=4 memory_mib=2048 attempt=2, and files that the step
- *      reads: input=reads/a.txt input=reads/b.txt;
+ *      reads and writes: input=reads/a.txt input=reads/b.txt output=all.txt;
  *   3. Nextflow: the second line of .command.run, "# NEXTFLOW TASK: align (sample 3)", in $NXF_TASK_WORKDIR or, if the task runs in
  *      a scratch folder, beside the script;
  *   4. GitHub Actions: $GITHUB_JOB and $GITHUB_ACTION, which is the id of the step.

@@ -126,6 +126,8 @@ static void add_tree_memory(struct run_facts *facts, const struct tree_row *tree
 				   (real_absent(tree->process_swap_mib) ? 0 : tree->process_swap_mib));
 	time_bins_add(&facts->memory_history, moment->elapsed_secs, moment->length_secs,
 		      tree->process_memory_mib);
+	time_bins_add(&facts->files_history, moment->elapsed_secs, moment->length_secs,
+		      tree->process_file_mib);
 	parts_add(&facts->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
 	add_shares(facts, tree, moment);
 }

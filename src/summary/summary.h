@@ -88,7 +88,7 @@ struct run_facts {
 	struct summary_starved starved;
 	struct summary_gpus *gpus; /* one for each device. NULL: no device seen */
 	bool had_descendants;
-	struct time_bins cores_history, memory_history;
+	struct time_bins cores_history, memory_history, files_history;
 	struct oom_course oom;
 	char end_words[160];               /* see summary_add_end() */
 	char failed_first[320];            /* see summary_add_first_failure(), "" if that is unknown */

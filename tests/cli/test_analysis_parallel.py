@@ -9,15 +9,20 @@ import recordings
 from conftest import BUILD
 
 
-def step(folder, number, task, command, *, secs=4.0, memory=100.0, busy=1.0):
+def step(folder, number, task, command, *, secs=4.0, memory=100.0, busy=1.0, waited=0.0, others=0.0, files=None):
     """A step that began when the one before ended, with all its samples alike."""
     begun = 1_700_000_000.5 + number * secs
-    start = {**recordings.START, "task_name": task, "command": command and json.dumps(command)}
+    start = {**recordings.START, "cpu_count": 2, "cpu_limit_cores": None, "cpuset_cores": None, "task_name": task, "command": command and json.dumps(command)}
     end = {**recordings.END, "exit_code": 0, "wall_secs": secs, "utime_secs": busy * secs, "stime_secs": 0.0, "memory_peak_mib": memory,
            "largest_process_peak_mib": memory}
     last = int(secs) - 1
     samples = [recordings.sample(i, cores=busy, memory=memory, timestamp=begun, job_name="make", start=start if i == 0 else None,
                                  end=end if i == last else None) for i in range(int(secs))]
+    for sample in samples:
+        sample["cpu"].update(utilization_pct=busy + others, process_cpu_wait_secs=waited, process_cpu_wait_known_secs=busy, process_file_mib=files)
+        sample["cgroup"] = None
+        sample["limits"] = {"cpu_limit_cores": None, "memory_limit_mib": None, "cpuset_cores": None}
+        sample["programs"] = [{"name": "cc1", "memory_mib": memory, "cpu_secs": busy}]
     return recordings.write(folder / f"{number:02}-{task or 'x'}.jsonl", samples)
 
 
@@ -62,6 +67,23 @@ def test_two_cores_are_shared(run, build):
     answer, plans = advice(run, "--cores", 2, "--memory", 16000, build)
     assert plans[2]["wall_secs"] == plans[4]["wall_secs"] == pytest.approx(12)
     assert (answer["jobs"], answer["limit"]) == (2, "cores")
+
+
+@pytest.mark.parametrize(("busy", "waited", "others", "secs"), [
+    (0.5, 0.5, 1.5, 2), (0.5, 0.5, 0, 4), (1.5, 3.0, 0.5, 3), (0.5, 0.25, 1.5, 3), (1.0, 0.5, 0.5, 4)], ids=[
+    "one thread beside others", "alone", "threads that share the cores among themselves", "a step that also sleeps", "a core is free"])
+def test_waiting_for_a_core_counts_only_as_far_as_others_used_cores(run, tmp_path, busy, waited, others, secs):
+    step(tmp_path, 0, "", ["x"], busy=busy, waited=waited, others=others)
+    _, plans = advice(run, "--cores", 2, "--memory", 16000, tmp_path)
+    assert plans[1]["wall_secs"] == pytest.approx(secs)
+
+
+def test_the_pages_of_one_program_count_once(run, tmp_path):
+    for i, files in enumerate((70.0, 60.0, None)):
+        step(tmp_path, i, "", ["x"], files=files)
+    _, plans = advice(run, "--cores", 4, "--memory", 16000, tmp_path)
+    assert [plans[jobs]["peak_mib"] for jobs in (1, 2, 3)] == pytest.approx([100, 140, 240])
+    assert plans[3]["peak_bound_mib"] == 300
 
 
 def test_steps_without_a_command_are_told_and_broken_ones_are_counted(run, tmp_path):

@@ -32,6 +32,18 @@ def middle(samples):
     return max(samples, key=lambda sample: (sample["cpu"]["process_child_count"], sample["cpu"]["process_rss_mib"] or 0))["cpu"]
 
 
+def test_pages_of_files_are_a_part_that_others_may_share(record, tmp_path):
+    """30 MiB of a file that a program maps and reads, beside 50 MiB of its own."""
+    (tmp_path / "mapped").write_bytes(bytes(30 << 20))
+    code = (f"import mmap, time; own = bytearray(b'x') * (50 << 20); file = open({str(tmp_path / 'mapped')!r}, 'rb')\n"
+            "area = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ); sum(area[::4096]); time.sleep(1)")
+    _, samples = record("-i", 0.2, "--", sys.executable, "-S", "-c", code)
+    told = [one["cpu"] for one in samples if one["cpu"]["process_file_mib"]]
+    most = max(told, key=lambda one: one["process_file_mib"])
+    assert 30 <= most["process_file_mib"] <= 50
+    assert most["process_memory_mib"] - most["process_file_mib"] >= 50
+
+
 def test_peak_between_two_samples(record, workload):
     _, samples = record("-i", 10, "--", workload, "truth", "spike", 300, 100)
     end = samples[-1]["run_end"]

@@ -15,6 +15,7 @@ static struct parallel_step busy_step(const char *task, const char *command, dou
 	struct parallel_step step = {.rule = (char *)(uintptr_t) "make",
 				     .task = (char *)(uintptr_t)task,
 				     .command = (char *)(uintptr_t)command,
+				     .program = (char *)(uintptr_t) "",
 				     .wall_secs = secs,
 				     .cpu_secs = secs,
 				     .peak_mib = peak_mib};
@@ -57,6 +58,28 @@ static void a_link_waits_for_the_objects_that_its_command_names(void **state)
 	assert_int_equal(parallel.plans[parallel.best].jobs, 2);
 	assert_int_equal(parallel.limit, LIMIT_CHAIN);
 	assert_near(parallel.plans[1].peak_mib, 40, 1e-6);
+	forget_needs(4);
+}
+
+static void a_rule_waits_for_the_input_that_another_writes(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	steps[0] = busy_step("n=1",
+			     "[\"bash\",\"-c\",\": resource-tracker-step part n%3D1 output=p/1%20.txt; x\"]",
+			     1, 10);
+	steps[1] = busy_step(
+		"n=2", "[\"bash\",\"-c\",\": resource-tracker-step part n%3D2 output=p/2.txt; x\"]", 1, 10);
+	steps[2] = busy_step(
+		"", "[\"bash\",\"-c\",\": resource-tracker-step all  input=p/1%20.txt output=all; x\"]", 1,
+		10);
+	steps[3] = busy_step("", "sort --output p/2.txt; echo output p/1%20.txt", 1, 10);
+	plan_steps(&parallel, 4, 4, 1000);
+	assert_int_equal(steps[2].need_count, 1);
+	assert_int_equal(steps[2].needs[0], 0);
+	assert_int_equal(steps[3].need_count, 1);
+	assert_int_equal(steps[3].needs[0], 0);
 	forget_needs(4);
 }
 
@@ -149,12 +172,43 @@ static void memory_is_the_sum_of_courses_and_the_bound_that_of_peaks(void **stat
 	assert_near(parallel.plans[0].bound_mib, 100, 1e-6);
 }
 
+static void pages_of_files_count_once_for_steps_of_one_program(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		steps[i] = busy_step("", "x", 1, 100);
+		for (size_t part = PARALLEL_PARTS / 2; part < PARALLEL_PARTS; part++)
+			steps[i].files_mib[part] = i == 1 ? 60 : 70;
+		steps[i].program = (char *)(uintptr_t)(i < 2 ? "cc1" : "ld");
+	}
+	/* One at a time: 100. Two of one program: 30 + 40 + 70. With another: 30 + 40 + 70 + 30 + 70. */
+	plan_steps(&parallel, 3, 4, 1000);
+	assert_near(parallel.plans[0].peak_mib, 100, 1e-6);
+	assert_near(parallel.plans[1].peak_mib, 140, 1e-6);
+	assert_near(parallel.plans[2].peak_mib, 240, 1e-6);
+	assert_near(parallel.plans[2].bound_mib, 300, 1e-6);
+	/* Programs that are unknown may differ. */
+	steps[0].program = steps[1].program = (char *)(uintptr_t) "";
+	plan_steps(&parallel, 2, 4, 1000);
+	assert_near(parallel.plans[1].peak_mib, 200, 1e-6);
+	steps[0].program = steps[1].program = (char *)(uintptr_t) "cc1";
+	/* The one with most of them ends first, and the second one keeps its own. The third one has no moment for its memory. */
+	steps[0].wall_secs = steps[0].cpu_secs = 0.2;
+	steps[2].wall_secs = steps[2].cpu_secs = 1e-300;
+	plan_steps(&parallel, 3, 4, 1000);
+	assert_near(parallel.plans[1].peak_mib, 100, 1e-6);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_waits_for_the_objects_that_its_command_names),
+		cmocka_unit_test(a_rule_waits_for_the_input_that_another_writes),
 		cmocka_unit_test(cores_that_are_shared_slow_the_busy_part_alone),
 		cmocka_unit_test(peaks_that_do_not_fit_together_limit_the_jobs),
+		cmocka_unit_test(pages_of_files_count_once_for_steps_of_one_program),
 		cmocka_unit_test(memory_is_the_sum_of_courses_and_the_bound_that_of_peaks),
 	};
 

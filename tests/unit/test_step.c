@@ -52,6 +52,8 @@ static void command_names_its_input(void **state)
 	assert_int_equal(step_input_bytes(&step), 0);
 	step_find(NULL, NULL, &step);
 	assert_int_equal(step_input_bytes(&step), 0);
+	assert_true(step_of_command(": resource-tracker-step sort  output=b cores=2 input=a; cat", &step));
+	assert_string_equal(step.task, "");
 }
 
 static void long_name_is_cut_to_its_room(void **state)

@@ -566,6 +566,7 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 	ret_memory->shared_kib = rss_kib - ret_memory->private_kib;
 	ret_memory->main_private_kib = main_private_kib(memory, tree, now_ns);
 	ret_memory->swap_kib = sums->swap_kib;
+	ret_memory->file_kib = min_i64(sums->file_kib, ret_memory->pss_kib);
 	ret_memory->huge_kib = sums->huge_kib;
 	ret_memory->pss_age_ns = max_i64(0, now_ns - sums->oldest_ns);
 }

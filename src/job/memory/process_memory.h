@@ -32,6 +32,7 @@ struct tree_memory {
 	int64_t main_private_kib; /* -1: the root has exited */
 	int64_t shared_kib;
 	int64_t swap_kib;
+	int64_t file_kib;   /* pages of files, a part of pss_kib */
 	int64_t huge_kib;   /* hugetlb */
 	int64_t pss_age_ns; /* age of the oldest reading behind them */
 };
