@@ -280,5 +280,5 @@ int flow_compute(struct rt_workflow *flow)
 	if (find_slacks(flow) < 0 || find_lanes(flow) < 0)
 		return -ENOMEM;
 	find_rules(flow, by_end);
-	return 0;
+	return flow_find_ranks(flow);
 }

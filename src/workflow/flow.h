@@ -37,6 +37,22 @@ struct flow_rule {
 	double asked_core_secs, idle_core_secs, asked_gib_hours, idle_gib_hours;
 };
 
+/* A figure over the ranks of a program. NaN: that of one rank is unknown. */
+struct flow_spread {
+	double least, median, most;
+	long step; /* the one with the most */
+};
+
+/* The ranks of one program that ran at once: steps of one rule and task, whose ranks differ. */
+struct flow_ranks {
+	const char *rule, *task;
+	size_t count;
+	struct flow_spread wall_secs, cpu_secs, memory_mib;
+	long straggler; /* index of the step. FLOW_NONE: none stands out */
+	bool by_cpu;    /* it ended with the others, and computed longer */
+	double over;    /* its part over the median */
+};
+
 /* How long the workflow would have taken, with the assumption. */
 struct flow_estimate {
 	char what[FLOW_WORDS], assumption[FLOW_WORDS];
@@ -55,6 +71,8 @@ struct rt_workflow {
 	size_t host_count;
 	struct flow_rule *rules; /* those with most time on the path first, and then by time */
 	size_t rule_count;
+	struct flow_ranks *ranks; /* by name, and then by start */
+	size_t ranks_count;
 	struct flow_estimate estimates[FLOW_ESTIMATES_MOST];
 	size_t estimate_count;
 };
@@ -62,6 +80,8 @@ struct rt_workflow {
 /* Computes all that follows from the steps, of which there is one at least. Returns 0 or -ENOMEM. */
 int flow_compute(struct rt_workflow *flow);
 
+/* flow_ranks.c: finds the ranks of parallel programs. -ENOMEM */
+int flow_find_ranks(struct rt_workflow *flow);
 /* flow_estimate.c: fills in the estimates. Without memory there are fewer. */
 void flow_estimate(struct rt_workflow *flow);
 /* flow.c: the last step that ended before a moment, of those that began before step `index`. `by_end`: all steps in that order. */

@@ -17,6 +17,7 @@ void rt_workflow_free(rt_workflow *workflow)
 	free(workflow->path);
 	free(workflow->hosts);
 	free(workflow->rules);
+	free(workflow->ranks);
 	free(workflow);
 }
 

@@ -31,6 +31,10 @@ static void add_flow_step(struct json_writer *json, const struct rt_workflow *fl
 	add_flow_word(json, "rule", step->rule);
 	add_flow_word(json, "task", step->task);
 	add_flow_word(json, "host", step->host);
+	json_key(json, "rank");
+	json_is_integer(json_object_get(step->line, "rank"))
+		? json_count(json, json_integer_value(json_object_get(step->line, "rank")))
+		: json_absent(json);
 	add_flow_word(json, "outcome", step->outcome);
 	add_flow_word(json, "end", json_string_value(json_object_get(step->line, "end")));
 	add_flow_word(json, "bottleneck", json_string_value(json_object_get(step->line, "bottleneck")));
@@ -75,6 +79,35 @@ static void add_flow_rule(struct json_writer *json, const struct flow_rule *rule
 	add_flow_number(json, "idle_core_secs", rule->idle_core_secs, 3);
 	add_flow_number(json, "asked_gib_hours", rule->asked_gib_hours, 6);
 	add_flow_number(json, "idle_gib_hours", rule->idle_gib_hours, 6);
+	json_close(json, '}');
+}
+
+static void add_flow_spread(struct json_writer *json, const char *key, const struct flow_spread *spread)
+{
+	json_key(json, key);
+	json_open(json, '{');
+	add_flow_number(json, "min", spread->least, 3);
+	add_flow_number(json, "median", spread->median, 3);
+	add_flow_number(json, "max", spread->most, 3);
+	json_close(json, '}');
+}
+
+static void add_flow_ranks(struct json_writer *json, const struct flow_ranks *ranks)
+{
+	json_open(json, '{');
+	add_flow_word(json, "rule", ranks->rule);
+	add_flow_word(json, "task", ranks->task);
+	add_flow_count(json, "ranks", ranks->count);
+	add_flow_spread(json, "wall_secs", &ranks->wall_secs);
+	add_flow_spread(json, "cpu_secs", &ranks->cpu_secs);
+	add_flow_spread(json, "memory_peak_mib", &ranks->memory_mib);
+	json_key(json, "straggler");
+	ranks->straggler < 0 ? json_absent(json) : json_count(json, ranks->straggler);
+	add_flow_word(json, "straggler_by",
+		      ranks->straggler < 0 ? NULL
+		      : ranks->by_cpu      ? "cpu_secs"
+					   : "wall_secs");
+	add_flow_number(json, "straggler_over_pct", 100 * ranks->over, 1);
 	json_close(json, '}');
 }
 
@@ -126,6 +159,7 @@ void flow_add_json(struct buffer *out, const struct rt_workflow *flow)
 	LIST("hosts", flow->host_count, add_flow_host(json, &flow->hosts[i]));
 	LIST("path", flow->path_count, json_count(json, (int64_t)flow->path[i]));
 	LIST("estimates", flow->estimate_count, add_flow_estimate(json, &flow->estimates[i]));
+	LIST("ranks", flow->ranks_count, add_flow_ranks(json, &flow->ranks[i]));
 	LIST("rules", flow->rule_count, add_flow_rule(json, &flow->rules[i]));
 	LIST("steps", flow->steps.count, add_flow_step(json, flow, i));
 	LIST("damaged", flow->steps.damaged_count, json_text(json, flow->steps.damaged[i].why));

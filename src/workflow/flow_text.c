@@ -182,6 +182,51 @@ static void add_failed(struct buffer *out, const struct rt_workflow *flow)
 			      flow->steps.damaged_count - DAMAGED_ROWS);
 }
 
+static void add_spread(struct buffer *out, const char *label, const struct flow_spread *spread,
+		       void (*add)(struct buffer *out, double value))
+{
+	if (isnan(spread->most))
+		return;
+	buffer_printf(out, "%s %s, ", label, amount_of(spread->least, add).text);
+	buffer_printf(out, "%s, ", amount_of(spread->median, add).text);
+	add(out, spread->most);
+}
+
+/* The set of ranks with the largest straggler, or the first one. */
+static void add_ranks_line(struct buffer *out, const struct rt_workflow *flow)
+{
+	const struct flow_ranks *ranks = flow->ranks;
+	const struct flow_step *step;
+
+	if (!flow->ranks_count)
+		return;
+	for (size_t i = 1; i < flow->ranks_count; i++)
+		if (flow->ranks[i].over > (isnan(ranks->over) ? 0 : ranks->over))
+			ranks = &flow->ranks[i];
+	buffer_add_text(out, "Ranks of ");
+	flow_add_step_name(out, &(struct flow_step){.rule = ranks->rule, .task = ranks->task});
+	buffer_printf(out, ": %zu (min, median, max)", ranks->count);
+	add_spread(out, "; time", &ranks->wall_secs, add_duration);
+	add_spread(out, "; CPU time", &ranks->cpu_secs, add_duration);
+	add_spread(out, "; memory", &ranks->memory_mib, add_size_of_mib);
+	if (ranks->straggler < 0) {
+		buffer_add_text(out, "; none stands out");
+	} else {
+		step = &flow->steps.list[ranks->straggler];
+		buffer_printf(out, "; " STYLE_STRONG "straggler: rank %lld" STYLE_END,
+			      (long long)json_integer_value(json_object_get(step->line, "rank")));
+		if (*step->host) {
+			buffer_add_text(out, " on ");
+			buffer_add_printable(out, step->host);
+		}
+		buffer_printf(out, ", %s %.0f %% over the median", ranks->by_cpu ? "CPU time" : "time",
+			      100 * ranks->over);
+	}
+	if (flow->ranks_count > 1)
+		buffer_printf(out, " (and %zu more with ranks: --json)", flow->ranks_count - 1);
+	buffer_add_char(out, '\n');
+}
+
 static void add_estimates(struct buffer *out, const struct rt_workflow *flow)
 {
 	for (size_t i = 0; i < flow->estimate_count; i++) {
@@ -197,6 +242,7 @@ void flow_add_text(struct buffer *out, const struct rt_workflow *flow, const str
 	CLEANUP_BUFFER struct buffer head = BUFFER(PARTS_BYTES), tail = BUFFER(PARTS_BYTES);
 
 	add_head(&head, flow);
+	add_ranks_line(&head, flow);
 	add_estimates(&tail, flow);
 	add_failed(&tail, flow);
 	screen_add(out, head.data ? head.data : "", screen, 2);

@@ -138,3 +138,40 @@ def test_a_step_of_make_has_the_name_of_its_target_everywhere(run, tmp_path):
     samples = [json.loads(line) for line in steady(tmp_path / "3.jsonl", start=start).read_text().splitlines()]
     (tmp_path / "3.jsonl").write_text(lines([dict(one, job_name=None) for one in samples]))
     assert run("summary", tmp_path / "3.jsonl").out.startswith("run.sh, task all")
+
+
+def ranks(name, start, secs, cpu=None, **more):
+    """The lines of a parallel program, one for each rank."""
+    return [step(name, start, one, rank=i, id=f"{name}-{more.get('task')}-{start}-{i}", host=f"node-{i // 2}", cpu_secs=cpu[i] if cpu else one, memory_peak_mib=100.0 * (i + 1), **more)
+            for i, one in enumerate(secs)]
+
+
+def test_ranks_have_their_spread_and_the_one_that_ended_last_is_the_straggler(run, tmp_path):
+    path = write_runs(tmp_path / "runs.jsonl", [*ranks("solve", 0, [10, 11, 15, 10]), step("plot", 16, 3)])
+    found = workflow_of(run, path)
+    (one,) = found["ranks"]
+    assert (one["rule"], one["ranks"]) == ("solve", 4)
+    assert one["wall_secs"] == {"min": 10, "median": 10.5, "max": 15} and one["memory_peak_mib"] == {"min": 100, "median": 250, "max": 400}
+    assert (found["steps"][one["straggler"]]["rank"], one["straggler_by"], one["straggler_over_pct"]) == (2, "wall_secs", pytest.approx(42.9))
+    text = " ".join(run("summary", "--workflow", path).out.split())
+    assert "Ranks of solve: 4 (min, median, max); time 10.0 s, 10.5 s, 15.0 s; CPU time 10.0 s, 10.5 s, 15.0 s; memory 100 MiB, 250 MiB, 400 MiB; straggler: rank 2 on node-1, time 43 % over the median" in text
+
+
+def test_the_straggler_of_ranks_that_end_together_computed_longest(run, tmp_path):
+    (one,) = workflow_of(run, write_runs(tmp_path / "runs.jsonl", ranks("solve", 0, [10, 10, 10, 10.1], [4, 9, 5, 4])))["ranks"]
+    assert (one["straggler"], one["straggler_by"]) == (1, "cpu_secs") and one["cpu_secs"] == {"min": 4, "median": 4.5, "max": 9}
+    path = write_runs(tmp_path / "alike.jsonl", ranks("solve", 0, [10, 10, 10], [9, 9, 9.1]))
+    (one,) = workflow_of(run, path)["ranks"]
+    assert (one["straggler"], one["straggler_by"], one["straggler_over_pct"]) == (None, None, None)
+    assert "none stands out" in run("summary", "--workflow", path).out
+
+
+def test_a_program_that_runs_twice_has_two_sets_of_ranks(run, tmp_path):
+    steps = [*ranks("solve", 0, [5, 5]), *ranks("solve", 5.1, [5, 6, 5]), *ranks("solve", 60, [1]), *ranks("other", 0, [2, 2], task="a"), *ranks("other", 0, [2, 2], task="b"),
+             step("plain", 0, 1), step("plain", 0, 2, id="again")]
+    steps[1]["cpu_secs"] = None
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))["ranks"]
+    assert [(one["rule"], one["task"], one["ranks"]) for one in found] == [("other", "a", 2), ("other", "b", 2), ("solve", None, 2), ("solve", None, 3)]
+    assert found[2]["cpu_secs"] == {"min": None, "median": None, "max": None}
+    text = run("summary", "--workflow", tmp_path / "runs.jsonl").out
+    assert "Ranks of solve: 3" in text and "and 3 more with ranks" in text

@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(__file__))
 from recordings import NO_LIMITS, steady
 from report_pages import HOSTILE, both_browsers, data_of, drive, driver, npm_package  # noqa: F401
-from test_analysis_workflow import FAILED, step, write_runs
+from test_analysis_workflow import FAILED, ranks, step, write_runs
 
 pytestmark = pytest.mark.plain
 MOST_BYTES, MOST_MS = 5 << 20, 2000
@@ -63,6 +63,18 @@ def test_five_thousand_steps_take_less_than_two_seconds_and_five_mebibytes(make_
     assert page.stat().st_size < MOST_BYTES and len(data_of(page)["workflow"]["steps"]) == 5000
     seen = drive(page, "look")
     assert seen["took"] < MOST_MS and "5000 of 5000 steps; the first 200 are shown" in seen["text"]
+
+
+def test_ranks_have_a_table_with_their_straggler(make_flow, drive):
+    steps = [*ranks("solve", 0, [10, 11, 15, 10]), *ranks("alike", 20, [3, 3])]
+    page = make_flow(steps)
+    text = drive(page, "look")["text"].replace("\xa0", " ")
+    assert "10.0 s / 10.5 s / 15.0 s" in text and "rank 2 on node-1: time 42.9 % over the median" in text
+    assert "at most 700 MiB of 62.5 GiB on node-1" in text, "the memory of one host beside that host's own"
+    assert "none stands out" in text and "undefined" not in text
+    assert drive(page, "looks")["overflow"] <= 0
+    assert drive(page, "axe", axe=npm_package("axe-core"))["violations"] == []
+    assert "Straggler" not in drive(make_flow(sample_flow()), "look")["text"]
 
 
 def test_names_of_steps_are_text(make_flow, drive):

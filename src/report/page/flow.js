@@ -84,6 +84,9 @@ const last = flow.steps.filter((step) => step.is_last_attempt && !isGood(step));
 const mood = flow.damaged.length && !last.length ? 'unknown' : last.length ? 'bad' : 'good';
 const total = (key) => flow.hosts.every((host) => host[key] !== null) ? flow.hosts.reduce((sum, host) => sum + host[key], 0) : null;
 const cores = total('cores'), memory = total('memory_mib');
+/* The host on which the steps took the largest part of the memory. */
+const taken = (host) => host.memory_most_mib / (host.memory_mib || Infinity);
+const fullest = flow.hosts.reduce((most, host) => taken(host) > taken(most) ? host : most);
 const asked = flow.rules.reduce((sum, rule) => sum + (rule.asked_core_secs ?? 0), 0), idle = flow.rules.reduce((sum, rule) => sum + (rule.idle_core_secs ?? 0), 0);
 const askedGib = flow.rules.reduce((sum, rule) => sum + (rule.asked_gib_hours ?? 0), 0), idleGib = flow.rules.reduce((sum, rule) => sum + (rule.idle_gib_hours ?? 0), 0);
 
@@ -98,7 +101,7 @@ const answers = element('div', {class: 'answers'},
 		element('dd', {}, element('strong', {}, duration(one.wall_secs)), one.wall_secs < 0.995 * flow.wall_secs ? ` instead of ${duration(flow.wall_secs)}` : ', as it was', note(`Estimate: ${one.assumption}.`)))))),
 	card('How much did it use?', 'wide', element('div', {class: 'meters'},
 		bar('Cores', flow.cpu_secs / flow.wall_secs, cores, flow.cpu_secs === null ? 'unknown' : `${figure(flow.cpu_secs / flow.wall_secs)} on average` + (cores ? ` of ${figure(cores)}` : '')),
-		bar('Memory', Math.max(...flow.hosts.map((host) => host.memory_most_mib)), memory, `at most ${inMib(Math.max(...flow.hosts.map((host) => host.memory_most_mib)))}` + (memory ? ` of ${inMib(memory)}` : '')))));
+		bar('Memory', fullest.memory_most_mib, fullest.memory_mib, `at most ${inMib(fullest.memory_most_mib)}` + (fullest.memory_mib ? ` of ${inMib(fullest.memory_mib)}` : '') + (flow.hosts.length > 1 && fullest.host ? ` on ${fullest.host}` : '')))));
 
 /* ---- lanes ---- */
 
@@ -247,6 +250,7 @@ const choose = (index) => {
 		fact('CPU time', step.cpu_secs === null ? '' : duration(step.cpu_secs)), fact('Bottleneck', (step.bottleneck || '').replaceAll('_', ' ')),
 		fact('Attempt', step.attempt > 1 || !step.is_last_attempt ? `${step.attempt}${step.is_last_attempt ? '' : ', and was repeated'}` : ''),
 		fact('Critical path', step.on_path ? 'on it' : `${duration(step.slack_secs)} of slack at least`),
+		fact('Rank', step.rank === null ? '' : String(step.rank)),
 		fact('Slot', `${step.slot + 1}${step.host ? ` of ${step.host}` : ''}`),
 		step.before === null ? [] : fact('Began', element('span', {}, `${duration(Math.max(0, step.gap_secs))} after `, stepButton(step.before)))),
 		...(step.recording ? [note('Its own page: ', element('code', {}, `resource-tracker report -o step.html '${step.recording.replaceAll("'", "'\\''")}'`))] : []));
@@ -324,6 +328,15 @@ const rulesTable = table('Rules: time on the critical path, and the part of thei
 		row(rule.rule, [rule.steps, rule.failed, rule.repeated, duration(rule.wall_secs), duration(rule.path_secs), unknown(rule.cpu_secs, duration), unknown(rule.memory_peak_mib, inMib),
 			part(rule.asked_core_secs, rule.idle_core_secs), part(rule.asked_gib_hours, rule.idle_gib_hours)])));
 
+const spread = (one, format) => one.max === null ? '\u2013' : [one.min, one.median, one.max].map(format).join(' / ');
+const straggler = (ranks) => {
+	const step = flow.steps[ranks.straggler];
+	return ranks.straggler === null ? 'none stands out' : element('span', {}, element('button', {type: 'button', class: 'link', onclick: () => choose(step.index)}, `rank ${step.rank}` + (step.host ? ` on ${step.host}` : '')),
+		`: ${ranks.straggler_by === 'cpu_secs' ? 'CPU time' : 'time'} ${figure(ranks.straggler_over_pct)} % over the median`);
+};
+const ranksTable = flow.ranks.length ? table('Ranks: least / median / most, and the one that the others waited for', ['Program', 'Ranks', 'Time', 'CPU time', 'Peak of memory', 'Straggler'],
+	flow.ranks.slice(0, ROWS_AT_ONCE).map((one) => row(nameOf(one), [one.ranks, spread(one.wall_secs, duration), spread(one.cpu_secs, duration), spread(one.memory_peak_mib, inMib), straggler(one)]))) : null;
+
 const COLUMNS = [['Step', (step) => step.name, (step) => stepButton(step.index)], ['Began', (step) => step.start_secs, (step) => clock(step.start_secs, 0.1)],
 	['Outcome', (step) => step.outcome, (step) => (step.attempt > 1 ? `${step.outcome}, attempt ${step.attempt}` : step.outcome)], ['Time', (step) => step.wall_secs, (step) => duration(step.wall_secs)],
 	['Slack', (step) => step.slack_secs, (step) => (step.on_path ? 'on the path' : duration(step.slack_secs))], ['Cores', (step) => step.cores_mean, (step) => unknown(step.cores_mean, figure)],
@@ -395,7 +408,8 @@ document.getElementById('report').append(
 		chart('lanes', 'Steps', 'One lane for each slot. Strong: on the critical path. Red below: failed. Choose a step to see its figures.', [legend, element('div', {class: 'tall'}, lanePlace)]),
 		details, chart('cores', 'Cores in use', 'Mean cores of each step while it ran, by rule.', area(coresCanvas)),
 		chart('memory', 'Memory', 'Peaks of the steps that ran at the same time: the sum is an upper bound.', area(memoryCanvas))),
-	element('section', {class: 'card'}, scrolled('Critical path', pathTable)), element('section', {class: 'card'}, scrolled('Rules', rulesTable)), listCard, damagedCard),
+	element('section', {class: 'card'}, scrolled('Critical path', pathTable)), ranksTable ? element('section', {class: 'card', id: 'ranks'}, scrolled('Ranks', ranksTable)) : null,
+	element('section', {class: 'card'}, scrolled('Rules', rulesTable)), listCard, damagedCard),
 	element('footer', {}, `resource-tracker ${report.version}, page made ${localMoment(report.made)}`));
 fillList();
 sortBy(list.column, list.down);
