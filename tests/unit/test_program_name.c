@@ -61,6 +61,27 @@ static void runs_are_called_by_script_and_target(void **state)
 	assert_run("./a.out secret", "a.out");
 }
 
+static void runs_are_called_by_the_command_behind_a_starter(void **state)
+{
+	(void)state;
+	assert_run("env -u HOME KEY=secret -- OTHER=x python3 train.py", "train.py");
+	assert_run("timeout -k 5 --signal=INT 60 nice -n5 python3 other.py", "other.py");
+	assert_run("nice -5 make -j2 test", "make test");
+	assert_run("nohup ./a.out", "a.out");
+	assert_run("taskset -c 0-3 stdbuf -oL -e 0 sh -c x", "sh (demo)");
+	assert_run("mpirun -np 4 --map-by=core ./solver secret", "solver");
+	assert_run("uv run --with rich train.py", "train.py");
+	assert_run("conda run -n base python -m pytest", "pytest");
+	/* An option that is not known may take a value, and a command may lack. */
+	assert_run("mpirun --mca key secret ./solver", "mpirun");
+	assert_run("env -S secret", "env");
+	assert_run("timeout 5", "timeout");
+	assert_run("nice -n", "nice");
+	assert_run("uv pip install secret", "uv");
+	assert_run("nice KEY=secret", "KEY=secret");
+	assert_run("env A=secret", "env");
+}
+
 static void programs_have_the_name_of_their_file(void **state)
 {
 	(void)state;
@@ -168,6 +189,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_called_by_script_and_target),
+		cmocka_unit_test(runs_are_called_by_the_command_behind_a_starter),
 		cmocka_unit_test(programs_have_the_name_of_their_file),
 		cmocka_unit_test(interpreters_have_their_script),
 		cmocka_unit_test(a_code_argument_behind_other_letters_names_no_script),

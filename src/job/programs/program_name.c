@@ -49,6 +49,45 @@ static const struct interpreter MAKERS[] = {
 	{"ninja", " -C -f -j -k -l -t -d -w ", NULL, NULL},
 };
 
+/*
+ * Programs that only start the command behind their options, which a person means by the run: "timeout 60 python3 train.py". Any other option
+ * may take a value, which must not become a name.
+ */
+struct starter {
+	const char *name;
+	const char *flags, *with_value; /* as above */
+	const char *subcommand;         /* uv run. NULL: none */
+	size_t operands;                /* before the command */
+};
+
+static const struct starter STARTERS[] = {
+	{"env", " -i - --ignore-environment ", " -u --unset -C --chdir ", NULL, 0},
+	{"nice", " ", " -n --adjustment ", NULL, 0},
+	{"nohup", " ", " ", NULL, 0},
+	{"setsid", " -c -f -w --ctty --fork --wait ", " ", NULL, 0},
+	{"stdbuf", " ", " -i -o -e --input --output --error ", NULL, 0},
+	{"ionice", " -t --ignore ", " -c -n --class --classdata ", NULL, 0},
+	{"timeout", " --foreground --preserve-status -v --verbose ", " -k -s --kill-after --signal ", NULL,
+	 1},
+	{"time", " -a -p -q -v --append --portability --quiet --verbose ", " -f -o --format --output ", NULL,
+	 0},
+	{"taskset", " -a -c --all-tasks --cpu-list ", " ", NULL, 1},
+	{"chrt", " -b -f -i -o -r --batch --fifo --idle --other --rr ", " ", NULL, 1},
+	{"numactl", " -a -l --all --localalloc ",
+	 " -C -N -i -m -p --cpunodebind --interleave --membind --physcpubind --preferred ", NULL, 0},
+	{"mpirun", " --allow-run-as-root --oversubscribe ",
+	 " -n -np -H -x --bind-to --host --hostfile --map-by ", NULL, 0},
+	{"mpiexec", " --allow-run-as-root --oversubscribe ",
+	 " -n -np -H -x -ppn --bind-to --host --hostfile --map-by ", NULL, 0},
+	{"srun", " -l -u --exclusive --label --overlap --unbuffered ",
+	 " -c -J -n -N -p -t -w --cpus-per-task --gres --job-name --mem --nodes --ntasks --partition --time ",
+	 NULL, 0},
+	{"uv", " --frozen --no-sync --quiet ", " -p --extra --group --project --python --with ", "run", 0},
+	{"poetry", " ", " ", "run", 0},
+	{"pipenv", " ", " ", "run", 0},
+	{"conda", " --live-stream --no-capture-output ", " -n -p --cwd --name --prefix ", "run", 0},
+};
+
 static struct scan last_component(struct scan path)
 {
 	const char *slash = scan_left(&path) ? memrchr(path.at, '/', scan_left(&path)) : NULL;
@@ -120,6 +159,14 @@ static const struct interpreter *maker_of(struct scan name)
 	for (size_t i = 0; i < ARRAY_SIZE(MAKERS); i++)
 		if (scan_is(&name, MAKERS[i].name))
 			return &MAKERS[i];
+	return NULL;
+}
+
+static const struct starter *starter_of(struct scan name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(STARTERS); i++)
+		if (scan_is(&name, STARTERS[i].name))
+			return &STARTERS[i];
 	return NULL;
 }
 
@@ -241,13 +288,70 @@ static bool target_of(const struct interpreter *maker, struct scan arguments, st
 	return false;
 }
 
+/* -n5, --class=2, and -5 of nice have their value with them. */
+static bool has_own_value(const struct starter *starter, const struct scan *option)
+{
+	struct scan key = *option, digits = {option->at + 1, option->end};
+	const char *sign = memchr(option->at, '=', scan_left(option));
+	uint64_t number;
+
+	if (sign)
+		key.end = sign;
+	else if (scan_left(&key) > 2)
+		key.end = key.at + 2;
+	return (scan_u64(&digits, &number) && !scan_left(&digits)) || is_listed(starter->with_value, &key);
+}
+
+/* Leaves the command that a starter runs. False, and the arguments as they were: it has none, or an option that is not known. */
+static bool skip_starter(const struct starter *starter, struct scan *arguments)
+{
+	struct scan left = *arguments, argument, command;
+	size_t operands = starter->operands;
+
+	if (starter->subcommand &&
+	    (!next_argument(&left, &argument) || !scan_is(&argument, starter->subcommand)))
+		return false;
+	for (command = left; next_argument(&left, &argument) && scan_left(&argument); command = left) {
+		bool is_option = *argument.at == '-', sets = memchr(argument.at, '=', scan_left(&argument));
+
+		if (scan_is(&argument, "--") || is_listed(starter->flags, &argument))
+			continue;
+		if (is_option && is_listed(starter->with_value, &argument)) {
+			if (!next_argument(&left, &argument))
+				return false;
+		} else if (is_option) {
+			if (!has_own_value(starter, &argument))
+				return false;
+		} else if (operands) {
+			operands--;
+		} else if (!sets || starter != &STARTERS[0]) {
+			*arguments = command;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Takes the executable of a command, behind all that only start it. */
+static struct scan take_executable(struct scan *arguments)
+{
+	struct scan name = {0};
+	const struct starter *starter;
+
+	do {
+		if (!next_argument(arguments, &name))
+			break;
+		name = executable_name(name, "");
+		starter = starter_of(name);
+	} while (starter && skip_starter(starter, arguments));
+	return name;
+}
+
 void run_name(const char *cmdline, size_t length, const char *folder, char ret_name[PROGRAM_NAME_BYTES])
 {
-	struct scan arguments = scan_bytes(cmdline, length), name = {0}, found;
+	struct scan arguments = scan_bytes(cmdline, length), name = take_executable(&arguments), found;
 	const struct interpreter *interpreter, *maker;
 
-	if (next_argument(&arguments, &name))
-		name = executable_name(name, "");
 	scan_copy(&name, ret_name, PROGRAM_NAME_BYTES);
 	interpreter = interpreter_of(name);
 	maker = maker_of(name);

@@ -17,6 +17,7 @@ void program_name(const char *cmdline, size_t length, const char *comm, char ret
 
 /*
  * The name that a person has for a run of this command: "train.py" of python3 train.py, "make test" of make -j2 test, "sh (demo)"
- * of a shell that runs text in the folder demo, else the basename of the executable. `folder` NULL: unknown.
+ * of a shell that runs text in the folder demo, else the basename of the executable. A program that only starts another one, as env or
+ * timeout, is left out. `folder` NULL: unknown.
  */
 void run_name(const char *cmdline, size_t length, const char *folder, char ret_name[PROGRAM_NAME_BYTES]);
