@@ -9,6 +9,9 @@
 
 enum { PIDS_MOST = 256 };
 
+/* PyTorch gives its workers this name. Their arguments are those of the process that forked them. */
+const char STARVED_DATA_WORKER[] = "pt_data_worker";
+
 void summary_starved_want(struct metric_set *wanted)
 {
 	WANT(wanted, gpu_process, pid);
@@ -121,6 +124,16 @@ static double free_cores_of(const struct frame *frame, const struct cpu_bounds *
 	return fmax(0, fmin(cpu_bounds_least(bounds) - job, (double)bounds->core_count - all));
 }
 
+/* Drivers tell small kernels as a use of 0 %: a loop of training goes on as long as its workers compute. */
+static bool loads_data(const struct frame *frame)
+{
+	for (const struct program_row *row = FIRST(frame, program); row; row = NEXT(row, program))
+		if (!text_absent(row->name) && strcmp(row->name, STARVED_DATA_WORKER) == 0 &&
+		    row->cpu_secs > 0)
+			return true;
+	return false;
+}
+
 void summary_starved_add(struct summary_starved *starved, const struct frame *frame,
 			 const struct cpu_bounds *bounds, bool own_pressure)
 {
@@ -128,8 +141,9 @@ void summary_starved_add(struct summary_starved *starved, const struct frame *fr
 	struct starved_time *time = &starved->since_use;
 	double secs = frame->sample->actual_interval_ms / 1000, held, work = work_of_held(frame, &held);
 	double idle_share = 1 - work / held, free_cores = free_cores_of(frame, bounds);
+	bool used = work > 0 || loads_data(frame);
 
-	if (!(secs > 0) || !(held > 0) || (!(work > 0) && !(starved->sure.secs > 0)))
+	if (!(secs > 0) || !(held > 0) || (!used && !(starved->sure.secs > 0)))
 		return;
 	time->secs += secs;
 	time->idle_secs += idle_share * secs;
@@ -141,6 +155,6 @@ void summary_starved_add(struct summary_starved *starved, const struct frame *fr
 	if (pressure && !real_absent(pressure->io_some_secs))
 		time->io_secs += idle_share * pressure->io_some_secs;
 	add_idle_programs(time, frame, secs, idle_share);
-	if (work > 0)
+	if (used)
 		take_since_use(starved);
 }

@@ -2,7 +2,8 @@
  * The time in which the GPUs of a run had no work between its first and its last use of them, and what the job did meanwhile.
  *
  * A sample counts with the part of it in which the GPUs that the job holds stood idle: one of 1 s in which they worked for 0.3 s adds 0.7 s,
- * and 0.7 of the CPU time of each program in it. Loading before the first use and saving after the last one do not count.
+ * and 0.7 of the CPU time of each program in it. Loading before the first use and saving after the last one do not count. Workers of a DataLoader
+ * that compute are a use, too, because drivers tell small kernels as 0 %.
  */
 #pragma once
 
@@ -11,6 +12,9 @@
 #include "summary/cpu_course.h"
 
 enum { STARVED_PROGRAMS_MOST = 16 };
+
+/* The program name of workers of PyTorch's DataLoader. */
+extern const char STARVED_DATA_WORKER[];
 
 struct starved_program {
 	char name[112];

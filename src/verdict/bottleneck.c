@@ -14,7 +14,7 @@
 
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
 		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, FULL_HALF = 0.5,
-		    GPU_SHARE = 0.6;
+		    GPU_SHARE = 0.6, GPU_SHARE_IN_USE = 0.5;
 /* Shorter waits and bursts are noise, as in the other lines of the summary. A run that is hardly longer tells nothing. */
 static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02, ALL_OF_IT = 0.99;
 
@@ -164,14 +164,22 @@ static void search_gpu(struct search *search)
 	const struct run_facts *facts = search->facts;
 	double busy = figure_mean(facts->tracked ? &facts->gpu_usage : &facts->host_gpu_usage);
 	double count = gpus_in_use(facts), share = busy / count;
-	bool bound = share >= BUSY_SHARE;
+	/* The thread that waits for a GPU spins: its core is busy because the GPU is. */
+	double in_use = facts->tracked ? 1 - facts->starved.sure.idle_secs / facts->starved.sure.secs : NAN;
+	bool bound = share >= BUSY_SHARE, bound_in_use = in_use >= BUSY_SHARE;
+	char while_used[80] = "";
 
-	if (!(count > 0) || !(share >= GPU_SHARE))
+	if (!(count > 0) || !(share >= (bound_in_use ? GPU_SHARE_IN_USE : GPU_SHARE)))
 		return;
+	if (bound_in_use && !bound)
+		plain_print(while_used, sizeof while_used, ", and %s %% of the time from first to last use",
+			    amount_of(100 * in_use, add_figure).text);
 	add_bottleneck(search, bound ? "gpu_bound" : "gpu_mostly", bound ? "GPU" : "GPU, most of the time",
-		       bound ? 1 : share, "%s of %.0f GPU%s busy on average%s.",
+		       (bound_in_use ? 1 : 0) + (bound ? 1 : share), "%s of %.0f GPU%s busy on average%s.",
 		       amount_of(busy, add_figure).text, count, count == 1 ? " was" : "s were",
-		       bound ? "" : ", and waited for other work the rest of the time");
+		       bound          ? ""
+		       : bound_in_use ? while_used
+				      : ", and waited for other work the rest of the time");
 }
 
 /* It comes before the cores and disks that its input keeps busy: they are how it starves. */

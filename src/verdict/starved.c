@@ -15,9 +15,6 @@ static const double STARVED_SHARE = 0.3, STARVED_LEAST_SECS = 5, WAITED_PART = 0
 /* A worker that computes for this part of the idle time is busy, and so is a process that has no workers. */
 static const double BUSY_WORKER = 0.6, BUSY_PROCESS = 0.7, FREE_CORE = 1;
 
-/* PyTorch gives its workers this name. Their arguments are those of the process that forked them. */
-static const char DATA_WORKER[] = "pt_data_worker";
-
 enum { WAIT_WORDS = 120, PROGRAM_SHOWN = 60 };
 
 static const char *const INPUT_WAITS[] = {"storage", "lock", "file_lock", "socket", "pipe", "sleep"};
@@ -67,13 +64,13 @@ static void add_remedy(struct buffer *out, const struct starved_time *time, cons
 
 static bool add_data_workers(struct buffer *out, const struct starved_time *time)
 {
-	const struct starved_program *workers = named_program(time, DATA_WORKER);
+	const struct starved_program *workers = named_program(time, STARVED_DATA_WORKER);
 	double count = workers ? mean_processes(time, workers) : 0;
 
 	if (!workers || !(count > 0) || !(mean_cores(time, workers) >= BUSY_WORKER * count))
 		return false;
 	buffer_printf(out, "while its %.0f DataLoader worker%s (%s) %s busy on %s cores", fmax(count, 1),
-		      count < 1.5 ? "" : "s", DATA_WORKER, count < 1.5 ? "was" : "were",
+		      count < 1.5 ? "" : "s", STARVED_DATA_WORKER, count < 1.5 ? "was" : "were",
 		      amount_of(mean_cores(time, workers), add_figure).text);
 	add_remedy(out, time, "More workers");
 	return true;

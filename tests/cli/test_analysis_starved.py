@@ -82,13 +82,37 @@ def test_the_input_of_an_idle_gpu(run, tmp_path, programs, more, text):
 def test_loading_and_saving_do_not_count(run, tmp_path):
     """Only the time from the first to the last use counts, and only waits that cannot lie outside of it."""
     busy = (0.0,) * 20 + (50.0,) * 20 + (0.0,) * 20
-    found = starved(run, training(tmp_path / "x.jsonl", WORKERS, busy=busy))
-    assert found.startswith("Its GPU had no work for 50.0 % of the 20.0 s from first to last use, while its 4 DataLoader workers ")
+    found = starved(run, training(tmp_path / "x.jsonl", [program(TRAIN, 8.5, 9, 1024.0)], busy=busy))
+    assert found.startswith("Its GPU had no work for 50.0 % of the 20.0 s from first to last use, while python3 train.py ")
     alone = [program(TRAIN, 0.1, 1, 1024.0)]
     for secs, told in ((42.0, False), (44.0, True)):
         path = training(tmp_path / "y.jsonl", alone, busy=busy, waits=[{"class": "storage", "wait_secs": secs}])
         assert (starved(run, path) is not None) == told
-    assert starved(run, training(tmp_path / "z.jsonl", WORKERS, busy=(0.0,) * 20)) is None
+    assert starved(run, training(tmp_path / "z.jsonl", [program(TRAIN, 8.5, 9, 1024.0)], busy=(0.0,) * 20)) is None
+
+
+def test_busy_workers_are_a_use_of_the_gpu(run, tmp_path):
+    """As on an H200: two busy workers, kernels of microseconds, and a use of 0 % in each sample but the first."""
+    loading, path = [program(TRAIN, 1.0, 1, 1024.0)], tmp_path / "x.jsonl"
+    training(path, loading, busy=(0.0,) * 5 + (1.0,) + (0.0,) * 14)
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples[7:17]:
+        one["programs"] = [loading[0], program("pt_data_worker", 1.9, 2)]
+    recordings.write(path, samples)
+    assert starved(run, path).startswith("Its GPU had no work for 99.9 % of the 12.0 s from first to last use, while its 2 DataLoader workers ")
+
+
+def test_a_busy_gpu_comes_before_the_core_that_drives_it(run, tmp_path):
+    """The thread that synchronizes spins. A GPU that is idle between two uses is another matter."""
+    def rules(busy):
+        path = training(tmp_path / "x.jsonl", [program(TRAIN, 1.0, 1, 1024.0)], busy=busy)
+        found = json.loads(run("summary", "--json", path).out)["bottlenecks"]
+        return [one["rule"] for one in found], found[0]["text"]
+    assert rules((0.0,) * 8 + (99.0,) * 12) == (
+        ["gpu_mostly", "one_core"], "0.59 of 1 GPU was busy on average, and 99.0 % of the time from first to last use.")
+    assert rules((0.0,) * 11 + (99.0,) * 9)[0] == ["one_core"]
+    assert rules((65.0,) * 20)[0][:1] != ["gpu_mostly"]
+    assert rules((99.0,) * 20)[0][0] == "gpu_bound"
 
 
 def test_idle_samples_between_two_uses_count(run, tmp_path):
