@@ -30,13 +30,30 @@ static const struct {
 
 enum { SLOWED_COUNT = sizeof SLOWED / sizeof SLOWED[0] };
 
+/* Which units worked (GPM). The text has those with words: of the others, one at most is in use. */
+static const struct {
+	const char *key, *words;
+	size_t offset;
+} ACTIVITY[] = {
+	{"sm_active_pct", "multiprocessors", offsetof(struct gpu_row, sm_active_pct)},
+	{"tensor_active_pct", "tensor cores", offsetof(struct gpu_row, tensor_active_pct)},
+	{"dram_active_pct", "memory bandwidth", offsetof(struct gpu_row, dram_active_pct)},
+	{"sm_occupancy_pct", NULL, offsetof(struct gpu_row, sm_occupancy_pct)},
+	{"fp64_active_pct", NULL, offsetof(struct gpu_row, fp64_active_pct)},
+	{"fp32_active_pct", NULL, offsetof(struct gpu_row, fp32_active_pct)},
+	{"fp16_active_pct", NULL, offsetof(struct gpu_row, fp16_active_pct)},
+};
+
+enum { ACTIVITY_COUNT = sizeof ACTIVITY / sizeof ACTIVITY[0] };
+
 struct gpu_figures {
 	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "": absent */
 	int64_t index, instance; /* of its device. < 0: a whole device, or unknown */
 	bool hidden;             /* invisible to the job */
 	bool divided;            /* its instances have their own entries */
 	struct figure utilization_pct, vram_mib, power_watts, job_utilization_pct, job_vram_mib;
-	double vram_total_mib; /* when vram_mib was at its most, NaN if unknown */
+	double vram_total_mib;                  /* when vram_mib was at its most, NaN if unknown */
+	struct figure activity[ACTIVITY_COUNT]; /* in samples in which the device worked */
 	struct total energy_joules;
 	int64_t xid_count, last_xid; /* -1: unknown */
 	double slowed_secs[SLOWED_COUNT];
@@ -72,6 +89,13 @@ void summary_gpus_want(struct metric_set *wanted)
 	WANT(wanted, gpu, process_utilization_pct);
 	WANT(wanted, gpu, process_vram_bytes);
 	WANT(wanted, gpu, throttle_reasons);
+	WANT(wanted, gpu, sm_active_pct);
+	WANT(wanted, gpu, sm_occupancy_pct);
+	WANT(wanted, gpu, tensor_active_pct);
+	WANT(wanted, gpu, fp64_active_pct);
+	WANT(wanted, gpu, fp32_active_pct);
+	WANT(wanted, gpu, fp16_active_pct);
+	WANT(wanted, gpu, dram_active_pct);
 	WANT(wanted, gpu, xid_errors);
 	WANT(wanted, gpu, last_xid);
 }
@@ -160,6 +184,14 @@ static void add_slowed(struct gpu_figures *place, const char *reasons, double se
 		place->slowed_secs[i] += has_reason(reasons, SLOWED[i].key) ? secs : 0;
 }
 
+static void add_activity(struct gpu_figures *place, const struct gpu_row *row, const struct moment *moment)
+{
+	if (!(row->utilization_pct > 0) && !(row->sm_active_pct > 0))
+		return;
+	for (size_t i = 0; i < ACTIVITY_COUNT; i++)
+		figure_add(&place->activity[i], moment, *row_real(&row->row, ACTIVITY[i].offset));
+}
+
 /* The sample tells that the job worked at some time in it: the run is given the benefit of the doubt. */
 static void add_job_use(struct gpu_figures *place, const struct gpu_row *row, const struct moment *moment)
 {
@@ -208,6 +240,7 @@ static void add_device_row(struct gpu_figures *place, const struct gpu_row *row,
 		place->last_xid = row->last_xid;
 	}
 	add_slowed(place, row->throttle_reasons, moment->length_secs);
+	add_activity(place, row, moment);
 	add_job_use(place, row, moment);
 	place->tracked |= !count_absent(row->process_count);
 	place->used |= (!count_absent(row->process_count) && row->process_count > 0) ||
@@ -332,6 +365,15 @@ static void add_slowed_json(struct json_writer *json, const struct gpu_figures *
 	json_close(json, '}');
 }
 
+static void add_activity_json(struct json_writer *json, const struct gpu_figures *gpu)
+{
+	json_key(json, "activity");
+	json_open(json, '{');
+	for (size_t i = 0; i < ACTIVITY_COUNT; i++)
+		add_device_real(json, ACTIVITY[i].key, figure_mean(&gpu->activity[i]), 2);
+	json_close(json, '}');
+}
+
 static void add_use_json(struct json_writer *json, const struct gpu_figures *gpu)
 {
 	bool known = gpu->tracked_secs > 0;
@@ -384,6 +426,7 @@ void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 			json_count(&json, gpu->last_xid);
 		else
 			json_absent(&json);
+		add_activity_json(&json, gpu);
 		add_slowed_json(&json, gpu);
 		add_use_json(&json, gpu);
 		json_key(&json, "used_by_job");
@@ -429,15 +472,32 @@ static const char *xid_meaning(int64_t xid)
 	return "see the kernel's log";
 }
 
+/* "at work: multiprocessors 96 % active, tensor cores 93 %": a utilization of 100 % may be one multiprocessor. */
+static void add_work(struct buffer *out, const struct gpu_figures *gpu)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < ACTIVITY_COUNT; i++) {
+		double mean = figure_mean(&gpu->activity[i]);
+
+		if (!ACTIVITY[i].words || isnan(mean))
+			continue;
+		buffer_printf(out, "%s%s %.0f %%%s", any ? ", " : "; at work: ", ACTIVITY[i].words, mean,
+			      any ? "" : " active");
+		any = true;
+	}
+}
+
 static bool is_long(const struct gpu_figures *gpu, double secs)
 {
 	return secs >= TOLD_SECS && secs >= TOLD_SHARE * gpu->tracked_secs;
 }
 
-/* Time that was given away: "first used after 2 min; held 30 GiB without work for 5 min". */
-static void add_lost_time(struct buffer *out, const struct gpu_figures *gpu, double elapsed_secs,
-			  enum rt_size_unit unit)
+/* Its work, and time that was given away: "first used after 2 min; held 30 GiB without work for 5 min". */
+static void add_course(struct buffer *out, const struct gpu_figures *gpu, double elapsed_secs,
+		       enum rt_size_unit unit)
 {
+	add_work(out, gpu);
 	if (gpu->xid_count > 0)
 		buffer_printf(out, "; Xid %lld: %s", (long long)gpu->last_xid, xid_meaning(gpu->last_xid));
 	for (size_t i = 0; i < SLOWED_COUNT; i++) {
@@ -490,7 +550,7 @@ static void add_device_line(struct buffer *out, const struct gpu_figures *gpu, d
 		buffer_add_text(out, isnan(job_mean) ? "; the job: " : ", ");
 		add_device_mib(out, gpu->job_vram_mib.most, unit);
 	}
-	add_lost_time(out, gpu, elapsed_secs, unit);
+	add_course(out, gpu, elapsed_secs, unit);
 }
 
 /* An idle GPU had no work at all, and at most a driver's share of its memory was used. */
@@ -521,12 +581,12 @@ static void add_idle_line(struct buffer *out, const struct summary_gpus *gpus, i
 static void add_only_line(struct buffer *out, const struct gpu_figures *gpu, double elapsed_secs,
 			  enum rt_size_unit unit, int indent)
 {
-	struct buffer lost = BUFFER(1024);
+	struct buffer course = BUFFER(1024);
 
-	add_lost_time(&lost, gpu, elapsed_secs, unit);
-	if (lost.length)
-		buffer_printf(out, "\n  %-*s%.*s", indent, "", (int)lost.length - 2, lost.data + 2);
-	buffer_done(&lost);
+	add_course(&course, gpu, elapsed_secs, unit);
+	if (course.length)
+		buffer_printf(out, "\n  %-*s%.*s", indent, "", (int)course.length - 2, course.data + 2);
+	buffer_done(&course);
 }
 
 void summary_gpus_lines(struct buffer *out, const struct summary_gpus *gpus, enum rt_size_unit unit,

@@ -255,3 +255,17 @@ def test_reasons_of_lower_clocks_are_told_in_seconds(run, tmp_path):
     found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1, process_utilization_pct=80.0)])
     assert found["gpus"][0]["slowed_secs"] is None
     assert "slowed" not in text
+
+
+def test_the_units_that_worked_are_told_beside_the_utilization(run, tmp_path):
+    """Only samples in which the device worked count. Without GPM there is no word of them."""
+    def row(i):
+        works = i > 5
+        return [gpu_row("GPU-a", utilization_pct=100.0 * works, sm_active_pct=6.0 * works + (i == 10) * 4, tensor_active_pct=2.0 * works,
+                        dram_active_pct=None, fp32_active_pct=1.5 * works, sm_occupancy_pct=0.5 * works)]
+    found, text = record_of_minutes(run, tmp_path, row)
+    assert found["gpus"][0]["activity"] == {"sm_active_pct": 6.8, "tensor_active_pct": 2, "dram_active_pct": None, "sm_occupancy_pct": 0.5,
+                                            "fp64_active_pct": None, "fp32_active_pct": 1.5, "fp16_active_pct": None}
+    assert "at work: multiprocessors 7 % active, tensor cores 2 %" in flat(text), text
+    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a")])
+    assert set(found["gpus"][0]["activity"].values()) == {None} and "at work" not in text
