@@ -117,11 +117,11 @@ def test_no_analysis_crashes(refused, binary, recordings, command):
 def test_no_helper_and_no_follower_crashes(refused, binary):
     """Their own ends are seen by strace alone; the job keeps its status in any case."""
     environment = {"SENTINEL_API_TOKEN": "x", "SENTINEL_API_URL": "http://127.0.0.1:9"}
-    for program, words in (("resource-tracker-helper", ()), ("resource-tracker-net", ("--upload-deadline", "0.1"))):
+    for program in ("resource-tracker-helper", "resource-tracker-net"):
         if not os.path.exists(f"{os.path.dirname(binary)}/{program}"):
             continue
         for number in range(1, 600, 41):
-            done = refused(number, False, program, "strace", "-f", "-qq", "-e", "trace=none", binary, "-q", "-o", "run.jsonl", *words,
-                           "--", "sh", "-c", "sleep 0.1; exit 3", **environment)
+            done = refused(number, False, program, "strace", "-f", "-qq", "-e", "trace=none", binary, "-q", "-o", "run.jsonl",
+                           "--upload-deadline", "0.1", "--", "sh", "-c", "sleep 0.1; exit 3", **environment)
             assert done.returncode == 3, (number, done)
             assert not any(f"killed by {signo}".encode() in done.stderr for signo in ("SIGSEGV", "SIGABRT", "SIGBUS")), done
