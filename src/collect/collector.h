@@ -14,6 +14,7 @@
 #include "metric/frame.h"
 #include "metric/selection.h"
 #include "job/memory/process_memory.h"
+#include "job/signal_at/signal_rule.h"
 #include "job/tree/process_tree.h"
 
 struct name_value {
@@ -97,8 +98,10 @@ struct collect_context {
 	bool in_program; /* the process belongs to another program: only `own_cost` is the tracker's */
 	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;
-	int64_t program_rows;               /* setting: programs to report one by one, 0 for none */
-	int64_t wait_rows;                  /* setting: waits to report one by one, 0 for none */
+	int64_t program_rows;                   /* setting: programs to report one by one, 0 for none */
+	int64_t wait_rows;                      /* setting: waits to report one by one, 0 for none */
+	const struct signal_rule *signal_rules; /* setting */
+	size_t signal_rule_count;
 	bool own_cgroup;                    /* the job runs in a memory cgroup that was made for it */
 	struct memory_cgroup memory_cgroup; /* in this frame */
 	const struct cgroup_place *place;   /* of the job in this frame, NULL if unknown */

@@ -16,6 +16,7 @@ extern const struct collector NUMA_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
 extern const struct collector PROGRAM_USAGE_COLLECTOR;
 extern const struct collector RUN_COLLECTOR;
+extern const struct collector EARLY_SIGNAL_COLLECTOR;
 extern const struct collector SELF_USAGE_COLLECTOR;
 
 const struct collector *const COLLECTORS[] = {
@@ -34,6 +35,7 @@ const struct collector *const COLLECTORS[] = {
 	&RUN_COLLECTOR,
 	&PROGRAM_USAGE_COLLECTOR, /* needs the rows of the tree, the GPUs and the end of the run */
 	&JOB_WAITING_COLLECTOR,   /* the same */
+	&EARLY_SIGNAL_COLLECTOR,  /* needs the rows of the memory */
 	&SELF_USAGE_COLLECTOR,    /* last: it measures the others */
 	NULL,
 };

@@ -41,7 +41,7 @@ static bool is_repeated(enum row_kind kind)
 {
 	enum row_shape shape = ROW_DESCRIPTIONS[kind].shape;
 
-	return shape == ARRAY || shape == LIST || shape == MAP;
+	return shape >= ARRAY;
 }
 
 static void dots_to_underscores(char *name)

@@ -49,7 +49,7 @@ static void want_upwards(struct json_decoder *reader, enum row_kind kind)
 {
 	for (;; kind = ROW_DESCRIPTIONS[kind].parent) {
 		reader->below_wanted[kind] = true;
-		if (ROW_DESCRIPTIONS[kind].shape == ARRAY || ROW_DESCRIPTIONS[kind].shape == MAP)
+		if (ROW_DESCRIPTIONS[kind].key_offset || ROW_DESCRIPTIONS[kind].shape == MAP)
 			metric_set_add(&reader->wanted, kind, 0);
 		if (kind == ROW_sample)
 			return;
@@ -196,6 +196,7 @@ static bool read_below(struct json_decoder *reader, struct scan *json, const str
 		return json_skip(json);
 	switch (ROW_DESCRIPTIONS[kind].shape) {
 	case ARRAY:
+	case EVENTS:
 	case LIST:
 		return read_array(reader, json, place->frame, kind, place->row);
 	case MAP:

@@ -82,6 +82,8 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	const struct row *row = parent ? next_row_below(frame->first[kind], parent) : NULL;
 
+	if (description->shape == EVENTS && !row)
+		return;
 	if (description->shape == INLINE) {
 		write_json_row(json, frame, row, kind, brief);
 		return;

@@ -35,7 +35,9 @@ static const struct {
 	{21, offsetof(struct proc_pid_stat, resident_pages)},
 	{23, offsetof(struct proc_pid_stat, code_start)},
 	{25, offsetof(struct proc_pid_stat, stack_start)},
+	{29, offsetof(struct proc_pid_stat, blocked_signals)},
 	{30, offsetof(struct proc_pid_stat, ignored_signals)},
+	{31, offsetof(struct proc_pid_stat, handled_signals)},
 };
 
 static bool scan_comm(struct scan *text, struct scan *ret_name)

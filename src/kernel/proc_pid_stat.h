@@ -36,7 +36,10 @@ struct proc_pid_stat {
 	 */
 	int64_t code_start;
 	int64_t stack_start;
-	int64_t ignored_signals; /* bit n-1 is signal n; the first 31 */
+	/* Bit n-1 is signal n, for the first 31. Blocked ones are those of the first thread. */
+	int64_t blocked_signals;
+	int64_t ignored_signals;
+	int64_t handled_signals;
 };
 
 /* Whether it has begun to exit: from then on its files have less and less (PF_EXITING, or it is a zombie). */

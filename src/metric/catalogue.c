@@ -68,7 +68,7 @@ enum {
 _Static_assert((int)PLACE_OF_NONE == (int)ROW_KINDS, "enum row_kind has another kind");
 
 /* The first field of an array's rows identifies each row. */
-#define KEY_OFFSET(shape) ((shape) == ARRAY ? sizeof(struct row) : 0)
+#define KEY_OFFSET(shape) ((shape) == ARRAY || (shape) == EVENTS ? sizeof(struct row) : 0)
 
 const struct row_description ROW_DESCRIPTIONS[ROW_KINDS] = {
 #define ROW_BEGIN(kind, parent_, shape_, key_, source_, cost_, help_) \

@@ -11,7 +11,7 @@
 #include "metric/absent.h"
 #include "metric/row.h"
 
-enum row_shape { OBJECT, INLINE, OPTIONAL, ARRAY, LIST, MAP };
+enum row_shape { OBJECT, INLINE, OPTIONAL, ARRAY, LIST, MAP, EVENTS }; /* from ARRAY on: any number of rows */
 
 enum metric_type { TYPE_REAL = 1, TYPE_COUNT, TYPE_TEXT, TYPE_FLAG };
 enum metric_nature {

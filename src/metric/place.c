@@ -59,7 +59,7 @@ int metric_place_levels(enum row_kind kind)
 	for (; kind != ROW_sample; kind = ROW_DESCRIPTIONS[kind].parent) {
 		enum row_shape shape = ROW_DESCRIPTIONS[kind].shape;
 
-		levels += shape == ARRAY || shape == LIST || shape == MAP;
+		levels += shape >= ARRAY;
 	}
 	return levels;
 }
@@ -89,7 +89,7 @@ static bool is_key(const struct row *row, size_t position, const char *key)
 	struct scan digits = scan_bytes(key, strlen(key));
 	uint64_t wanted;
 
-	if (description->shape == ARRAY || description->shape == MAP) {
+	if (description->key_offset || description->shape == MAP) {
 		const char *own = *row_text(row, metric_offset(0));
 
 		if (!text_absent(own) && strcmp(own, key) == 0)

@@ -82,7 +82,8 @@ static const struct {
 } NEEDS[] = {
 	{ROW_program, ROW_tree},     {ROW_run_end_program, ROW_tree}, {ROW_run_end_wait, ROW_tree},
 	{ROW_run_end, ROW_tree},     {ROW_run_end, ROW_cgroup},       {ROW_run_start, ROW_memory},
-	{ROW_run_start, ROW_limits},
+	{ROW_run_start, ROW_limits}, {ROW_signal_at, ROW_tree},       {ROW_signal_at, ROW_memory},
+	{ROW_signal_at, ROW_limits},
 };
 
 void selection_init(struct selection *selection, bool no_system, bool no_process, char *const *globs,

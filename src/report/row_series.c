@@ -46,7 +46,7 @@ static const char *name_of(const struct row *row, size_t position, char number[s
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
 
-	if (description->shape != ARRAY && description->shape != MAP) {
+	if (!description->key_offset && description->shape != MAP) {
 		snprintf(number, NUMBER_BYTES, "%zu", position);
 		return number;
 	}

@@ -357,6 +357,28 @@ static int add_metrics(struct rt_config *config, const struct setting *setting, 
 	return 0;
 }
 
+/* "memory=90%:USR1,time=-120s:TERM" */
+static int add_signal_rules(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	const char *at = value;
+	size_t length;
+
+	do {
+		const char *why = "lacks memory";
+
+		length = strcspn(at, ",");
+		if (grow_list(&config->signal_rules, config->signal_rule_count,
+			      sizeof(config->signal_rules[0])))
+			why = signal_rule_read(at, length, &config->signal_rules[config->signal_rule_count]);
+		if (why)
+			return config_fail(config, -EINVAL, "%s: '%.*s' %s", setting->name,
+					   length < QUOTED_BYTES ? (int)length : QUOTED_BYTES, at, why);
+		config->signal_rule_count++;
+		at += length;
+	} while (*at++);
+	return 0;
+}
+
 /* Copies `count` texts and adds a NULL at the end, as argv has. Returns 0 or -ENOMEM. */
 static int copy_texts(char *const *texts, size_t count, char ***ret_texts)
 {
@@ -566,6 +588,7 @@ void rt_config_free(rt_config *config)
 	free(config->tags);
 	free(config->history_metrics);
 	free_texts(config->metrics, config->metric_count);
+	free(config->signal_rules);
 	free_texts(config->inputs, config->input_count);
 	free_texts(config->argv, config->argc);
 	free_texts(config->variables, config->variable_count);
@@ -623,6 +646,7 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 	*copy = *config;
 	copy->outputs = NULL;
 	copy->tags = NULL;
+	copy->signal_rules = NULL;
 	copy->metrics = copy->inputs = NULL;
 	copy->history_metrics = NULL;
 	copy->argv = copy->variables = NULL;
@@ -651,6 +675,12 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 	if (copy_texts(config->inputs, config->input_count, &copy->inputs) < 0)
 		return -ENOMEM;
 	copy->input_count = config->input_count;
+	for (copy->signal_rule_count = 0; copy->signal_rule_count < config->signal_rule_count;) {
+		if (!grow_list(&copy->signal_rules, copy->signal_rule_count, sizeof(copy->signal_rules[0])))
+			return -ENOMEM;
+		copy->signal_rules[copy->signal_rule_count] = config->signal_rules[copy->signal_rule_count];
+		copy->signal_rule_count++;
+	}
 	if (config->argv && copy_texts(config->argv, config->argc, &copy->argv) < 0)
 		return -ENOMEM;
 	copy->argc = config->argc;

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/buffer.h"
+#include "job/signal_at/signal_rule.h"
 #include "resource_tracker.h"
 
 #define MEMBER(id, ...) id,

@@ -149,6 +149,10 @@ static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 		return config_fail(config, error, "root folder '%s' cannot be opened: %s",
 				   tracker->config->root_dir ? tracker->config->root_dir : "/",
 				   strerror(-error));
+	/* A rule works whatever is recorded. */
+	if (tracker->config->signal_rule_count && tracker->config->metric_count &&
+	    rt_config_set(tracker->config, "metrics", "signals_at") < 0)
+		return config_fail(config, -ENOMEM, "out of memory");
 	unmatched = selection_unmatched(tracker->config->metrics, tracker->config->metric_count);
 	if (unmatched)
 		return config_fail(config, -EINVAL, "no metric matches '%s': see 'resource-tracker metrics'",
@@ -213,6 +217,8 @@ static int open_here(rt_config *config, rt_tracker **ret_tracker)
 	tracker->context.gpu_vendor = config_gpu_vendor_name(tracker->config);
 	tracker->context.program_rows = tracker->tree->programs ? config->programs : 0;
 	tracker->context.wait_rows = config->waits;
+	tracker->context.signal_rules = tracker->config->signal_rules;
+	tracker->context.signal_rule_count = tracker->config->signal_rule_count;
 	tracker->context.pss = tracker->config->pss == PSS_OFF      ? PSS_MODE_OFF
 			       : tracker->config->pss == PSS_ALWAYS ? PSS_MODE_ALWAYS
 								    : PSS_MODE_AUTO;

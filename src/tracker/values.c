@@ -63,8 +63,7 @@ rt_metric rt_metric_find(const char *name)
 static bool has_many(enum row_kind kind)
 {
 	for (; kind != ROW_sample; kind = ROW_DESCRIPTIONS[kind].parent)
-		if (ROW_DESCRIPTIONS[kind].shape == ARRAY || ROW_DESCRIPTIONS[kind].shape == LIST ||
-		    ROW_DESCRIPTIONS[kind].shape == MAP)
+		if (ROW_DESCRIPTIONS[kind].shape >= ARRAY)
 			return true;
 	return false;
 }

@@ -219,6 +219,13 @@ def test_metrics(recorded_with):
     assert sample["cpu"]["utime_secs"] is None
 
 
+@of_options("signal-at")
+def test_signal_at(recorded_with):
+    rules = ["memory=100%:TERM", "time=-1m/1h:HUP"]
+    last = recorded_with([("signal-at", ",".join(rules))])[-1]
+    assert [row["rule"] for row in last["signals_at"]] == rules
+
+
 @of_options("waits")
 def test_waits(recorded_with):
     job = ("-i", 0.1, "--", "sleep", 0.35)

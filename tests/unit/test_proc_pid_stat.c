@@ -34,7 +34,9 @@ static void every_column_finds_its_field(void **state)
 	assert_int_equal(stat.start_ticks, 88421);
 	assert_int_equal(stat.virtual_bytes, 3133440);
 	assert_int_equal(stat.resident_pages, 411);
+	assert_int_equal(stat.blocked_signals, 65536);
 	assert_int_equal(stat.ignored_signals, 4);
+	assert_int_equal(stat.handled_signals, 65538);
 }
 
 static void names_hold_anything(void **state)
