@@ -126,6 +126,22 @@ static void read_ecc(const struct nvml *nvml, nvml_device handle, struct gpu_dev
 	device->readings[GPU_ECC_UNCORRECTED_ERRORS] = gpu_number_of(result, (double)count, 1);
 }
 
+/* Ampere and later. A row may be replaced at the next reset only, or not at all. */
+static void read_remapped_rows(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
+{
+	static const enum gpu_reading READINGS[] = {GPU_REMAPPED_ROWS_CORRECTED,
+						    GPU_REMAPPED_ROWS_UNCORRECTED, GPU_REMAP_PENDING,
+						    GPU_REMAP_FAILED};
+	unsigned values[ARRAY_SIZE(READINGS)] = {0};
+	int result;
+
+	if (!nvml->remapped_rows)
+		return;
+	result = nvml->remapped_rows(handle, &values[0], &values[1], &values[2], &values[3]);
+	for (size_t i = 0; i < ARRAY_SIZE(READINGS); i++)
+		device->readings[READINGS[i]] = gpu_number_of(result, values[i], 1);
+}
+
 static int64_t field_bytes(const struct nvml_field_value *value)
 {
 	uint64_t kib = value->type == NVML_U32 ? value->value.u32 : value->value.u64;
@@ -251,8 +267,10 @@ int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, st
 	if (device->readings[GPU_UTILIZATION_PCT].error == ENODEV ||
 	    device->readings[GPU_POWER_WATTS].error == ENODEV)
 		return device_lost(nvidia, device);
-	if (slow)
+	if (slow) {
 		read_ecc(nvml, nvidia->handle, device);
+		read_remapped_rows(nvml, nvidia->handle, device);
+	}
 	read_nvlink(nvml, nvidia, device, now_ns);
 	device->readings[GPU_PCIE_SENT_BYTES_PER_SEC] = device->readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC] =
 		gpu_absent(EOPNOTSUPP);

@@ -267,6 +267,8 @@ static void read_events(struct nvidia *nvidia)
 				continue;
 			nvidia->devices[i].xid_count++;
 			nvidia->devices[i].last_xid = (int64_t)event.data;
+			/* It may tell of memory: read the counters of errors now, since the job may end by it. */
+			nvidia->devices[i].slow_in = 0;
 		}
 	}
 }

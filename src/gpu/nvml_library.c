@@ -48,6 +48,7 @@ static const struct symbol SYMBOLS[] = {
 	FUNCTION(utilization, "nvmlDeviceGetUtilizationRates"),
 	FUNCTION(pcie_throughput, "nvmlDeviceGetPcieThroughput"),
 	FUNCTION(ecc_errors, "nvmlDeviceGetTotalEccErrors"),
+	FUNCTION(remapped_rows, "nvmlDeviceGetRemappedRows"),
 	FUNCTION(field_values, "nvmlDeviceGetFieldValues"),
 	PROCESS_LIST(0, "nvmlDeviceGetComputeRunningProcesses"),
 	PROCESS_LIST(1, "nvmlDeviceGetGraphicsRunningProcesses"),

@@ -42,6 +42,8 @@ struct nvml {
 #define NVML_KIND(id, call, ...) nvml_device_kind_u32 *call;
 #include "gpu/readings.def"
 	int (*ecc_errors)(nvml_device device, unsigned kind, unsigned period, unsigned long long *ret_count);
+	int (*remapped_rows)(nvml_device device, unsigned *ret_corrected, unsigned *ret_uncorrected,
+			     unsigned *ret_pending, unsigned *ret_failed);
 	int (*field_values)(nvml_device device, int count, struct nvml_field_value *values);
 
 	nvml_device_processes *processes[NVML_LISTS];

@@ -46,6 +46,29 @@ static const struct {
 
 enum { ACTIVITY_COUNT = sizeof ACTIVITY / sizeof ACTIVITY[0] };
 
+/* Errors of its memory: the driver counts from its own start, the summary from that of the recording. */
+static const struct {
+	const char *key;
+	size_t offset;
+} ECC[] = {
+	{"ecc_corrected_errors", offsetof(struct gpu_row, ecc_corrected_errors)},
+	{"ecc_uncorrected_errors", offsetof(struct gpu_row, ecc_uncorrected_errors)},
+};
+
+enum { ECC_COUNT = sizeof ECC / sizeof ECC[0], ECC_UNCORRECTED = ECC_COUNT - 1 };
+
+static const struct {
+	const char *key, *words;
+	size_t offset;
+} REMAPPED[] = {
+	{"corrected", NULL, offsetof(struct gpu_row, remapped_rows_corrected)},
+	{"uncorrected", NULL, offsetof(struct gpu_row, remapped_rows_uncorrected)},
+	{"pending", "its next reset replaces a row of its memory", offsetof(struct gpu_row, remap_pending)},
+	{"failed", "a row of its memory could not be replaced", offsetof(struct gpu_row, remap_failed)},
+};
+
+enum { REMAPPED_COUNT = sizeof REMAPPED / sizeof REMAPPED[0] };
+
 struct gpu_figures {
 	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "": absent */
 	int64_t index, instance; /* of its device. < 0: a whole device, or unknown */
@@ -56,6 +79,9 @@ struct gpu_figures {
 	struct figure activity[ACTIVITY_COUNT]; /* in samples in which the device worked */
 	struct total energy_joules;
 	int64_t xid_count, last_xid; /* -1: unknown */
+	int64_t ecc_counter[ECC_COUNT],
+		ecc_errors[ECC_COUNT];    /* the last reading, and what was added. -1: unknown */
+	int64_t remapped[REMAPPED_COUNT]; /* at the end. -1: unknown */
 	double slowed_secs[SLOWED_COUNT];
 	bool knows_slowed;                    /* a sample had the reasons */
 	double first_use_secs, last_use_secs; /* of the run: not before, not after. NaN: never */
@@ -96,6 +122,12 @@ void summary_gpus_want(struct metric_set *wanted)
 	WANT(wanted, gpu, fp32_active_pct);
 	WANT(wanted, gpu, fp16_active_pct);
 	WANT(wanted, gpu, dram_active_pct);
+	WANT(wanted, gpu, ecc_corrected_errors);
+	WANT(wanted, gpu, ecc_uncorrected_errors);
+	WANT(wanted, gpu, remapped_rows_corrected);
+	WANT(wanted, gpu, remapped_rows_uncorrected);
+	WANT(wanted, gpu, remap_pending);
+	WANT(wanted, gpu, remap_failed);
 	WANT(wanted, gpu, xid_errors);
 	WANT(wanted, gpu, last_xid);
 }
@@ -131,6 +163,10 @@ static struct gpu_figures *add_place(struct summary_gpus *gpus)
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		figures[i]->most = figures[i]->most_elapsed_secs = NAN;
 	place->instance = place->xid_count = -1;
+	for (size_t i = 0; i < ECC_COUNT; i++)
+		place->ecc_errors[i] = -1;
+	for (size_t i = 0; i < REMAPPED_COUNT; i++)
+		place->remapped[i] = -1;
 	place->vram_total_mib = place->first_use_secs = place->last_use_secs = NAN;
 	return place;
 }
@@ -182,6 +218,24 @@ static void add_slowed(struct gpu_figures *place, const char *reasons, double se
 	place->knows_slowed = true;
 	for (size_t i = 0; i < SLOWED_COUNT; i++)
 		place->slowed_secs[i] += has_reason(reasons, SLOWED[i].key) ? secs : 0;
+}
+
+/* A reset of the device begins its counters again. */
+static void add_memory_errors(struct gpu_figures *place, const struct gpu_row *row)
+{
+	for (size_t i = 0; i < ECC_COUNT; i++) {
+		int64_t now = *row_count(&row->row, ECC[i].offset), before = place->ecc_counter[i];
+
+		if (count_absent(now))
+			continue;
+		place->ecc_errors[i] = place->ecc_errors[i] < 0
+					       ? 0
+					       : place->ecc_errors[i] + (now < before ? now : now - before);
+		place->ecc_counter[i] = now;
+	}
+	for (size_t i = 0; i < REMAPPED_COUNT; i++)
+		if (!count_absent(*row_count(&row->row, REMAPPED[i].offset)))
+			place->remapped[i] = *row_count(&row->row, REMAPPED[i].offset);
 }
 
 static void add_activity(struct gpu_figures *place, const struct gpu_row *row, const struct moment *moment)
@@ -239,6 +293,7 @@ static void add_device_row(struct gpu_figures *place, const struct gpu_row *row,
 		place->xid_count = row->xid_errors;
 		place->last_xid = row->last_xid;
 	}
+	add_memory_errors(place, row);
 	add_slowed(place, row->throttle_reasons, moment->length_secs);
 	add_activity(place, row, moment);
 	add_job_use(place, row, moment);
@@ -351,6 +406,28 @@ static void add_device_real(struct json_writer *json, const char *key, double va
 	json_decimal(json, value, decimals);
 }
 
+static void add_device_count(struct json_writer *json, const char *key, int64_t value, bool known)
+{
+	json_key(json, key);
+	if (known)
+		json_count(json, value);
+	else
+		json_absent(json);
+}
+
+static void add_errors_json(struct json_writer *json, const struct gpu_figures *gpu)
+{
+	add_device_count(json, "xid_errors", gpu->xid_count, gpu->xid_count >= 0);
+	add_device_count(json, "last_xid", gpu->last_xid, gpu->xid_count > 0);
+	for (size_t i = 0; i < ECC_COUNT; i++)
+		add_device_count(json, ECC[i].key, gpu->ecc_errors[i], gpu->ecc_errors[i] >= 0);
+	json_key(json, "remapped_rows");
+	json_open(json, '{');
+	for (size_t i = 0; i < REMAPPED_COUNT; i++)
+		add_device_count(json, REMAPPED[i].key, gpu->remapped[i], gpu->remapped[i] >= 0);
+	json_close(json, '}');
+}
+
 static void add_slowed_json(struct json_writer *json, const struct gpu_figures *gpu)
 {
 	json_key(json, "slowed_secs");
@@ -400,11 +477,7 @@ void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 		add_device_text(&json, "uuid", gpu->uuid);
 		add_device_text(&json, "name", gpu->name);
 		add_device_text(&json, "mig_parent", gpu->parent);
-		json_key(&json, "mig_gpu_instance");
-		if (gpu->instance >= 0)
-			json_count(&json, gpu->instance);
-		else
-			json_absent(&json);
+		add_device_count(&json, "mig_gpu_instance", gpu->instance, gpu->instance >= 0);
 		add_device_real(&json, "mean_pct", figure_mean(&gpu->utilization_pct), 2);
 		add_device_real(&json, "max_pct", gpu->utilization_pct.most, 2);
 		add_device_real(&json, "memory_mean_mib", figure_mean(&gpu->vram_mib), 3);
@@ -416,16 +489,7 @@ void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
 		add_device_real(&json, "job_mean_pct", figure_mean(&gpu->job_utilization_pct), 2);
 		add_device_real(&json, "job_max_pct", gpu->job_utilization_pct.most, 2);
 		add_device_real(&json, "job_memory_max_mib", gpu->job_vram_mib.most, 3);
-		json_key(&json, "xid_errors");
-		if (gpu->xid_count >= 0)
-			json_count(&json, gpu->xid_count);
-		else
-			json_absent(&json);
-		json_key(&json, "last_xid");
-		if (gpu->xid_count > 0)
-			json_count(&json, gpu->last_xid);
-		else
-			json_absent(&json);
+		add_errors_json(&json, gpu);
 		add_activity_json(&json, gpu);
 		add_slowed_json(&json, gpu);
 		add_use_json(&json, gpu);
@@ -500,6 +564,12 @@ static void add_course(struct buffer *out, const struct gpu_figures *gpu, double
 	add_work(out, gpu);
 	if (gpu->xid_count > 0)
 		buffer_printf(out, "; Xid %lld: %s", (long long)gpu->last_xid, xid_meaning(gpu->last_xid));
+	if (gpu->ecc_errors[ECC_UNCORRECTED] > 0)
+		buffer_printf(out, "; its memory had errors that ECC did not correct (%lld)",
+			      (long long)gpu->ecc_errors[ECC_UNCORRECTED]);
+	for (size_t i = 0; i < REMAPPED_COUNT; i++)
+		if (REMAPPED[i].words && gpu->remapped[i] > 0)
+			buffer_printf(out, "; %s", REMAPPED[i].words);
 	for (size_t i = 0; i < SLOWED_COUNT; i++) {
 		if (!is_long(gpu, gpu->slowed_secs[i]))
 			continue;

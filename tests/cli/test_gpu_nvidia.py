@@ -98,7 +98,7 @@ def test_every_device_has_its_row(gpu_record, count):
 
 
 def test_all_keys_of_a_device(gpu_record):
-    _, samples = gpu_record(["gpus 1", "utilization 0 75 30", "memory 0 81920 600 20480"],
+    _, samples = gpu_record(["gpus 1", "remapped 0 4 2 1 0", "utilization 0 75 30", "memory 0 81920 600 20480"],
                             "-i", 0.3, "--", "sleep", 1)
     gpu = last(samples[:-1])["gpu"][0]
     assert gpu["name"] == "NVIDIA Fake 80GB"
@@ -122,6 +122,8 @@ def test_all_keys_of_a_device(gpu_record):
     assert gpu["pcie_rx_bytes_per_sec"] == 2e6
     assert gpu["nvlink_rx_bytes_per_sec"] == pytest.approx(2 * gpu["nvlink_tx_bytes_per_sec"], rel=0.01)
     assert (gpu["ecc_corrected_errors"], gpu["ecc_uncorrected_errors"]) == (3, 1)
+    rows = ("remapped_rows_corrected", "remapped_rows_uncorrected", "remap_pending", "remap_failed")
+    assert [gpu[key] for key in rows] == [4, 2, 1, 0]
     assert gpu["core_count"] == 16896
     assert gpu["detail"]["driver_version"] == "580.00.fake"
     assert 0 <= gpu["age_secs"] < 1

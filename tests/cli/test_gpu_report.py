@@ -246,6 +246,22 @@ def test_an_xid_is_told_in_words(run, tmp_path, xid, words):
     assert "Xid" not in text
 
 
+def test_errors_of_memory_count_from_the_start_of_the_recording(run, tmp_path):
+    """The driver had 100 before, and counts from 0 again after the reset in minute 6. One sample knows nothing."""
+    counts = [100, 100, None, 103, 103, 2, 2, 2, 5, 5]
+    found, text = record_of_minutes(run, tmp_path, lambda i: [
+        gpu_row("GPU-a", ecc_corrected_errors=7, ecc_uncorrected_errors=counts[i - 1], remapped_rows_corrected=4, remapped_rows_uncorrected=i,
+                remap_pending=int(i > 5), remap_failed=0),
+        gpu_row("GPU-b", 1)])
+    gpu, other = found["gpus"]
+    assert (gpu["ecc_corrected_errors"], gpu["ecc_uncorrected_errors"]) == (0, 3 + 2 + 3)
+    assert gpu["remapped_rows"] == {"corrected": 4, "uncorrected": 10, "pending": 1, "failed": 0}
+    assert "errors that ECC did not correct (8); its next reset replaces a row of its memory" in flat(text)
+    assert text.count("ECC") == 1 and "could not be replaced" not in text
+    assert (other["ecc_corrected_errors"], other["ecc_uncorrected_errors"]) == (None, None)
+    assert other["remapped_rows"] == dict.fromkeys(gpu["remapped_rows"])
+
+
 def test_reasons_of_lower_clocks_are_told_in_seconds(run, tmp_path):
     reasons = ["none", "idle", "power_cap", "power_cap+thermal_software", "power_cap", "none", "none", None, "none", "none"]
     found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1, process_utilization_pct=80.0,

@@ -305,7 +305,7 @@ EXPORT int nvmlDeviceGetTotalEccErrors(nvml_device device, unsigned kind, unsign
 				       unsigned long long *count)
 {
 	ENTER(device);
-	*count = u64(kind == NVML_ECC_CORRECTED ? 3 : 1);
+	*count = u64(kind == NVML_ECC_CORRECTED ? 3 : 1) + script.ecc[index_of(device)][kind];
 	return period == NVML_ECC_VOLATILE ? NVML_SUCCESS : NVML_INVALID_ARGUMENT;
 }
 
@@ -388,6 +388,19 @@ EXPORT int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_proce
 /* ---- functions of newer versions ----------------------------------------------------------------------- */
 
 #ifndef NVML_FAKE_OLD
+
+EXPORT int nvmlDeviceGetRemappedRows(nvml_device device, unsigned *corrected, unsigned *uncorrected,
+				     unsigned *pending, unsigned *failed)
+{
+	const unsigned *rows = script.remapped[index_of(device)];
+
+	ENTER(device);
+	*corrected = u32(rows[0]);
+	*uncorrected = u32(rows[1]);
+	*pending = u32(rows[2]);
+	*failed = u32(rows[3]);
+	return NVML_SUCCESS;
+}
 
 EXPORT int nvmlInit_v2(void)
 {

@@ -19,6 +19,8 @@
  *   gpm_step MICROSECONDS                  two samples of GPM are so far apart, whatever the clock says
  *   gpm_lacks METRIC                       GPM of the device does not count this
  *   gpm_nan METRIC                         it answers this with a number that is none
+ *   ecc DEVICE CORRECTED UNCORRECTED       more errors of its memory than the 3 and 1 that it always has
+ *   remapped DEVICE CORRECTED UNCORRECTED PENDING FAILED
  *   xid DEVICE NUMBER TIMES                 the driver tells so many errors of that kind, once
  *   record_bytes 32                        of the process lists, instead of what the version says
  *   utilization_call new                   only the newer of the two calls answers (Blackwell)
@@ -51,6 +53,7 @@ static void read_line(const char *line)
 	struct process *process = &script.processes[script.process_count];
 	struct rule *rule = &script.rules[script.rule_count];
 	unsigned long long a, b, c;
+	unsigned more[4];
 	int device, instances;
 	char word[256];
 	double real;
@@ -90,6 +93,11 @@ static void read_line(const char *line)
 		script.instances[device] = instances;
 	} else if (sscanf(line, "gpm %d %lf", &device, &real) == 2) {
 		script.gpm[device] = real;
+	} else if (sscanf(line, "ecc %d %u %u", &device, &more[0], &more[1]) == 3) {
+		memcpy(script.ecc[device], more, sizeof script.ecc[0]);
+	} else if (sscanf(line, "remapped %d %u %u %u %u", &device, &more[0], &more[1], &more[2], &more[3]) ==
+		   5) {
+		memcpy(script.remapped[device], more, sizeof script.remapped[0]);
 	} else if (sscanf(line, "xid %d %llu %d", &device, &a, &instances) == 3) {
 		script.xid[device] = (unsigned)a;
 		script.xids[device] = instances;

@@ -38,6 +38,7 @@ struct nvml_script {
 	int gpm_lacks, gpm_nan;    /* metrics; 0: none */
 	int xids[DEVICES], told_xids[DEVICES];
 	unsigned xid[DEVICES];
+	unsigned ecc[DEVICES][2], remapped[DEVICES][4];
 	int record_bytes;
 	bool only_new_utilization;
 	double sampling_secs;

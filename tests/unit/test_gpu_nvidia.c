@@ -68,6 +68,8 @@ static void every_reading_of_a_device(void **state)
 			 GPU_THROTTLE_POWER_CAP | GPU_THROTTLE_THERMAL_HARDWARE);
 	assert_near(reading(0, GPU_ECC_CORRECTED_ERRORS), 3);
 	assert_near(reading(0, GPU_ECC_UNCORRECTED_ERRORS), 1);
+	assert_near(reading(0, GPU_REMAPPED_ROWS_CORRECTED), 0);
+	assert_near(reading(0, GPU_REMAP_FAILED), 0);
 	assert_near(reading(0, GPU_PCIE_SENT_BYTES_PER_SEC), 1e6);
 	assert_int_equal(error_of(0, GPU_NVLINK_SENT_BYTES_PER_SEC), EAGAIN);
 	offset_ns += NSEC_PER_SEC;
@@ -408,38 +410,6 @@ static void busy_time_is_added_up_per_process(void **state)
 	assert_true(process(0, 77)->busy_secs.value >= 0.8 && process(0, 77)->busy_secs.value < 0.9);
 }
 
-static void errors_of_a_device_are_counted_and_outlive_it(void **state)
-{
-	(void)state;
-	begin("gpus 2\n");
-	pass();
-	nvml_script_set("gpus 2\nxid 1 31 3\n");
-	pass();
-	pass();
-	assert_near(reading(0, GPU_XID_ERRORS), 0);
-	assert_near(reading(1, GPU_XID_ERRORS), 3);
-	assert_near(reading(1, GPU_LAST_XID), 31);
-	nvml_script_set("gpus 2\nxid 1 79 1\nresult nvmlDeviceGetMemoryInfo_v2 15 1\n");
-	pass();
-	pass();
-	assert_int_equal(error_of(1, GPU_POWER_WATTS), ENODEV);
-	assert_near(reading(1, GPU_XID_ERRORS), 4);
-	assert_near(reading(1, GPU_LAST_XID), 79);
-}
-
-static void without_events_errors_are_unknown(void **state)
-{
-	(void)state;
-	begin("gpus 1\nresult nvmlEventSetCreate 3\n");
-	pass();
-	assert_int_equal(error_of(0, GPU_XID_ERRORS), EOPNOTSUPP);
-	end(NULL);
-	begin("gpus 1\nresult nvmlDeviceRegisterEvents 4\n");
-	pass();
-	assert_int_equal(error_of(0, GPU_XID_ERRORS), EACCES);
-	assert_int_equal(error_of(0, GPU_LAST_XID), EACCES);
-}
-
 /* ---- MIG ------------------------------------------------------------------------------------------- */
 
 static void instances_have_memory_and_gpm_has_their_utilisation(void **state)
@@ -776,8 +746,6 @@ UNIT_TESTS
 		cmocka_unit_test_teardown(newer_devices_answer_the_newer_call_only, end),
 		cmocka_unit_test_teardown(without_either_call_utilisation_is_absent, end),
 		cmocka_unit_test_teardown(busy_time_is_added_up_per_process, end),
-		cmocka_unit_test_teardown(errors_of_a_device_are_counted_and_outlive_it, end),
-		cmocka_unit_test_teardown(without_events_errors_are_unknown, end),
 		cmocka_unit_test_teardown(instances_have_memory_and_gpm_has_their_utilisation, end),
 		cmocka_unit_test_teardown(without_gpm_an_instance_has_no_utilisation, end),
 		cmocka_unit_test_teardown(instances_come_and_go, end),
