@@ -232,8 +232,15 @@ static bool is_in_total(const struct network_row *interface, const struct frame 
 	return is_hardware || !is_virtual(interface->interface);
 }
 
+/* Without a total, each row has a value of its own. */
+static bool is_divided_total(const struct otlp_series *series)
+{
+	return series->kind != series->part_kind;
+}
+
 /* Returns NULL for a row that is not a part of the total. */
-static const char *device_name(const struct row *row, const struct frame *sample)
+static const char *device_name(const struct otlp_series *series, const struct row *row,
+			       const struct frame *sample)
 {
 	const struct gpu_row *gpu = (const void *)row;
 	const char *name;
@@ -251,7 +258,8 @@ static const char *device_name(const struct row *row, const struct frame *sample
 		return text_absent(name) ? NULL : name;
 	}
 	name = text_absent(gpu->uuid) ? gpu->host_id : gpu->uuid;
-	return text_absent(name) || is_divided_metric(gpu, sample) ? NULL : name;
+	return text_absent(name) || (is_divided_total(series) && is_divided_metric(gpu, sample)) ? NULL
+												 : name;
 }
 
 /* Returns the number of a device or program in the slots of a series, or 0 if there are too many. */
@@ -272,12 +280,6 @@ static size_t device_number(struct otlp_devices *devices, enum otlp_device_kind 
 	return ++devices->counts[kind];
 }
 
-/* Without a total, each row has a value of its own. */
-static bool is_divided_total(const struct otlp_series *series)
-{
-	return series->kind != series->part_kind;
-}
-
 struct parts {
 	bool known[OTLP_SLOTS_EACH];
 	double values[OTLP_SLOTS_EACH];
@@ -290,7 +292,7 @@ static void find_series_parts(struct otlp_run *run, const struct otlp_series *se
 	double factor = is_divided_total(series) ? 1 : series->factor;
 
 	for (const struct row *row = sample->first[series->part_kind]; row; row = row->next) {
-		const char *name = device_name(row, sample);
+		const char *name = device_name(series, row, sample);
 		size_t number;
 		double value;
 
@@ -379,11 +381,13 @@ static void take_series_values(struct otlp_run *run, const struct frame *sample)
 	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++) {
 		const struct otlp_series *series = &OTLP_SERIES[i];
 		size_t first = otlp_first_slot(i), end = otlp_first_slot(i + 1);
-		double value;
+		double value = 0;
 
 		for (size_t slot = first; series->way == OTLP_TAKEN && slot < end; slot++)
 			otlp_set_put(&run->known, slot, false);
-		if (!series_is_wanted(run, series, sample) || !read_series_value(series, sample, &value))
+		if (!series_is_wanted(run, series, sample) ||
+		    ((i < OTLP_PLAIN_COUNT || is_divided_total(series)) &&
+		     !read_series_value(series, sample, &value)))
 			continue;
 		if (i < OTLP_PLAIN_COUNT)
 			take_series_value(run, series->way, first, value);

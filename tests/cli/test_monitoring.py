@@ -17,7 +17,7 @@ def names_of_series():
     """The names that Prometheus makes of the series of otlp_series.def."""
     table = (TOP / "src" / "format" / "otlp_series.def").read_text()
     found = set()
-    for name, unit, form in re.findall(r'^(?:SERIES|EACH)\(\w+, "([^"]+)", "([^"]*)", (\w+),', table, re.M):
+    for name, unit, form in re.findall(r'^(?:SERIES|(?:FOR_)?EACH)\(\w+, "([^"]+)", "([^"]*)", (\w+),', table, re.M):
         found.add(name.replace(".", "_") + UNITS.get(unit, "") + ("_total" if form == "SUM" else ""))
     return found
 

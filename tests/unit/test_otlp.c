@@ -481,6 +481,38 @@ static void each_gpu_has_its_part_of_the_total(void **state)
 	free(batch);
 }
 
+/* The first device does not tell them, the second is divided, and the last sample lacks all three. */
+static void errors_of_gpus_are_kept_for_each_of_them(void **state)
+{
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t xid = series_named("resource_tracker.gpu.last_xid", NULL),
+	       ecc = series_named("resource_tracker.gpu.ecc_uncorrected_errors", NULL);
+	struct frame frame = {0};
+	struct otlp_run run;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fill(&frame, i, i + 1.0, 0, 10);
+		add_gpu(&frame, "GPU-a", NULL, 0);
+		add_gpu(&frame, "GPU-b", NULL, 0);
+		add_gpu(&frame, "MIG-b1", "GPU-b", 0);
+		if (i < 2) {
+			struct gpu_row *second = (struct gpu_row *)frame.first[ROW_gpu]->next;
+
+			second->last_xid = i * 79;
+			second->ecc_uncorrected_errors = 5 + i;
+		}
+		if (i == 0)
+			otlp_run_begin(&run, &frame, 0, 0);
+		otlp_run_feed(&run, &frame, batch);
+		assert_true(value_of(&run, xid, "GPU-b") == (i ? 79 : 0));
+		assert_true(value_of(&run, ecc, "GPU-b") == (i ? 6 : 5));
+		assert_true(isnan(value_of(&run, xid, "GPU-a")) && isnan(value_of(&run, xid, "MIG-b1")));
+	}
+	frame_done(&frame);
+	free(batch);
+}
+
 static void assert_attribute(const struct buffer *out, const char *name, const char *value, size_t length)
 {
 	enum { VALUE_FIELD = 0x12 };
@@ -623,6 +655,7 @@ UNIT_TESTS
 		cmocka_unit_test(each_program_has_a_series_and_a_mark_once_it_is_among_the_others),
 		cmocka_unit_test(more_programs_than_slots_are_others),
 		cmocka_unit_test(each_gpu_has_its_part_of_the_total),
+		cmocka_unit_test(errors_of_gpus_are_kept_for_each_of_them),
 		cmocka_unit_test(the_end_has_exact_totals_and_a_reason),
 		cmocka_unit_test(resource_attributes_as_text),
 		cmocka_unit_test(a_tag_takes_no_other_attributes_place),
