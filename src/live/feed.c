@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_lock.h"
+#include "metric/typed_rows.h"
 #include "record/reader.h"
 
 enum { SAMPLES_AT_ONCE = 2000, SILENT_WITHOUT_LOCK_SECS = 3600, SILENT_SECS = 10 };
@@ -83,10 +84,23 @@ static int open_record(struct feed *feed, struct rt_problem *problem)
 	moment_want(&options.wanted);
 	metric_set_add_kind(&options.wanted, ROW_run_start);
 	metric_set_add_kind(&options.wanted, ROW_run_end);
+	metric_set_add_kind(&options.wanted, ROW_run_start_scheduler);
 	r = record_open(paths, 1, &options, &feed->record, problem);
 	if (r == -ENODATA && options.follows)
 		return 0;
 	return r < 0 ? r : 1;
+}
+
+/* Once a run. Its first sample has its identity. */
+static void ask_history(struct feed *feed, const struct frame *frame)
+{
+	const char *job_name = frame->sample->job_name;
+
+	if (feed->asked == feed->run.run_index + 1 || feed->run.is_machine)
+		return;
+	feed->asked = feed->run.run_index + 1;
+	usual_time_find(feed->record, text_absent(job_name) ? NULL : job_name,
+			feed->run.pid ? feed->run.pid : no_count(ABSENT_NOT_GIVEN), &feed->run.usual);
 }
 
 static int read_fed_samples(struct feed *feed, int64_t now_ns, struct rt_problem *problem)
@@ -100,6 +114,7 @@ static int read_fed_samples(struct feed *feed, int64_t now_ns, struct rt_problem
 		if (r < 0)
 			return problem_set(problem, r, "out of memory");
 		feed->run.heard_ns = now_ns;
+		ask_history(feed, frame);
 		count++;
 	}
 	if (r < 0) {

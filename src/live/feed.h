@@ -13,8 +13,9 @@ struct feed {
 	char *path;
 	struct record *record; /* NULL: not a sample yet, or it has been closed */
 	bool is_pipe;
-	bool ended;        /* nothing more will come */
-	bool was_live;     /* it was seen while it went on */
+	bool ended;    /* nothing more will come */
+	bool was_live; /* it was seen while it went on */
+	size_t asked;  /* record_run() + 1 of the run for which the history was asked for the usual time */
 	int64_t looked_ns; /* when it was last checked whether the recorder is still there */
 };
 

@@ -179,6 +179,8 @@ static int read_feed(struct live *live, struct feed *feed, struct rt_problem *pr
 			break;
 	}
 	live->ended &= r <= 0;
+	if (live->options->notifies)
+		notify_if_overdue(&feed->run);
 	if (r < 0) {
 		if (live->feed_count == 1 && !feed->run.timeline.count && !live->options->follows_history)
 			return problem_set(problem, r, "%s", own.text);

@@ -1,4 +1,4 @@
-/* Tells of the end of a run. See notify.h. */
+/* Tells of the end of a run, or that it is late. See notify.h. */
 #include "live/notify.h"
 
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 
 #include "base/printable.h"
 #include "base/trust.h"
+#include "live/expected.h"
 #include "live/terminal.h"
 #include "live/view.h"
 
@@ -42,12 +43,10 @@ static void start_notifier(const char *const *words)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-void notify_of_end(const struct run *run)
+static void notify_user(const struct run *run, const char *text)
 {
 	const char *bus = getenv("DBUS_SESSION_BUS_ADDRESS");
-	double secs = isnan(run->wall_secs) ? timeline_end(&run->timeline) : run->wall_secs;
 	struct buffer name = BUFFER(1024);
-	char text[RUN_OUTCOME_BYTES + NUMBER_BYTES + 16], elapsed[NUMBER_BYTES];
 
 	terminal_bell();
 	/* PATH and the bus are the caller's. */
@@ -55,9 +54,33 @@ void notify_of_end(const struct run *run)
 		return;
 	/* Its name may begin with a dash, so "--" comes first. */
 	buffer_add_printable(&name, run->name);
-	snprintf(text, sizeof(text), "%s after %s", run->outcome, time_text(secs, elapsed));
 	if (!buffer_error(&name) && name.data)
 		start_notifier((const char *[]){"notify-send", "--app-name=resource-tracker", "--", name.data,
 						text, NULL});
 	buffer_done(&name);
+}
+
+void notify_of_end(const struct run *run)
+{
+	double secs = isnan(run->wall_secs) ? timeline_end(&run->timeline) : run->wall_secs;
+	char text[RUN_OUTCOME_BYTES + NUMBER_BYTES + EXPECTED_BYTES + 16], elapsed[NUMBER_BYTES],
+		usual[EXPECTED_BYTES];
+
+	expected_text(&run->usual, secs, false, usual);
+	snprintf(text, sizeof(text), "%s after %s%s%s", run->outcome, time_text(secs, elapsed),
+		 *usual ? "; " : "", usual);
+	notify_user(run, text);
+}
+
+void notify_if_overdue(struct run *run)
+{
+	double secs = timeline_end(&run->timeline);
+	char text[NUMBER_BYTES + EXPECTED_BYTES + 32], elapsed[NUMBER_BYTES], usual[EXPECTED_BYTES];
+
+	if (run->state != RUN_GOES_ON || run->told_overdue || !is_overdue(&run->usual, secs))
+		return;
+	run->told_overdue = true;
+	snprintf(text, sizeof(text), "still running after %s; %s", time_text(secs, elapsed),
+		 expected_text(&run->usual, secs, true, usual));
+	notify_user(run, text);
 }

@@ -120,6 +120,8 @@ int run_take(struct run *run, const struct frame *frame, const struct frame *ide
 		run->run_index = run_index;
 		run->state = RUN_BEGINS;
 		run->outcome[0] = '\0';
+		run->usual.count = 0;
+		run->told_overdue = false;
 		run->wall_secs = run->memory_peak_mib = (double)NAN;
 	}
 	r = moment_take(&moment, frame);

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "history/usual_time.h"
 #include "live/timeline.h"
 
 enum run_state {
@@ -31,6 +32,8 @@ struct run {
 	double memory_peak_mib; /* of the run that has ended, as in its summary; NaN: unknown */
 	enum run_state state;
 	char outcome[RUN_OUTCOME_BYTES]; /* in words, or empty while it goes on */
+	struct usual_time usual;         /* of the job's last good runs */
+	bool told_overdue;               /* to the user who wants to be told */
 	struct timeline timeline;
 	int64_t heard_ns; /* monotonic time of the last sample, or of the beginning */
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "live/expected.h"
 #include "live/view.h"
 
 enum {
@@ -116,6 +117,18 @@ static void draw_head(const struct scene *scene)
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------ */
+
+/* In the empty line below the head. */
+static void draw_expected(const struct scene *scene)
+{
+	const struct run *run = scene->run;
+	double secs = timeline_end(&run->timeline);
+	char text[EXPECTED_BYTES];
+
+	if (run->state == RUN_GOES_ON && expected_text(&run->usual, secs, true, text)[0])
+		canvas_text_right(scene->canvas, 1, LABEL, scene->canvas->columns - LABEL - 1,
+				  is_overdue(&run->usual, secs) ? LOOK_WARNING : LOOK_FAINT, text);
+}
 
 static double most_of(const double *values, size_t count)
 {
@@ -446,6 +459,7 @@ void view_draw_run(struct view *view, struct canvas *canvas)
 	scene.moment = timeline_at(&scene.run->timeline, view_at(view, scene.run));
 	scene.machine = scene.run->is_machine || view->machine;
 	draw_head(&scene);
+	draw_expected(&scene);
 	if (scene.moment)
 		draw_body(&scene);
 	view_draw_keys(view, canvas,

@@ -1,5 +1,6 @@
 """The live view on a real terminal: tmux shows what a user would see, and types what a user would type."""
 import fcntl
+import json
 import os
 import pathlib
 import re
@@ -479,6 +480,65 @@ def test_live_tells_of_the_end_of_a_run_that_it_has_followed(terminal, tmp_path)
             assert time.monotonic() < limit
             time.sleep(0.05)
     assert told.read_text() == "--app-name=resource-tracker|--|-a?job|failed with exit status 3 after 8.00 s|"
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
+def planted_history(folder, secs, **more):
+    """Lines of good runs, as the history keeps them when their recordings have gone."""
+    folder.mkdir(mode=0o700)
+    (folder / "runs.jsonl").write_text("".join(json.dumps(
+        {"schema": 1, "number": i + 1, "id": f"run-{i}", "name": "nightly", "outcome": "ok", "started": 1.7e9 + i, "wall_secs": one, **more}) + "\n"
+        for i, one in enumerate(secs)))
+    return {"TRACKER_HISTORY": str(folder)}
+
+
+@pytest.mark.parametrize("case, secs, more, shown", [
+    ("five", [20, 21, 22, 23, 24], {}, "usually 22 s, about 18 s left"),
+    ("four", [20, 21, 22, 23], {}, None),
+    ("failed", [20, 21, 22, 23, 24], {"outcome": "failed"}, None),
+    ("of another job", [20, 21, 22, 23, 24], {"name": "weekly"}, None),
+    ("of another task", [20, 21, 22, 23, 24], {"task": "test"}, None)])
+def test_the_expected_end_by_the_history_of_the_job(terminal, tmp_path, case, secs, more, shown):
+    made = samples(4)
+    for sample in made:
+        sample["job_name"] = "nightly"
+    with open(recordings.write(tmp_path / "run.jsonl", made), encoding="utf-8") as growing:
+        fcntl.flock(growing, fcntl.LOCK_EX)
+        one = terminal("live", growing.name, env=planted_history(tmp_path / "history", secs, **more))
+        screen = one.wait(in_order("running", "PROGRAM", "q quit"))
+        assert shown in screen if shown else "usually" not in screen, screen
+        one.press("q")
+        assert one.wait_for_end() == 0
+
+
+def test_live_tells_once_of_a_late_run_and_at_its_end_of_the_usual_time(terminal, tmp_path):
+    told = tmp_path / "told"
+    (tmp_path / "notify-send").write_text(f'#!/bin/sh\necho "$4" >>{shlex.quote(str(told))}\n')
+    (tmp_path / "notify-send").chmod(0o755)
+    made = samples(4, recordings.END)
+    for sample in made:
+        sample["job_name"] = "nightly"
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere",
+           **planted_history(tmp_path / "history", [1.5, 1.5, 1.5, 1.5, 1.5])}
+    with open(recordings.write(tmp_path / "run.jsonl", made[:2]), "a", encoding="utf-8") as growing:
+        fcntl.flock(growing, fcntl.LOCK_EX)
+        one = terminal("live", "--notify", growing.name, env=env)
+        one.wait("slower than all 5 runs")
+        growing.write(recordings.lines(made[2:3]))
+        growing.flush()
+        one.wait("running 3.00 s")
+        growing.write(recordings.lines(made[3:]))
+        growing.flush()
+        one.wait("failed with exit status 3")
+    limit = time.monotonic() + PATIENCE_SECS
+    while not told.exists() or told.read_text().count("\n") < 2:
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    # Two programs that were started one after the other may write in any order.
+    ended, late = sorted(told.read_text().splitlines())
+    assert late == "still running after 2.00 s; usually 2 s; slower than all 5 runs"
+    assert ended == "failed with exit status 3 after 8.00 s; usually 2 s; slower than all 5 runs"
     one.press("q")
     assert one.wait_for_end() == 0
 

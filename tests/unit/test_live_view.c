@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "live/expected.h"
 #include "live/view.h"
 #include "metric/typed_rows.h"
 #include "record/reader.h"
@@ -361,6 +362,56 @@ static void end_of_a_run_is_said_with_its_outcome(void **state)
 	assert_int_equal(run.state, RUN_FAILED);
 }
 
+static const char *expected_after(double secs, bool goes_on)
+{
+	static char text[EXPECTED_BYTES];
+
+	return expected_text(&run.usual, secs, goes_on, text);
+}
+
+/* Ten runs of 11 min 15 s to 13 min 30 s. */
+static void set_usual_runs(void)
+{
+	run.usual.count = 10;
+	for (size_t i = 0; i < run.usual.count; i++)
+		run.usual.secs[i] = 675 + 15 * (double)i;
+}
+
+static void expected_end_is_that_of_the_runs_that_took_longer(void **state)
+{
+	(void)state;
+	assert_string_equal(expected_after(10, true), "");
+	assert_false(is_overdue(&run.usual, 10));
+	set_usual_runs();
+	assert_string_equal(expected_after(10, true), "usually 12 min, about 12 min left");
+	assert_string_equal(expected_after(480, true), "usually 12 min, about 4 min left");
+	assert_string_equal(expected_after(800, true),
+			    "usually 12 min, about 10 s left; slower than 9 of 10 runs");
+	assert_string_equal(expected_after(900, true), "usually 12 min; slower than all 10 runs");
+	assert_string_equal(expected_after(480, false), "usually 12 min");
+	assert_string_equal(expected_after(800, false), "usually 12 min; slower than 9 of 10 runs");
+	assert_false(is_overdue(&run.usual, 790));
+	assert_true(is_overdue(&run.usual, 800));
+	assert_true(is_overdue(&run.usual, 900));
+	/* Two kinds of runs: the short ones do not count any more. */
+	run.usual.count = 5;
+	run.usual.secs[0] = run.usual.secs[1] = 60;
+	run.usual.secs[2] = run.usual.secs[3] = run.usual.secs[4] = 36000;
+	assert_string_equal(expected_after(7200, true), "usually 60 s to 10.0 h, about 8.0 h left");
+}
+
+static void run_shows_its_expected_end_while_it_goes_on(void **state)
+{
+	(void)state;
+	give_job(&run, 30, 1, 1);
+	assert_lacks("usually");
+	set_usual_runs();
+	assert_shows("usually 12 min, about 12 min left\n");
+	SINGLE_ROW(&identity, run_end)->exit_code = 0;
+	give_job(&run, 31, 1, 1);
+	assert_lacks("usually");
+}
+
 static void next_run_of_a_recording_replaces_the_last(void **state)
 {
 	(void)state;
@@ -493,6 +544,8 @@ UNIT_TESTS
 		TEST(graph_follows_the_moment_that_is_looked_at),
 		TEST(keys_change_units_and_the_span_of_time),
 		TEST(end_of_a_run_is_said_with_its_outcome),
+		TEST(expected_end_is_that_of_the_runs_that_took_longer),
+		TEST(run_shows_its_expected_end_while_it_goes_on),
 		TEST(next_run_of_a_recording_replaces_the_last),
 		TEST(silence_of_a_recording_is_said),
 		TEST(list_shows_all_runs_and_opens_the_chosen_one),
