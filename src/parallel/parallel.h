@@ -1,8 +1,8 @@
 /*
  * How many steps of a recorded build or workflow to run at once: wall time and memory for each number of jobs, by list scheduling.
  *
- * Steps start in the order in which they were recorded, as soon as those that they need have ended and a job is free. A step needs an earlier one
- * whose target or output its command names, and the line before it of the same target (parallel_needs.c). Running steps that ask for
+ * Steps start in the order in which they were recorded, as soon as those that they need have ended and a job is free. A step needs those that it
+ * tells, or else an earlier one whose target or output its command names, and the line before it of the same target (parallel_needs.c). Running steps that ask for
  * more cores than there are slow each other down: the busy part of a step takes longer, and the rest of it, which waits, does not.
  *
  * Memory is the sum of the courses of the steps that run at once. The pages of a program and its libraries count once for all steps
@@ -23,8 +23,9 @@ enum { PARALLEL_PARTS = 32, PARALLEL_JOBS_MOST = 512, PARALLEL_NAMED = 4 };
 static const double PARALLEL_SAME = 1.02;
 
 struct parallel_step {
-	char *rule, *task; /* never NULL */
-	char *command;     /* NULL: was not recorded */
+	char *rule, *task;             /* never NULL */
+	char *command;                 /* NULL: was not recorded */
+	char *told_needs, *told_makes; /* as needs and makes of struct flow_step */
 	double started, recorded_secs;
 	double wall_secs, cpu_secs; /* without its waiting for a core */
 	double gap_secs;            /* of the engine, before the step */

@@ -1,4 +1,4 @@
-/* Finds which steps need which: by the names of targets and outputs in recorded commands. See parallel.h. */
+/* Finds which steps need which: by what they tell (workflow/step_names.h), else by the names of targets and outputs in recorded commands. See parallel.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,42 +6,10 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 #include "parallel/parallel.h"
-
-enum { NAME_BYTES = 1024 };
+#include "workflow/step_names.h"
 
 /* Signs between the words of a command, which is a JSON list with a line of the shell in it. */
 static const char BETWEEN_WORDS[] = " \t\n;|&()<>=\"'[],`\\$";
-
-struct output_name {
-	char *text;
-	size_t step;
-};
-
-struct output_names {
-	struct output_name *list;
-	size_t count, room;
-};
-
-static void output_names_done(struct output_names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->list[i].text);
-	free(names->list);
-}
-
-static int add_output_name(struct output_names *names, const char *text, size_t length, size_t step)
-{
-	size_t room = names->room ? 2 * names->room : 256;
-	struct output_name *list =
-		names->count < names->room ? names->list : reallocarray(names->list, room, sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	names->room = names->count < names->room ? names->room : room;
-	names->list = list;
-	names->list[names->count] = (struct output_name){strndup(text, length), step};
-	return names->list[names->count].text ? (names->count++, 0) : -ENOMEM;
-}
 
 static bool word_is(const char *word, size_t length, const char *text)
 {
@@ -71,42 +39,21 @@ static bool next_command_word(const char **at, const char **ret_word, size_t *re
 	return true;
 }
 
-static int add_outputs(struct output_names *names, const struct parallel_step *step, size_t index)
+static int add_outputs(struct step_names *names, const struct parallel_step *step, size_t index)
 {
 	const char *at = step->command ? step->command : "", *word = "";
 	size_t length = 0;
 	bool is_output;
-	int result = *step->task ? add_output_name(names, step->task, strlen(step->task), index) : 0;
+	int result =
+		*step->task ? step_names_add(names, scan_bytes(step->task, strlen(step->task)), index) : 0;
+
+	if (result == 0 && step->told_makes)
+		result = step_names_add_words(names, step->told_makes, index);
 
 	while (result == 0 && next_command_word(&at, &word, &length, &is_output))
 		if (is_output)
-			result = add_output_name(names, word, length, index);
+			result = step_names_add(names, scan_bytes(word, length), index);
 	return result;
-}
-
-static int by_text_and_step(const void *left, const void *right)
-{
-	const struct output_name *a = left, *b = right;
-	int order = strcmp(a->text, b->text);
-
-	return order ? order : (a->step > b->step) - (a->step < b->step);
-}
-
-/* The last step before `step` with an output of this name. SIZE_MAX: there is none. */
-static size_t step_that_makes(const struct output_names *names, const char *text, size_t step)
-{
-	size_t low = 0, high = names->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(names->list[middle].text, text);
-
-		if (order < 0 || (order == 0 && names->list[middle].step < step))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && strcmp(names->list[low - 1].text, text) == 0 ? names->list[low - 1].step : SIZE_MAX;
 }
 
 static int add_step_need(struct parallel_step *step, size_t need)
@@ -124,11 +71,20 @@ static int add_step_need(struct parallel_step *step, size_t need)
 	return 0;
 }
 
-static int find_needs_of(struct parallel *parallel, const struct output_names *names, size_t index)
+static int need_maker(struct parallel_step *step, const struct step_names *names, struct scan name,
+		      size_t index)
+{
+	size_t maker = step_names_find(names, name, index);
+
+	return maker == SIZE_MAX ? 0 : add_step_need(step, maker);
+}
+
+static int find_needs_of(struct parallel *parallel, const struct step_names *names, size_t index)
 {
 	struct parallel_step *step = &parallel->steps[index];
-	const char *at = step->command ? step->command : "", *word = "";
-	size_t length = 0, maker = step_that_makes(names, step->task, index);
+	struct scan task = scan_bytes(step->task, strlen(step->task)), told, name;
+	const char *at = step->command && !step->told_needs ? step->command : "", *word = "";
+	size_t length = 0, maker = step_names_find(names, task, index);
 	bool is_output;
 	/* A target has a line of its recipe for each step, one after the other. */
 	bool follows = *step->task && maker != SIZE_MAX &&
@@ -136,32 +92,26 @@ static int find_needs_of(struct parallel *parallel, const struct output_names *n
 		       strcmp(parallel->steps[maker].rule, step->rule) == 0;
 	int result = follows ? add_step_need(step, maker) : 0;
 
-	while (result == 0 && next_command_word(&at, &word, &length, &is_output)) {
-		char name[NAME_BYTES];
-
-		if (is_output || length >= sizeof(name))
-			continue;
-		memcpy(name, word, length);
-		name[length] = '\0';
-		maker = step_that_makes(names, name, index);
-		if (maker != SIZE_MAX)
-			result = add_step_need(step, maker);
-	}
+	told = step->told_needs ? scan_bytes(step->told_needs, strlen(step->told_needs)) : (struct scan){0};
+	while (result == 0 && scan_word(&told, &name))
+		result = need_maker(step, names, name, index);
+	while (result == 0 && next_command_word(&at, &word, &length, &is_output))
+		if (!is_output)
+			result = need_maker(step, names, scan_bytes(word, length), index);
 	return result;
 }
 
 int parallel_find_needs(struct parallel *parallel)
 {
-	__attribute__((cleanup(output_names_done))) struct output_names names = {0};
+	CLEANUP_STEP_NAMES struct step_names names = {0};
 	int result = 0;
 
 	for (size_t i = 0; i < parallel->count && result == 0; i++)
 		result = add_outputs(&names, &parallel->steps[i], i);
-	if (names.count)
-		qsort(names.list, names.count, sizeof(*names.list), by_text_and_step);
+	step_names_sort(&names);
 	for (size_t i = 0; i < parallel->count && result == 0; i++)
 		result = find_needs_of(parallel, &names, i);
 	for (size_t i = 0; i < parallel->count; i++)
-		parallel->without_command += !parallel->steps[i].command;
+		parallel->without_command += !parallel->steps[i].command && !parallel->steps[i].told_needs;
 	return result;
 }

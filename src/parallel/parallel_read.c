@@ -19,6 +19,8 @@ void parallel_done(struct parallel *parallel)
 		free(parallel->steps[i].rule);
 		free(parallel->steps[i].task);
 		free(parallel->steps[i].program);
+		free(parallel->steps[i].told_needs);
+		free(parallel->steps[i].told_makes);
 		free(parallel->steps[i].command);
 		free(parallel->steps[i].needs);
 	}
@@ -93,7 +95,8 @@ static double secs_alone(double wall_secs, double cpu_secs, double wait_secs)
 		       : wall_secs;
 }
 
-static int take_parallel_step(struct parallel_step *ret_step, const rt_summary *summary)
+static int take_parallel_step(struct parallel_step *ret_step, const struct flow_step *step,
+			      const rt_summary *summary)
 {
 	const struct run_facts *facts = &summary->facts;
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
@@ -105,6 +108,8 @@ static int take_parallel_step(struct parallel_step *ret_step, const rt_summary *
 		.rule = strdup(facts->run_name),
 		.task = strdup(task ? task : ""),
 		.command = start && !text_absent(start->command) ? strdup(start->command) : NULL,
+		.told_needs = step->needs ? strdup(step->needs) : NULL,
+		.told_makes = step->makes ? strdup(step->makes) : NULL,
 		.program = strdup(largest_program(&facts->programs)),
 		.started = facts->started,
 		.wall_secs = facts->wall_secs,
@@ -113,13 +118,17 @@ static int take_parallel_step(struct parallel_step *ret_step, const rt_summary *
 	read_memory_course(ret_step, facts);
 	ret_step->recorded_secs = facts->wall_secs;
 	ret_step->wall_secs = secs_alone(facts->wall_secs, ret_step->cpu_secs, wait_for_others(facts));
-	return ret_step->rule && ret_step->task && ret_step->program ? 0 : -ENOMEM;
+	return ret_step->rule && ret_step->task && ret_step->program &&
+			       !ret_step->told_needs == !step->needs && !ret_step->told_makes == !step->makes
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* A step whose recording is gone, or never took time, cannot be planned. */
-static int add_parallel_step(struct parallel *parallel, const char *path)
+static int add_parallel_step(struct parallel *parallel, const struct flow_step *step)
 {
 	CLEANUP_SUMMARY rt_summary *summary = NULL;
+	const char *path = step->path;
 	int result = path ? rt_summary_read(&path, 1, &summary, NULL) : -ENOENT;
 
 	if (result == -ENOMEM)
@@ -128,7 +137,7 @@ static int add_parallel_step(struct parallel *parallel, const char *path)
 		parallel->unreadable++;
 		return 0;
 	}
-	return take_parallel_step(&parallel->steps[parallel->count++], summary);
+	return take_parallel_step(&parallel->steps[parallel->count++], step, summary);
 }
 
 static void find_gaps(struct parallel *parallel)
@@ -157,7 +166,7 @@ int parallel_read(struct parallel *parallel, const char *const *paths, size_t co
 	if (!parallel->steps)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < found.count && result == 0; i++)
-		result = add_parallel_step(parallel, found.list[i].path);
+		result = add_parallel_step(parallel, &found.list[i]);
 	if (result < 0)
 		return problem_set(ret_problem, result, "out of memory");
 	if (parallel->count == 0)

@@ -87,7 +87,8 @@ static void add_assumption(struct buffer *out, const struct parallel *parallel)
 			      "TRACKER_RECORD_COMMAND=1",
 			      parallel->without_command, parallel->count);
 	else
-		buffer_add_text(out, "a step needs those whose target or output its command names");
+		buffer_add_text(
+			out, "a step needs those that it tells, or whose target or output its command names");
 	if (parallel->unreadable)
 		buffer_printf(out, "; %zu recordings could not be read and are left out",
 			      parallel->unreadable);

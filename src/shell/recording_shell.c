@@ -32,7 +32,7 @@
 #include "launch/install_paths.h"
 #include "shell/step.h"
 
-enum { EXIT_CANNOT_RUN = 126, ANCESTORS_MOST = 4096, OWN_WORDS = 15 };
+enum { EXIT_CANNOT_RUN = 126, ANCESTORS_MOST = 4096, OWN_WORDS = 21, TAG_BYTES = 32 << 10 };
 
 static const char DEFAULT_OUTPUT[] = ".resource-tracker/%n.%t.%p.jsonl";
 
@@ -280,9 +280,11 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 {
 	static char quiet[] = "-q", no_summary[] = "--no-summary", no_warnings[] = "--no-warnings",
 		    o[] = "-o", job[] = "--job-name", task[] = "--task-name",
-		    orchestrator[] = "--orchestrator", input[] = "--input-bytes", separator[] = "--",
-		    name[] = "resource-tracker";
+		    orchestrator[] = "--orchestrator", input[] = "--input-bytes", tag[] = "--tag",
+		    separator[] = "--", name[] = "resource-tracker";
+	CLEANUP_BUFFER struct buffer needs = BUFFER(TAG_BYTES), makes = BUFFER(TAG_BYTES);
 	CLEANUP_FREE char **words = NULL;
+	bool has_input, has_output;
 	size_t count = 0, given = 0;
 	char alone[24], bytes[24];
 
@@ -302,6 +304,16 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 		add_pair(words, &count, orchestrator, (char *)(uintptr_t)step->orchestrator);
 	if (find_step_input(step, bytes))
 		add_pair(words, &count, input, bytes);
+	has_output = step_write_tag(step, "makes=", "output=", false, &makes);
+	/* A rule with an output and no input needs nothing. */
+	has_input = step_write_tag(step, "needs=", "input=", has_output, &needs);
+	if (has_output)
+		add_pair(words, &count, tag, makes.data);
+	if (has_input)
+		add_pair(words, &count, tag, needs.data);
+	/* The recorder does not look at the variable if it has the option. */
+	if (has_input || has_output)
+		add_pair(words, &count, tag, getenv("TRACKER_TAG"));
 	words[count++] = separator;
 	words[count++] = real;
 	memcpy(words + count, argv + 1, (given - 1) * sizeof(*words));

@@ -12,7 +12,6 @@
 #include "base/scan.h"
 
 static const char MARK[] = ": resource-tracker-step ";
-static const char INPUT[] = "input=", OUTPUT[] = "output=";
 static const char NEXTFLOW[] = "# NEXTFLOW TASK: ";
 
 /* FILE_NAME_MOST leaves room for time, pid, number, ".jsonl.marks": some file systems take 143 bytes. */
@@ -80,12 +79,27 @@ static struct scan words_of_step(const char *text)
 	return mark ? scan_bytes(mark, strcspn(mark, ";\n")) : scan_bytes("", 0);
 }
 
-bool step_next_input(struct scan *words, struct scan *ret_name)
+bool step_next_file(struct scan *words, const char *key, struct scan *ret_name)
 {
 	while (scan_word(words, ret_name))
-		if (scan_literal(ret_name, INPUT))
+		if (scan_literal(ret_name, key))
 			return true;
 	return false;
+}
+
+bool step_write_tag(const struct step *step, const char *tag, const char *key, bool also_without,
+		    struct buffer *out)
+{
+	struct scan words = step->words, name;
+	const char *before = "";
+
+	buffer_add_text(out, tag);
+	while (step_next_file(&words, key, &name)) {
+		buffer_printf(out, "%s%.*s", before, (int)scan_left(&name), name.at);
+		before = " ";
+	}
+	buffer_add_char(out, '\0');
+	return (*before || also_without) && !buffer_error(out);
 }
 
 bool step_of_command(const char *text, struct step *ret_step)
@@ -98,8 +112,8 @@ bool step_of_command(const char *text, struct step *ret_step)
 	decode_word(word, step.job);
 	step.words = words;
 	while (scan_word(&words, &word))
-		if (!take_request(&step, word) && !scan_literal(&word, INPUT) &&
-		    !scan_literal(&word, OUTPUT) && !*step.task)
+		if (!take_request(&step, word) && !scan_literal(&word, "input=") &&
+		    !scan_literal(&word, "output=") && !*step.task)
 			decode_word(word, step.task);
 	*ret_step = step;
 	return true;

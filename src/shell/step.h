@@ -36,8 +36,15 @@ bool step_of_nextflow(const char *text, size_t length, struct step *ret_step);
 /* Fills ret_step from all places above. `command` is the text behind -c, or NULL, and `script` a file, or NULL. */
 void step_find(const char *command, const char *script, struct step *ret_step);
 
-/* Finds the next "input=NAME" among the words of a step, still percent-encoded. */
-bool step_next_input(struct scan *words, struct scan *ret_name);
+/* Finds the next file among the words of a step, still percent-encoded. `key`: "input=" or "output=". */
+bool step_next_file(struct scan *words, const char *key, struct scan *ret_name);
+
+/*
+ * Writes the tag that tells the workflow which steps need each other, "needs=a.txt b.txt" of the input or "makes=all.txt" of the
+ * output, percent-encoded. False: the step tells no such file, unless `also_without`, or they have no room.
+ */
+bool step_write_tag(const struct step *step, const char *tag, const char *key, bool also_without,
+		    struct buffer *out);
 
 /* Decodes "s%3Dx" to "s=x", cut to `size` with its NUL. Returns its length. */
 size_t step_decode(struct scan word, char *ret_text, size_t size);

@@ -83,7 +83,7 @@ static void list_told(const struct step *step, struct names *names)
 	struct scan words = step->words, name;
 	char path[PATH_MAX];
 
-	while (step_next_input(&words, &name)) {
+	while (step_next_file(&words, "input=", &name)) {
 		step_decode(name, path, sizeof(path));
 		add_name(names, "", path);
 	}

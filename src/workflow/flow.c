@@ -61,6 +61,28 @@ static void find_befores(struct rt_workflow *flow, const size_t *by_end)
 	}
 }
 
+static int smaller_gap(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static int find_turnover(struct rt_workflow *flow)
+{
+	CLEANUP_FREE double *gaps = calloc(flow->steps.count + 1, sizeof(*gaps));
+	size_t count = 0;
+
+	if (!gaps)
+		return -ENOMEM;
+	for (size_t i = 0; i < flow->steps.count; i++)
+		if (flow->places[i].before >= 0)
+			gaps[count++] = flow->places[i].gap_secs;
+	qsort(gaps, count, sizeof(*gaps), smaller_gap);
+	flow->turnover_secs = fmax(TURNOVER_LEAST_SECS, count ? TURNOVER_GAPS * gaps[count / 2] : 0);
+	return 0;
+}
+
 /* From the last end back to a step that waited for none. */
 static void find_path(struct rt_workflow *flow, const size_t *by_end)
 {
@@ -139,7 +161,7 @@ static int find_lanes(struct rt_workflow *flow)
 	for (size_t i = 0; i < count; i++) {
 		const struct flow_step *step = &flow->steps.list[i];
 		struct flow_host *host = host_of(flow, step);
-		double cores = 0, memory = 0;
+		double cores = 0, memory = 0, given = flow_cores_taken(step);
 		size_t free_lane = lanes, running = 1, own_lane = 0;
 
 		for (size_t lane = 0; lane < lanes; lane++) {
@@ -147,6 +169,7 @@ static int find_lanes(struct rt_workflow *flow)
 			bool is_running = other->ended > step->started + CLOCKS_APART_SECS;
 
 			running += is_running;
+			given += is_running ? flow_cores_taken(other) : 0;
 			if (strcmp(other->host, step->host) != 0)
 				continue;
 			if (!is_running && free_lane == lanes) {
@@ -156,6 +179,7 @@ static int find_lanes(struct rt_workflow *flow)
 			cores += is_running && !isnan(other->cores_mean) ? other->cores_mean : 0;
 			memory += is_running && !isnan(other->memory_peak_mib) ? other->memory_peak_mib : 0;
 		}
+		flow->cores_given = fmax(flow->cores_given, given);
 		flow->slots = running > flow->slots ? running : flow->slots;
 		host->cores_most = fmax(host->cores_most, cores + fmax(step->cores_mean, 0));
 		host->memory_most = fmax(host->memory_most, memory + fmax(step->memory_peak_mib, 0));
@@ -276,8 +300,11 @@ int flow_compute(struct rt_workflow *flow)
 		return -ENOMEM;
 	add_flow_totals(flow);
 	find_befores(flow, by_end);
+	if (flow_find_needs(flow) < 0 || find_turnover(flow) < 0 || find_lanes(flow) < 0)
+		return -ENOMEM;
+	flow_wait_for_needs(flow);
 	find_path(flow, by_end);
-	if (find_slacks(flow) < 0 || find_lanes(flow) < 0)
+	if (find_slacks(flow) < 0)
 		return -ENOMEM;
 	find_rules(flow, by_end);
 	return flow_find_ranks(flow);

@@ -1,9 +1,10 @@
 /*
  * A workflow from its steps: which of them its length depended on, how many ran at once, and how much of the request stood idle.
  *
- * Recordings do not tell which step waited for which. The step before another is the one that ended last before it began, on any
- * host: with data it is the last input that became ready, and without a free slot the step that left one. The critical path
- * goes back from the last end, from each step to the one before it.
+ * The step before another is the one that ended last before it began, on any host: with data it is the last input that became
+ * ready, and without a free slot the step that left one. Where a step tells what it needs, and there was room for it as that was
+ * done, it is the last one of those, whatever else ended meanwhile. The critical path goes back from the last end, from each step
+ * to the one before it.
  */
 #pragma once
 
@@ -14,7 +15,9 @@ enum { FLOW_NONE = -1, FLOW_ESTIMATES_MOST = 4, FLOW_WORDS = 400 };
 
 /* The place of a step among the others, in the order of `steps`. */
 struct flow_place {
-	long before;     /* index of the step before it. FLOW_NONE: it waited for none */
+	long before;                   /* index of the step before it. FLOW_NONE: it waited for none */
+	size_t first_need, need_count; /* the steps that it needs: their places in `needs` of the workflow */
+	bool had_room;   /* as soon as those were done. false: it waited for a slot, or they are unknown */
 	double gap_secs; /* from the end of that step, or from the beginning of the workflow */
 	double slack_secs; /* so much later it could have ended without a later end of the workflow: at least this */
 	size_t lane; /* of its host, from 0: one after the other on one slot */
@@ -62,7 +65,11 @@ struct flow_estimate {
 struct rt_workflow {
 	struct steps steps;
 	struct flow_place *places;
-	size_t *path; /* indices, the first step first */
+	size_t *needs; /* of all steps, one after the other: indices of steps before them */
+	size_t needs_count;
+	double turnover_secs; /* an engine starts a step within this time */
+	double cores_given;   /* by the engine: the most that steps at once had asked for */
+	size_t *path;         /* indices, the first step first */
 	size_t path_count;
 	double path_secs; /* inside the steps of the path. The rest of wall_secs lies between them */
 	double began, ended, wall_secs, cpu_secs;
@@ -80,6 +87,18 @@ struct rt_workflow {
 /* Computes all that follows from the steps, of which there is one at least. Returns 0 or -ENOMEM. */
 int flow_compute(struct rt_workflow *flow);
 
+/* flow_needs.c: finds the steps that each step needs. -ENOMEM */
+int flow_find_needs(struct rt_workflow *flow);
+/* flow_needs.c: whether it is known what a step needs. It is not if all the names that it tells are of others than steps. */
+bool flow_tells_needs(const struct rt_workflow *flow, size_t index);
+/* flow_needs.c: the one that ended last of the steps that a step needs. FLOW_NONE: it needs none, or that is unknown */
+long flow_last_need(const struct rt_workflow *flow, size_t index);
+/* flow_needs.c: the moment at which all was done that a step needs. NaN: unknown */
+double flow_needs_done(const struct rt_workflow *flow, size_t index);
+/* flow_needs.c: corrects the step before each, where it is known what that one waited for. */
+void flow_wait_for_needs(struct rt_workflow *flow);
+/* flow_needs.c: the part of the engine's cores that a step took: as many as it asked for, or a slot. */
+double flow_cores_taken(const struct flow_step *step);
 /* flow_ranks.c: finds the ranks of parallel programs. -ENOMEM */
 int flow_find_ranks(struct rt_workflow *flow);
 /* flow_estimate.c: fills in the estimates. Without memory there are fewer. */

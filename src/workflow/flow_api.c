@@ -14,6 +14,7 @@ void rt_workflow_free(rt_workflow *workflow)
 		return;
 	steps_done(&workflow->steps);
 	free(workflow->places);
+	free(workflow->needs);
 	free(workflow->path);
 	free(workflow->hosts);
 	free(workflow->rules);

@@ -2,11 +2,11 @@
  * How long a workflow would have taken otherwise. See flow.h.
  *
  * More cores for a rule: the CPU time of its steps stays, spreads evenly over the cores, and the time in which they waited stays as well.
- * Each step begins as long after the step before it as it did.
+ * Each step begins as long after the step before it as it did, and after all that it is known to need.
  *
- * More slots: a step that began when a slot had been free for longer than the engine needs to fill one was not ready earlier. One
- * that took a slot as it became free may have been ready since the slots were full, which no recording tells. It counts as ready
- * since then, so the estimate is a lower bound.
+ * More slots: a step that tells what it needs is ready as soon as that is done. All others: one that began when a slot had been free
+ * for longer than the engine needs to fill one was not ready earlier. One that took a slot as it became free may have been ready
+ * since the slots were full. It counts as ready since then, so the estimate is a lower bound.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,6 +34,20 @@ static double wall_with(const struct flow_step *step, double cores)
 	return isnan(busy) ? step->wall_secs : step->wall_secs - busy + busy * cores_had(step) / cores;
 }
 
+/* The moment at which a step begins once those before it have ended at other moments. None that it needs may end later. */
+static double other_begin(const struct rt_workflow *flow, size_t index, double begin, const double *ends)
+{
+	const struct flow_place *place = &flow->places[index];
+
+	for (size_t i = 0; i < place->need_count; i++) {
+		size_t need = flow->needs[place->first_need + i];
+
+		begin = fmax(begin, ends[need] + fmin(0, flow->steps.list[index].started -
+								 flow->steps.list[need].ended));
+	}
+	return begin;
+}
+
 static void estimate_rule(struct rt_workflow *flow, const struct flow_rule *rule, double *ends)
 {
 	struct flow_estimate *estimate = &flow->estimates[flow->estimate_count];
@@ -46,8 +60,9 @@ static void estimate_rule(struct rt_workflow *flow, const struct flow_rule *rule
 		const struct flow_step *step = &flow->steps.list[i];
 		long before = flow->places[i].before;
 		bool has_more = strcmp(step->rule, rule->name) == 0;
+		double begin = (before < 0 ? 0 : ends[before]) + flow->places[i].gap_secs;
 
-		ends[i] = (before < 0 ? 0 : ends[before]) + flow->places[i].gap_secs +
+		ends[i] = other_begin(flow, i, begin, ends) +
 			  (has_more ? wall_with(step, cores) : step->wall_secs);
 		last = fmax(last, ends[i]);
 	}
@@ -63,27 +78,10 @@ static void estimate_rule(struct rt_workflow *flow, const struct flow_rule *rule
 
 /* ---- more slots -------------------------------------------------------------------------------------- */
 
-static int smaller_gap(const void *left, const void *right)
+/* The earliest moment at which each step can have been ready: as soon as what it needs was done, if that is known. */
+static void find_ready(const struct rt_workflow *flow, const size_t *by_end, double *ready)
 {
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-static double usual_turnover(const struct rt_workflow *flow, double *room)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < flow->steps.count; i++)
-		if (flow->places[i].before >= 0)
-			room[count++] = flow->places[i].gap_secs;
-	qsort(room, count, sizeof(*room), smaller_gap);
-	return fmax(TURNOVER_LEAST_SECS, count ? TURNOVER_GAPS * room[count / 2] : 0);
-}
-
-/* The earliest moment at which each step can have been ready. */
-static void find_ready(const struct rt_workflow *flow, const size_t *by_end, double turnover, double *ready)
-{
+	double turnover = flow->turnover_secs, lag = turnover / TURNOVER_GAPS;
 	const struct flow_step *list = flow->steps.list;
 	double free_since = flow->began - 2 * turnover, full_since = flow->began;
 	size_t ended = 0;
@@ -96,7 +94,8 @@ static void find_ready(const struct rt_workflow *flow, const size_t *by_end, dou
 				free_since = list[by_end[ended]].ended;
 		if (list[i].started - free_since > turnover)
 			full_since = list[i].started;
-		ready[i] = full_since;
+		ready[i] = flow_tells_needs(flow, i) ? fmin(list[i].started, flow_needs_done(flow, i) + lag)
+						     : full_since;
 	}
 }
 
@@ -106,14 +105,16 @@ static double replay_slots(const struct rt_workflow *flow, const size_t *by_end,
 	double last = 0;
 
 	for (size_t i = 0; i < flow->steps.count; i++) {
-		long before = flow_step_before(&flow->steps, by_end, i, ready[i]);
+		long before = flow_tells_needs(flow, i) ? flow_last_need(flow, i)
+							: flow_step_before(&flow->steps, by_end, i, ready[i]);
 		double from = before < 0 ? flow->began : flow->steps.list[before].ended;
+		double begin = (before < 0 ? 0 : ends[before]) + ready[i] - from;
 		size_t slot = 0;
 
 		for (size_t other = 1; other < slots; other++)
 			if (free_at[other] < free_at[slot])
 				slot = other;
-		ends[i] = fmax(free_at[slot], (before < 0 ? 0 : ends[before]) + ready[i] - from) +
+		ends[i] = fmax(free_at[slot], other_begin(flow, i, begin, ends)) +
 			  flow->steps.list[i].wall_secs;
 		free_at[slot] = ends[i];
 		last = fmax(last, ends[i]);
@@ -131,11 +132,14 @@ static void estimate_slots(struct rt_workflow *flow, double *ends)
 
 	if (!by_end || !ready || !free_at)
 		return;
-	find_ready(flow, by_end, usual_turnover(flow, ready), ready);
+	find_ready(flow, by_end, ready);
 	estimate->wall_secs = fmin(flow->wall_secs, replay_slots(flow, by_end, ready, slots, ends, free_at));
 	snprintf(estimate->what, FLOW_WORDS, "%zu slots instead of %zu", slots, flow->slots);
 	snprintf(estimate->assumption, FLOW_WORDS,
-		 "at best: no recording tells when a step was ready that took a slot as it became free");
+		 flow->needs_count
+			 ? "at best: each step starts as soon as the steps that it is known to need are done"
+			 : "at best: no recording tells when a step was ready that took a slot as it became "
+			   "free");
 	flow->estimate_count++;
 }
 

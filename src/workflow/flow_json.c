@@ -1,4 +1,6 @@
 /* A workflow as JSON. See flow.h. */
+#include <math.h>
+
 #include "base/json_write.h"
 #include "workflow/flow.h"
 
@@ -20,6 +22,26 @@ static void add_flow_word(struct json_writer *json, const char *key, const char 
 {
 	json_key(json, key);
 	json_text(json, value && *value ? value : NULL);
+}
+
+/* Which steps it needs, how long it waited after the last of them, and whether for a slot. */
+static void add_flow_needs(struct json_writer *json, const struct rt_workflow *flow, size_t index)
+{
+	const struct flow_place *place = &flow->places[index];
+	double waited = flow->steps.list[index].started - flow_needs_done(flow, index);
+
+	json_key(json, "needs");
+	if (isnan(waited)) {
+		json_absent(json);
+	} else {
+		json_open(json, '[');
+		for (size_t i = 0; i < place->need_count; i++)
+			json_count(json, (int64_t)flow->needs[place->first_need + i]);
+		json_close(json, ']');
+	}
+	add_flow_number(json, "waited_secs", waited, 3);
+	json_key(json, "waited_for_slot");
+	isnan(waited) ? json_absent(json) : json_flag(json, !place->had_room);
 }
 
 static void add_flow_step(struct json_writer *json, const struct rt_workflow *flow, size_t index)
@@ -52,6 +74,7 @@ static void add_flow_step(struct json_writer *json, const struct rt_workflow *fl
 	add_flow_count(json, "slot", place->lane);
 	json_key(json, "before");
 	place->before < 0 ? json_absent(json) : json_count(json, place->before);
+	add_flow_needs(json, flow, index);
 	add_flow_number(json, "gap_secs", place->gap_secs, 3);
 	add_flow_number(json, "slack_secs", place->slack_secs, 3);
 	json_key(json, "on_path");

@@ -227,6 +227,19 @@ static void add_ranks_line(struct buffer *out, const struct rt_workflow *flow)
 	buffer_add_char(out, '\n');
 }
 
+static void add_needs_line(struct buffer *out, const struct rt_workflow *flow)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < flow->steps.count; i++)
+		count += flow_tells_needs(flow, i);
+	if (count)
+		buffer_printf(out, "The needs of %zu of %zu steps are known%s\n", count, flow->steps.count,
+			      count < flow->steps.count
+				      ? "; each of the others follows the one that ended last"
+				      : "");
+}
+
 static void add_estimates(struct buffer *out, const struct rt_workflow *flow)
 {
 	for (size_t i = 0; i < flow->estimate_count; i++) {
@@ -243,6 +256,7 @@ void flow_add_text(struct buffer *out, const struct rt_workflow *flow, const str
 
 	add_head(&head, flow);
 	add_ranks_line(&head, flow);
+	add_needs_line(&head, flow);
 	add_estimates(&tail, flow);
 	add_failed(&tail, flow);
 	screen_add(out, head.data ? head.data : "", screen, 2);

@@ -133,6 +133,8 @@ static int add_line_of_step(struct steps *steps, const char *path, const char *b
 		return -EBADMSG;
 	}
 	name_step(&step);
+	step.needs = json_string_value(json_object_get(json_object_get(step.line, "tags"), "needs"));
+	step.makes = json_string_value(json_object_get(json_object_get(step.line, "tags"), "makes"));
 	step.outcome = text_of_line(step.line, "outcome");
 	step.host = text_of_line(step.line, "host");
 	recording = path ? path : text_of_line(step.line, "recording");

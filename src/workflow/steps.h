@@ -17,6 +17,8 @@ struct flow_step {
 	json_t *line;
 	const char *rule; /* the part of the workflow that is done for several inputs: the name of the run */
 	const char *task; /* which of them. "": the rule alone */
+	const char *needs,
+		*makes; /* names, with a blank between two: its tags "needs" and "makes". NULL: it does not tell them */
 	const char *outcome;   /* "ok", "failed", "oom", ... */
 	const char *host;      /* "": unknown */
 	char *path;            /* of its recording. NULL: a line of a file of runs without one */

@@ -9,10 +9,10 @@ import recordings
 from conftest import BUILD
 
 
-def step(folder, number, task, command, *, secs=4.0, memory=100.0, busy=1.0, waited=0.0, others=0.0, files=None):
+def step(folder, number, task, command, *, secs=4.0, memory=100.0, busy=1.0, waited=0.0, others=0.0, files=None, tags=None):
     """A step that began when the one before ended, with all its samples alike."""
     begun = 1_700_000_000.5 + number * secs
-    start = {**recordings.START, "cpu_count": 2, "cpu_limit_cores": None, "cpuset_cores": None, "task_name": task, "command": command and json.dumps(command)}
+    start = {**recordings.START, "cpu_count": 2, "cpu_limit_cores": None, "cpuset_cores": None, "task_name": task, "tags": tags, "command": command and json.dumps(command)}
     end = {**recordings.END, "exit_code": 0, "wall_secs": secs, "utime_secs": busy * secs, "stime_secs": 0.0, "memory_peak_mib": memory,
            "largest_process_peak_mib": memory}
     last = int(secs) - 1
@@ -78,6 +78,13 @@ def test_waiting_for_a_core_counts_only_as_far_as_others_used_cores(run, tmp_pat
     assert plans[1]["wall_secs"] == pytest.approx(secs)
 
 
+def test_steps_wait_for_the_needs_that_they_tell(run, tmp_path):
+    for i, tags in enumerate(({"needs": "", "makes": "x/1 y"}, {"needs": "x/1"}, {"needs": "z"})):
+        step(tmp_path, i, "", None, tags=tags)
+    answer, plans = advice(run, "--cores", 4, "--memory", 16000, tmp_path)
+    assert plans[4]["wall_secs"] == pytest.approx(8) and "no recorded command" not in answer["assumption"]
+
+
 def test_the_pages_of_one_program_count_once(run, tmp_path):
     for i, files in enumerate((70.0, 60.0, None)):
         step(tmp_path, i, "", ["x"], files=files)
@@ -119,6 +126,6 @@ def test_a_make_that_was_recorded_is_planned(run, tmp_path):
     subprocess.run(["make", "-s", "-C", tmp_path], check=True, env={**kept, "TRACKER_HISTORY": "off", "TRACKER_RECORD_COMMAND": "1"})
     answer, plans = advice(run, "--cores", 4, "--memory", 16000, tmp_path / ".resource-tracker")
     assert answer["steps"] == 4 and answer["steps_without_command"] == 0
-    # Three sleeps and then one: a busy machine makes them longer, but not shorter.
-    assert plans[1]["wall_secs"] >= 1.5 and plans[3]["wall_secs"] >= 0.7
-    assert plans[1]["wall_secs"] - plans[3]["wall_secs"] > 0.7 and answer["chain_secs"] >= 0.7
+    # Three sleeps and then one. The plan takes off the time that a busy machine added, but only roughly.
+    assert plans[1]["wall_secs"] >= 1.3 and plans[3]["wall_secs"] >= 0.6
+    assert plans[1]["wall_secs"] - plans[3]["wall_secs"] > 0.5 and answer["chain_secs"] >= 0.6

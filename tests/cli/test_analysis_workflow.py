@@ -140,6 +140,72 @@ def test_a_step_of_make_has_the_name_of_its_target_everywhere(run, tmp_path):
     assert run("summary", tmp_path / "3.jsonl").out.startswith("run.sh, task all")
 
 
+def needing(needs, makes=None):
+    return {"tags": {"needs": needs, **({"makes": makes} if makes else {})}}
+
+
+def steps_by_name(found):
+    return {name_of(one): one for one in found["steps"]}
+
+
+def test_the_path_follows_told_needs_although_another_step_ends_later(run, tmp_path):
+    """The engine takes 0.6 s to start d, in which "late" ends. Only files tell that d needs b (n=1) and not late."""
+    steps = [step("a", 0, 10, **needing("")), step("b", 10.1, 8, task="n=1", **needing("a.txt x.csv", "b/1.txt")), step("b", 10.1, 6, task="n=2", **needing("a.txt", "b/2.txt")),
+             step("late", 0, 18.6), step("d", 18.7, 5, **needing("b/1.txt b/2.txt b/2.txt")), step("end", 25, 1, **needing("d e", "."))]
+    steps[0]["tags"]["makes"] = "a.log a.txt"
+    path = write_runs(tmp_path / "runs.jsonl", steps)
+    found = workflow_of(run, path)
+    assert path_of(found) == ["a", "b (n=1)", "d", "end"]
+    by_name, names = steps_by_name(found), [name_of(one) for one in found["steps"]]
+    assert {name: one["needs"] and [names[need] for need in one["needs"]] for name, one in by_name.items()} == {
+        "a": [], "b (n=1)": ["a"], "b (n=2)": ["a"], "late": None, "d": ["b (n=1)", "b (n=2)"], "end": ["d"]}
+    assert (by_name["d"]["waited_secs"], by_name["d"]["gap_secs"], by_name["d"]["waited_for_slot"]) == (0.6, 0.6, False)
+    assert (by_name["late"]["waited_secs"], by_name["late"]["waited_for_slot"]) == (None, None)
+    assert "The needs of 5 of 6 steps are known" in " ".join(run("summary", "--workflow", path).out.split())
+    for one in steps:
+        one["tags"] = {}
+    assert path_of(workflow_of(run, write_runs(tmp_path / "untold.jsonl", steps))) == ["late", "d", "end"]
+
+
+@pytest.mark.parametrize("cores, before", [({}, "long"), ({"cores_asked": None}, "long"), ({"cores_asked": 2.0}, "a")], ids=["of four cores each", "of a slot each", "with a core left"])
+def test_a_step_that_is_ready_waits_for_a_slot(run, tmp_path, cores, before):
+    """Two slots: c is ready at 2, as d takes the slot of a. It begins as "long" ends. With two cores of its six in use, it did not wait for that."""
+    steps = [step("a", 0, 2, **needing("")), step("long", 0, 6, **needing("")), step("d", 2.01, 9, **needing("a")), step("c", 6.01, 3, **needing("a"))]
+    for one in steps:
+        one.update(cores)
+    if cores.get("cores_asked"):
+        steps.append(step("wide", 20, 1, cores_asked=6.0))
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))
+    one = steps_by_name(found)["c"]
+    assert (found["steps"][one["before"]]["rule"], one["waited_for_slot"], one["waited_secs"]) == (before, before == "long", 4.01)
+
+
+def test_more_slots_start_a_step_as_its_needs_are_done(run, tmp_path):
+    """Two slots: c is ready at 2 and begins at 6. Without its needs, it counts as ready since the slots were full."""
+    steps = [step("a", 0, 2, **needing("")), step("long", 0, 6, **needing("")), step("d", 2.01, 6, **needing("a")), step("c", 6.01, 6, **needing("a"))]
+    by_what = {one["what"]: one for one in workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))["estimates"]}
+    more = by_what["6 slots instead of 2"]
+    assert more["wall_secs"] == pytest.approx(8, abs=0.1) and "known to need" in more["assumption"]
+    for one in steps:
+        one["tags"] = {}
+    by_what = {one["what"]: one for one in workflow_of(run, write_runs(tmp_path / "untold.jsonl", steps))["estimates"]}
+    assert by_what["6 slots instead of 2"]["wall_secs"] == pytest.approx(6, abs=0.1)
+
+
+def test_a_faster_rule_leaves_the_path_to_the_other_step_that_is_needed(run, tmp_path):
+    """fit takes 10 s on 2 cores, load takes 8: with 4 cores, end begins after load, at 8, and not at 5."""
+    steps = [step("fit", 0, 10, cores_asked=2.0, cores_max=2.0, cpu_secs=20.0, **needing("")), step("load", 0, 8, **needing("")), step("end", 10, 2, **needing("fit load"))]
+    by_what = {one["what"]: one["wall_secs"] for one in workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))["estimates"]}
+    assert by_what["fit with 4 cores"] == pytest.approx(10, abs=0.1)
+
+
+def test_lines_of_a_recipe_and_attempts_need_each_other(run, tmp_path):
+    steps = [step("x", 0, 1, id="1", **needing("")), step("other", 0, 1.1), step("x", 1.2, 1, id="2", **needing("")),
+             step("x", 2.3, 1, id="3", **needing(" "), **FAILED), step("x", 2.35, 1, id="4", **needing(""))]
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))
+    assert [one["needs"] for one in found["steps"] if one["rule"] == "x"] == [[], [0 if found["steps"][0]["rule"] == "x" else 1], [2], []]
+
+
 def ranks(name, start, secs, cpu=None, **more):
     """The lines of a parallel program, one for each rank."""
     return [step(name, start, one, rank=i, id=f"{name}-{more.get('task')}-{start}-{i}", host=f"node-{i // 2}", cpu_secs=cpu[i] if cpu else one, memory_peak_mib=100.0 * (i + 1), **more)

@@ -270,6 +270,16 @@ def test_the_request_of_a_step_is_in_its_line(step, run, tmp_path, words, asked)
     assert (line["cores_asked"], line["memory_asked_mib"]) == tuple(one or other for one, other in zip(asked, slurm))
 
 
+@pytest.mark.parametrize("words, variable, tags", [
+    ("sort s%3D1 input=a%20b cores=2 input=c output=d", "mine=1", {"needs": "a%20b c", "makes": "d", "mine": "1"}), ("sort input=c", "mine=1", {"needs": "c", "mine": "1"}), ("sort output=d", None, {"makes": "d", "needs": ""}), ("sort output=d", "needs=x", {"makes": "d", "needs": "x"}),
+    ("sort  cores=2", "mine=1", {"mine": "1"}), ("sort", None, {}), ("sort s input=" + "x" * 40000 + " output=d", None, {"makes": "d"})],
+    ids=["both", "input", "output", "own", "neither", "no tag", "a name without room"])
+def test_a_step_tells_its_files_to_the_workflow(step, tmp_path, words, variable, tags):
+    done = step("-c", f": resource-tracker-step {words}; true", **({"TRACKER_TAG": variable} if variable else {}))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert only(tmp_path / ".resource-tracker")[1][0]["run_start"]["tags"] == tags
+
+
 def test_an_engine_tells_the_request_by_variables(step, tmp_path):
     """As Nextflow's beforeScript does."""
     step("-c", "true", TRACKER_RUNS=str(tmp_path / "runs.jsonl"), TRACKER_CORES_ASKED="2", TRACKER_MEMORY_ASKED_MIB="512", TRACKER_ATTEMPT="3")

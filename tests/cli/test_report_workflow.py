@@ -77,6 +77,13 @@ def test_ranks_have_a_table_with_their_straggler(make_flow, drive):
     assert "Straggler" not in drive(make_flow(sample_flow()), "look")["text"]
 
 
+def test_the_chosen_step_tells_its_needs(make_flow, drive):
+    needs = {"tags": {"needs": "a b"}}
+    page = make_flow([step("a", 0, 2, tags={"needs": ""}), step("b", 0, 6), step("c", 6.1, 6, tags={"needs": "b"}), step("end", 12.2, 1, **needs)])
+    text = drive(page, "look")["text"].replace("\xa0", " ")
+    assert "The needs of 3 of 4 steps are known" in text and "Needs\na, b" in text and "undefined" not in text
+
+
 def test_names_of_steps_are_text(make_flow, drive):
     seen = drive(make_flow([step(HOSTILE, 0, 1), step("next", 1, 1)]), "look")
     assert seen["images"] == 0 and HOSTILE in seen["text"]

@@ -41,13 +41,13 @@ static void command_names_its_input(void **state)
 	assert_true(step_of_command(
 		": resource-tracker-step sort  input=a%3Db%0A cores=2 t%3D1 input=in%3B/c; input=d", &step));
 	assert_string_equal(step.task, "t=1");
-	assert_true(step_next_input(&step.words, &name));
+	assert_true(step_next_file(&step.words, "input=", &name));
 	assert_int_equal(step_decode(name, text, sizeof(text)), 4);
 	assert_string_equal(text, "a=b\n");
-	assert_true(step_next_input(&step.words, &name));
+	assert_true(step_next_file(&step.words, "input=", &name));
 	assert_int_equal(step_decode(name, text, 5), 4);
 	assert_string_equal(text, "in;/");
-	assert_false(step_next_input(&step.words, &name));
+	assert_false(step_next_file(&step.words, "input=", &name));
 	assert_true(step_of_command(": resource-tracker-step sort input=missing", &step));
 	assert_int_equal(step_input_bytes(&step), 0);
 	step_find(NULL, NULL, &step);

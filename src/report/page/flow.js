@@ -5,6 +5,7 @@ const report = JSON.parse(document.getElementById('data').textContent);
 const flow = report.workflow;
 /* On a phone a row is as high as ten. */
 const ROWS_AT_ONCE = matchMedia('(max-width: 640px)').matches ? 25 : 200;
+const NEEDS_SHOWN = 20;
 const COLOURED = 8, LANE_MOST = 22, LANE_LEAST = 4, LANES_HIGH = 480, AREA_HIGH = 130, TEXT_LEFT = 4, PATH_MOST = 50;
 const FAINT = 0.35;
 
@@ -84,6 +85,7 @@ const last = flow.steps.filter((step) => step.is_last_attempt && !isGood(step));
 const mood = flow.damaged.length && !last.length ? 'unknown' : last.length ? 'bad' : 'good';
 const total = (key) => flow.hosts.every((host) => host[key] !== null) ? flow.hosts.reduce((sum, host) => sum + host[key], 0) : null;
 const cores = total('cores'), memory = total('memory_mib');
+const tellNeeds = flow.steps.filter((step) => step.needs).length;
 /* The host on which the steps took the largest part of the memory. */
 const taken = (host) => host.memory_most_mib / (host.memory_mib || Infinity);
 const fullest = flow.hosts.reduce((most, host) => taken(host) > taken(most) ? host : most);
@@ -94,7 +96,7 @@ const answers = element('div', {class: 'answers'},
 	card('Did it work?', 'answer ' + mood, headline(last.length ? `${counted(last.length, 'step')} failed` : mood === 'good' ? (flow.failed ? `All ended well, after ${counted(flow.repeated, 'repeat')}` : 'All steps ended well') : 'No step is known to have failed', mood),
 		note(`${counted(flow.steps.length, 'step')}, ${flow.failed} failed, ${flow.repeated} repeated` + (flow.damaged.length ? `, ${counted(flow.damaged.length, 'recording')} could not be read` : ''))),
 	card('How long did it take?', '', headline(duration(flow.wall_secs)),
-		note(`The critical path has ${counted(flow.path.length, 'step')}, and ${duration(flow.path_secs)} inside them. At most ${counted(flow.slots, 'step')} ran at once.`)),
+		note(`The critical path has ${counted(flow.path.length, 'step')}, and ${duration(flow.path_secs)} inside them. ${tellNeeds ? `The needs of ${tellNeeds} of ${counted(flow.steps.length, 'step')} are known. ` : ''}At most ${counted(flow.slots, 'step')} ran at once.`)),
 	card('How much stood idle?', '', headline(asked ? `${percent(idle / asked)} of the cores asked for` : 'No step tells a request'),
 		note(asked ? `${duration(idle)} of ${duration(asked)} core time` + (askedGib ? `; ${percent(idleGib / askedGib)} of the memory` : '') : 'The engine can tell what it asked for: cores and memory of each step.')),
 	card('How long would it have taken?', 'wide', element('dl', {class: 'facts'}, flow.estimates.map((one) => element('div', {class: 'fact'}, element('dt', {}, one.what),
@@ -252,6 +254,8 @@ const choose = (index) => {
 		fact('Critical path', step.on_path ? 'on it' : `${duration(step.slack_secs)} of slack at least`),
 		fact('Rank', step.rank === null ? '' : String(step.rank)),
 		fact('Slot', `${step.slot + 1}${step.host ? ` of ${step.host}` : ''}`),
+		step.needs?.length ? fact('Needs', element('span', {}, step.needs.slice(0, NEEDS_SHOWN).flatMap((need, i) => [i ? ', ' : '', stepButton(need)]),
+			step.needs.length > NEEDS_SHOWN ? ` and ${step.needs.length - NEEDS_SHOWN} more` : '', '')) : [], step.waited_for_slot ? fact('Ready', `${duration(step.waited_secs)} before it began: no slot was free`) : [],
 		step.before === null ? [] : fact('Began', element('span', {}, `${duration(Math.max(0, step.gap_secs))} after `, stepButton(step.before)))),
 		...(step.recording ? [note('Its own page: ', element('code', {}, `resource-tracker report -o step.html '${step.recording.replaceAll("'", "'\\''")}'`))] : []));
 	draw();
