@@ -10,6 +10,7 @@
 #include "metric/typed_rows.h"
 #include "record/reader.h"
 #include "record/tree_memory.h"
+#include "table/signal_words.h"
 
 static double real_of_run(double value)
 {
@@ -67,6 +68,18 @@ static void take_start(struct run *run, const struct frame *frame, const struct 
 		keep_run_text(run->name, sizeof(run->name), sample->host);
 }
 
+static void take_early_signals(struct run *run, const struct frame *frame)
+{
+	for (const struct signal_at_row *row = FIRST(frame, signal_at); row; row = NEXT(row, signal_at)) {
+		struct buffer words = BUFFER(SIGNAL_WORDS_BYTES);
+
+		add_signal_words(&words, row);
+		if (!buffer_error(&words) && words.data)
+			snprintf(run->signal, sizeof(run->signal), "%s", words.data);
+		buffer_done(&words);
+	}
+}
+
 static bool reason_is(const struct run_end_row *end, const char *reason)
 {
 	return !text_absent(end->reason) && strcmp(end->reason, reason) == 0;
@@ -121,6 +134,7 @@ int run_take(struct run *run, const struct frame *frame, const struct frame *ide
 		run->state = RUN_BEGINS;
 		run->outcome[0] = '\0';
 		run->usual.count = 0;
+		run->signal[0] = '\0';
 		run->told_overdue = false;
 		run->wall_secs = run->memory_peak_mib = (double)NAN;
 	}
@@ -130,6 +144,7 @@ int run_take(struct run *run, const struct frame *frame, const struct frame *ide
 	if (r < 0)
 		return r;
 	take_start(run, frame, identity);
+	take_early_signals(run, frame);
 	run->interval_secs = interval_secs;
 	if (run_is_live(run) || run->state == RUN_LOST) {
 		run->state = RUN_GOES_ON;

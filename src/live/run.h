@@ -15,7 +15,7 @@ enum run_state {
 	RUN_LOST,    /* its recorder has gone without an end */
 };
 
-enum { RUN_NAME_BYTES = 120, RUN_OUTCOME_BYTES = 160 };
+enum { RUN_NAME_BYTES = 120, RUN_OUTCOME_BYTES = 160, RUN_SIGNAL_BYTES = 160 };
 
 struct run {
 	unsigned number;  /* in the history, 0 for none */
@@ -32,6 +32,7 @@ struct run {
 	double memory_peak_mib; /* of the run that has ended, as in its summary; NaN: unknown */
 	enum run_state state;
 	char outcome[RUN_OUTCOME_BYTES]; /* in words, or empty while it goes on */
+	char signal[RUN_SIGNAL_BYTES];   /* of --signal-at that was sent last, in words */
 	struct usual_time usual;         /* of the job's last good runs */
 	bool told_overdue;               /* to the user who wants to be told */
 	struct timeline timeline;

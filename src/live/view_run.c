@@ -118,16 +118,21 @@ static void draw_head(const struct scene *scene)
 
 /* ---- graphs ------------------------------------------------------------------------------------------ */
 
-/* In the empty line below the head. */
+/* In the empty line below the head: the expected end on the right, and the last signal of --signal-at in the room that is left. */
 static void draw_expected(const struct scene *scene)
 {
 	const struct run *run = scene->run;
 	double secs = timeline_end(&run->timeline);
+	size_t columns = scene->canvas->columns - LABEL - 1, used = 0;
 	char text[EXPECTED_BYTES];
 
-	if (run->state == RUN_GOES_ON && expected_text(&run->usual, secs, true, text)[0])
-		canvas_text_right(scene->canvas, 1, LABEL, scene->canvas->columns - LABEL - 1,
+	if (run->state == RUN_GOES_ON && expected_text(&run->usual, secs, true, text)[0]) {
+		used = text_columns(text) + 2;
+		canvas_text_right(scene->canvas, 1, LABEL, columns,
 				  is_overdue(&run->usual, secs) ? LOOK_WARNING : LOOK_FAINT, text);
+	}
+	if (used < columns)
+		canvas_text(scene->canvas, 1, LABEL, columns - used, LOOK_WARNING, run->signal);
 }
 
 static double most_of(const double *values, size_t count)

@@ -37,6 +37,7 @@ static void want_host(struct metric_set *wanted)
 	summary_programs_want(wanted);
 	summary_starved_want(wanted);
 	summary_waits_want(wanted);
+	summary_signals_want(wanted);
 	metric_set_add_kind(wanted, ROW_limits);
 	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
@@ -391,6 +392,7 @@ static int add_sample(struct run_facts *facts, const struct frame *frame)
 	oom_course_add(&facts->oom, frame);
 	summary_programs_add(&facts->programs, frame);
 	summary_waits_add(&facts->waits, frame);
+	summary_signals_add(&facts->signals, frame);
 	add_tracker_counts(facts, frame);
 	return run_clock_add(&facts->clock, sample->elapsed_secs, sample->timestamp);
 }

@@ -17,6 +17,7 @@
 #include "summary/summary_gpus.h"
 #include "summary/summary_memory.h"
 #include "summary/summary_programs.h"
+#include "summary/summary_signals.h"
 #include "summary/summary_starved.h"
 #include "summary/summary_waits.h"
 #include "summary/sums.h"
@@ -84,6 +85,7 @@ struct run_facts {
 	double gpu_memory_mib;
 	struct summary_disks disks;
 	struct summary_programs programs;
+	struct summary_signals signals;
 	struct summary_waits waits;
 	struct summary_starved starved;
 	struct summary_gpus *gpus; /* one for each device. NULL: no device seen */

@@ -611,6 +611,15 @@ static void add_phase_lines(const struct page *page)
 	}
 }
 
+/* Of --signal-at. */
+static void add_signals_line(const struct page *page)
+{
+	if (!*page->facts->signals.words)
+		return;
+	add_page_label(page, "Signals");
+	buffer_add_printable(page->out, page->facts->signals.words);
+}
+
 static void add_tracker_line(const struct page *page)
 {
 	add_page_label(page, "Tracker");
@@ -675,6 +684,7 @@ void summary_add_page(struct buffer *out, const rt_summary *summary, enum rt_siz
 	add_bottleneck_line(&page);
 	add_processes_line(&page);
 	add_phase_lines(&page);
+	add_signals_line(&page);
 	add_tracker_line(&page);
 	add_page_notes(&page);
 	buffer_add_char(out, '\n');

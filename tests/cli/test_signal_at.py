@@ -7,6 +7,7 @@ import time
 import pytest
 
 import exact
+import recordings
 from test_exact_end import MEMORY, group, needs_memory
 
 OWN_ERROR = 125
@@ -139,6 +140,28 @@ def test_a_rule_works_whatever_is_recorded(run, helpers, job, tmp_path):
     assert run("-q", "-i", "0.1", "-o", path, "--metrics", "cpu.utilization_pct", "--signal-at", f"{ALWAYS}:USR1", "--", *job, "30").out == "SIGUSR1\n"
     (row,) = [row for sample in helpers.json_lines(path) for row in sample.get("signals_at", [])]
     assert row["process_count"] == 1 and "memory" not in helpers.json_lines(path)[0]["cpu"]
+
+
+def signal_row(rule, secs, because, count, not_sent):
+    return {"rule": rule, "elapsed_secs": secs, "because": because, "process_count": count, "not_sent": not_sent}
+
+
+def test_the_summary_says_which_signals_were_sent_and_why_others_were_not(run, tmp_path):
+    made = [recordings.sample(i, start=recordings.START if i == 0 else None, end=recordings.END if i == 3 else None) for i in range(4)]
+    path = recordings.write(tmp_path / "none.jsonl", made)
+    assert json.loads(run("summary", "--json", path).out)["end"]["signals_at"] is None
+    assert "Signals" not in run("summary", path).out
+    made[1]["signals_at"] = [signal_row("memory=90%:USR1:py\033thon3", 100.5, "912 of 1000 MiB, full in 40 s", 2, "Operation not permitted")]
+    made[3]["signals_at"] = [signal_row("time=-2m:TERM", None, None, 0, "the job ended before that time")]
+    path = recordings.write(tmp_path / "run.jsonl", made)
+    assert json.loads(run("summary", "--json", path).out)["end"]["signals_at"] == (
+        "memory=90%:USR1:py\033thon3 sent to 2 processes after 1 min 41 s (912 of 1000 MiB, full in 40 s), not to all (Operation not permitted); "
+        "time=-2m:TERM not sent (the job ended before that time)")
+    text = " ".join(run("summary", path).out.split())
+    assert "Signals memory=90%:USR1:py?thon3 sent to 2 processes" in text and "\033thon3" not in text
+    # More of them than have room.
+    made[3]["signals_at"] *= 20
+    run("summary", recordings.write(tmp_path / "many.jsonl", made))
 
 
 @needs_memory

@@ -412,6 +412,35 @@ static void run_shows_its_expected_end_while_it_goes_on(void **state)
 	assert_lacks("usually");
 }
 
+static void signal_that_was_sent_stands_beside_the_expected_end(void **state)
+{
+	struct signal_at_row *row;
+
+	(void)state;
+	give_job(&run, 29, 1, 1);
+	set_usual_runs();
+	sample_at(30);
+	SINGLE_ROW(&frame, tree)->process_cores_used = 1;
+	row = ADD_ROW(&frame, signal_at, NULL);
+	row->rule = "memory=90%:USR1:py\033thon3";
+	row->elapsed_secs = 29.5;
+	row->because = "912 of 1000 MiB";
+	row->process_count = 2;
+	row->not_sent = no_text(ABSENT_NOT_THIS_END);
+	give(&run);
+	assert_string_equal(run.signal,
+			    "memory=90%:USR1:py\033thon3 sent to 2 processes after 29.5 s (912 of 1000 MiB)");
+	assert_shows(" memory=90%:USR1:py");
+	assert_shows("usually 12 min, about 12 min left\n");
+	assert_lacks("\033");
+	/* It stays, and goes with the run. */
+	give_job(&run, 31, 1, 1);
+	assert_shows(" memory=90%:USR1:py");
+	sample_at(0.5);
+	assert_int_equal(run_take(&run, &frame, &identity, 2, 1), 0);
+	assert_lacks("memory=90%");
+}
+
 static void next_run_of_a_recording_replaces_the_last(void **state)
 {
 	(void)state;
@@ -546,6 +575,7 @@ UNIT_TESTS
 		TEST(end_of_a_run_is_said_with_its_outcome),
 		TEST(expected_end_is_that_of_the_runs_that_took_longer),
 		TEST(run_shows_its_expected_end_while_it_goes_on),
+		TEST(signal_that_was_sent_stands_beside_the_expected_end),
 		TEST(next_run_of_a_recording_replaces_the_last),
 		TEST(silence_of_a_recording_is_said),
 		TEST(list_shows_all_runs_and_opens_the_chosen_one),
