@@ -50,6 +50,10 @@ void moment_want(struct metric_set *wanted)
 	WANT(wanted, gpu, temperature_celsius);
 	WANT(wanted, gpu, power_watts);
 	WANT(wanted, gpu, process_utilization_pct);
+	WANT(wanted, gpu, process_vram_bytes);
+	WANT(wanted, gpu, sm_active_pct);
+	WANT(wanted, gpu, tensor_active_pct);
+	WANT(wanted, gpu, last_xid);
 	WANT(wanted, disk, device);
 	WANT(wanted, disk, read_bytes_per_sec);
 	WANT(wanted, disk, write_bytes_per_sec);
@@ -104,12 +108,20 @@ static void take_moment_gpus(struct moment *moment, const struct frame *frame)
 
 		if (!detail)
 			return;
+		if (!count_absent(row->index))
+			snprintf(detail->name, sizeof(detail->name), "%lld: %s", (long long)row->index,
+				 text_absent(row->name) ? "-" : row->name);
 		detail->numbers[GPU_BUSY] = (float)moment_real(row->utilization_pct);
 		detail->numbers[GPU_MEMORY] = (float)(real_of_count(row->vram_used_bytes) / 1048576);
 		detail->numbers[GPU_MEMORY_TOTAL] = (float)(real_of_count(row->vram_total_bytes) / 1048576);
 		detail->numbers[GPU_TEMPERATURE] = (float)real_of_count(row->temperature_celsius);
 		detail->numbers[GPU_POWER] = (float)moment_real(row->power_watts);
 		detail->numbers[GPU_JOB] = (float)moment_real(row->process_utilization_pct);
+		detail->numbers[GPU_JOB_MEMORY] = (float)(real_of_count(row->process_vram_bytes) / 1048576);
+		detail->numbers[GPU_SM] = (float)moment_real(row->sm_active_pct);
+		detail->numbers[GPU_TENSOR] = (float)moment_real(row->tensor_active_pct);
+		detail->numbers[GPU_XID] = (float)real_of_count(row->last_xid);
+		detail->numbers[GPU_INDEX] = (float)real_of_count(row->index);
 	}
 }
 

@@ -64,6 +64,8 @@ void view_draw_help(const struct view *view, struct canvas *canvas);
 /* Draws the table of programs or devices in the rows from `row` to before `end`. */
 void view_draw_table(struct view *view, struct canvas *canvas, const struct moment *moment, size_t row,
 		     size_t end);
+/* Draws a line about errors of GPUs, memory held without work, and starving. Returns false if there is nothing to tell. */
+bool view_draw_gpus(const struct view *view, struct canvas *canvas, const struct moment *moment, size_t row);
 /* The line of keys at the bottom, or the note. */
 void view_draw_keys(const struct view *view, struct canvas *canvas, const char *const *keys);
 

@@ -441,6 +441,7 @@ static void draw_body(const struct scene *scene)
 	if (scene->machine)
 		draw_cores(scene, row++);
 	draw_pressure(scene, row++);
+	row += view_draw_gpus(scene->view, scene->canvas, scene->moment, row);
 	view_draw_table(scene->view, scene->canvas, scene->moment, row + 1, rows - 1);
 }
 

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "live/view.h"
 
-enum { COLUMNS_MOST = 6, NAME = 1, NAME_LEAST = 14 };
+enum { COLUMNS_MOST = 8, NAME = 1, NAME_LEAST = 14 };
 
 enum number_kind {
 	NUMBER_FIGURE,
@@ -16,7 +16,8 @@ enum number_kind {
 	NUMBER_RATE,
 	NUMBER_PERCENT,
 	NUMBER_DEGREES,
-	NUMBER_WATTS
+	NUMBER_WATTS,
+	NUMBER_ACTIVITY /* percent; without any, the column is left out */
 };
 
 struct column {
@@ -43,6 +44,8 @@ static const struct table TABLES[] = {
 	 LOOK_GPU,
 	 {{"BUSY", GPU_BUSY, NUMBER_PERCENT, 7, -1},
 	  {"JOB", GPU_JOB, NUMBER_PERCENT, 7, -1},
+	  {"SM", GPU_SM, NUMBER_ACTIVITY, 7, -1},
+	  {"TENSOR", GPU_TENSOR, NUMBER_ACTIVITY, 7, -1},
 	  {"MEMORY", GPU_MEMORY, NUMBER_MEMORY, 11, -1},
 	  {"OF", GPU_MEMORY_TOTAL, NUMBER_MEMORY, 11, -1},
 	  {"TEMP", GPU_TEMPERATURE, NUMBER_DEGREES, 7, -1},
@@ -88,6 +91,7 @@ static const char *number_text(const struct view *view, enum number_kind kind, d
 	case NUMBER_RATE:
 		return rate_text(view, value, ret_text);
 	case NUMBER_PERCENT:
+	case NUMBER_ACTIVITY:
 		return percent_text(value / 100, ret_text);
 	case NUMBER_FIGURE:
 		return figure_text(value, ret_text);
@@ -153,20 +157,34 @@ static size_t list_details(const struct view *view, const struct moment *moment,
 
 /* ---- drawing ----------------------------------------------------------------------------------------- */
 
+static bool is_column(const struct table *table, const struct moment *moment, size_t which)
+{
+	const struct column *column = &table->columns[which];
+
+	if (!column->heading || column->kind != NUMBER_ACTIVITY)
+		return column->heading;
+	for (size_t i = 0; i < moment->detail_count; i++)
+		if (moment->details[i].kind == table->kind &&
+		    !isnan(moment->details[i].numbers[column->number]))
+			return true;
+	return false;
+}
+
 /* The first columns matter most: a narrow screen leaves out the last ones, but never the one by which the table is sorted. */
 static bool column_fits(const struct view *view, const struct canvas *canvas, const struct table *table,
-			size_t which)
+			const struct moment *moment, size_t which)
 {
 	size_t used = NAME_LEAST + table->columns[which].width + 1;
 
-	for (size_t i = 0; i < COLUMNS_MOST && table->columns[i].heading; i++)
-		if (i != which && (i < which || table->columns[i].sort == (int)view->sort))
+	for (size_t i = 0; i < COLUMNS_MOST; i++)
+		if (i != which && is_column(table, moment, i) &&
+		    (i < which || table->columns[i].sort == (int)view->sort))
 			used += table->columns[i].width;
 	return used <= canvas->columns || table->columns[which].sort == (int)view->sort;
 }
 
 static void draw_line(const struct view *view, struct canvas *canvas, const struct table *table,
-		      const struct detail *detail, size_t row)
+		      const struct moment *moment, const struct detail *detail, size_t row)
 {
 	size_t column = canvas->columns - 1;
 
@@ -175,7 +193,7 @@ static void draw_line(const struct view *view, struct canvas *canvas, const stru
 		char text[NUMBER_BYTES];
 		bool is_sorted = shown->sort == (int)view->sort;
 
-		if (!shown->heading || !column_fits(view, canvas, table, i))
+		if (!is_column(table, moment, i) || !column_fits(view, canvas, table, moment, i))
 			continue;
 		column -= shown->width;
 		canvas_text_right(
@@ -210,11 +228,11 @@ static size_t draw_table(struct view *view, struct canvas *canvas, const struct 
 		return row;
 	if (row + 1 >= end)
 		return row;
-	draw_line(view, canvas, table, NULL, row++);
+	draw_line(view, canvas, table, moment, NULL, row++);
 	if (!count)
 		canvas_text(canvas, row++, NAME, 40, LOOK_FAINT, "-");
 	for (size_t i = first; i < count && row < end; i++)
-		draw_line(view, canvas, table, list[i], row++);
+		draw_line(view, canvas, table, moment, list[i], row++);
 	return row;
 }
 

@@ -462,47 +462,6 @@ static void add_use_json(struct json_writer *json, const struct gpu_figures *gpu
 	add_device_real(json, "held_idle_max_mib", known ? gpu->held_mib : (double)NAN, 3);
 }
 
-void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
-{
-	struct json_writer json = JSON_WRITER(out);
-
-	buffer_add_text(out, "\"gpus\":");
-	json_open(&json, '[');
-	for (size_t i = 0; gpus && i < gpus->count; i++) {
-		const struct gpu_figures *gpu = &gpus->of[i];
-
-		json_open(&json, '{');
-		json_key(&json, "index");
-		json_count(&json, gpu->index);
-		add_device_text(&json, "uuid", gpu->uuid);
-		add_device_text(&json, "name", gpu->name);
-		add_device_text(&json, "mig_parent", gpu->parent);
-		add_device_count(&json, "mig_gpu_instance", gpu->instance, gpu->instance >= 0);
-		add_device_real(&json, "mean_pct", figure_mean(&gpu->utilization_pct), 2);
-		add_device_real(&json, "max_pct", gpu->utilization_pct.most, 2);
-		add_device_real(&json, "memory_mean_mib", figure_mean(&gpu->vram_mib), 3);
-		add_device_real(&json, "memory_max_mib", gpu->vram_mib.most, 3);
-		add_device_real(&json, "memory_total_mib", gpu->vram_total_mib, 3);
-		add_device_real(&json, "power_mean_watts", figure_mean(&gpu->power_watts), 1);
-		add_device_real(&json, "power_max_watts", gpu->power_watts.most, 1);
-		add_device_real(&json, "energy_joules", total_of(&gpu->energy_joules), 3);
-		add_device_real(&json, "job_mean_pct", figure_mean(&gpu->job_utilization_pct), 2);
-		add_device_real(&json, "job_max_pct", gpu->job_utilization_pct.most, 2);
-		add_device_real(&json, "job_memory_max_mib", gpu->job_vram_mib.most, 3);
-		add_errors_json(&json, gpu);
-		add_activity_json(&json, gpu);
-		add_slowed_json(&json, gpu);
-		add_use_json(&json, gpu);
-		json_key(&json, "used_by_job");
-		if (gpu->tracked)
-			json_flag(&json, gpu->used);
-		else
-			json_absent(&json);
-		json_close(&json, '}');
-	}
-	json_close(&json, ']');
-}
-
 static void add_device_mib(struct buffer *out, double mib, enum rt_size_unit unit)
 {
 	add_size(out, mib * MIB, unit);
@@ -591,6 +550,58 @@ static void add_course(struct buffer *out, const struct gpu_figures *gpu, double
 		buffer_add_text(out, " without work for ");
 		add_duration(out, gpu->held_secs);
 	}
+}
+
+static void add_course_json(struct json_writer *json, const struct gpu_figures *gpu, double elapsed_secs)
+{
+	struct buffer course = BUFFER(1024);
+
+	add_course(&course, gpu, elapsed_secs, RT_SIZE_AUTO);
+	buffer_add_char(&course, '\0');
+	add_device_text(json, "course", course.data && course.length > 2 ? course.data + 2 : "");
+	buffer_done(&course);
+}
+
+void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus)
+{
+	struct json_writer json = JSON_WRITER(out);
+
+	buffer_add_text(out, "\"gpus\":");
+	json_open(&json, '[');
+	for (size_t i = 0; gpus && i < gpus->count; i++) {
+		const struct gpu_figures *gpu = &gpus->of[i];
+
+		json_open(&json, '{');
+		json_key(&json, "index");
+		json_count(&json, gpu->index);
+		add_device_text(&json, "uuid", gpu->uuid);
+		add_device_text(&json, "name", gpu->name);
+		add_device_text(&json, "mig_parent", gpu->parent);
+		add_device_count(&json, "mig_gpu_instance", gpu->instance, gpu->instance >= 0);
+		add_device_real(&json, "mean_pct", figure_mean(&gpu->utilization_pct), 2);
+		add_device_real(&json, "max_pct", gpu->utilization_pct.most, 2);
+		add_device_real(&json, "memory_mean_mib", figure_mean(&gpu->vram_mib), 3);
+		add_device_real(&json, "memory_max_mib", gpu->vram_mib.most, 3);
+		add_device_real(&json, "memory_total_mib", gpu->vram_total_mib, 3);
+		add_device_real(&json, "power_mean_watts", figure_mean(&gpu->power_watts), 1);
+		add_device_real(&json, "power_max_watts", gpu->power_watts.most, 1);
+		add_device_real(&json, "energy_joules", total_of(&gpu->energy_joules), 3);
+		add_device_real(&json, "job_mean_pct", figure_mean(&gpu->job_utilization_pct), 2);
+		add_device_real(&json, "job_max_pct", gpu->job_utilization_pct.most, 2);
+		add_device_real(&json, "job_memory_max_mib", gpu->job_vram_mib.most, 3);
+		add_errors_json(&json, gpu);
+		add_activity_json(&json, gpu);
+		add_slowed_json(&json, gpu);
+		add_use_json(&json, gpu);
+		add_course_json(&json, gpu, gpus->elapsed_secs);
+		json_key(&json, "used_by_job");
+		if (gpu->tracked)
+			json_flag(&json, gpu->used);
+		else
+			json_absent(&json);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
 }
 
 static void add_device_line(struct buffer *out, const struct gpu_figures *gpu, double elapsed_secs,

@@ -256,6 +256,8 @@ def test_errors_of_memory_count_from_the_start_of_the_recording(run, tmp_path):
     gpu, other = found["gpus"]
     assert (gpu["ecc_corrected_errors"], gpu["ecc_uncorrected_errors"]) == (0, 3 + 2 + 3)
     assert gpu["remapped_rows"] == {"corrected": 4, "uncorrected": 10, "pending": 1, "failed": 0}
+    assert gpu["course"] == "its memory had errors that ECC did not correct (8); its next reset replaces a row of its memory"
+    assert other["course"] is None
     assert "errors that ECC did not correct (8); its next reset replaces a row of its memory" in flat(text)
     assert text.count("ECC") == 1 and "could not be replaced" not in text
     assert (other["ecc_corrected_errors"], other["ecc_uncorrected_errors"]) == (None, None)

@@ -125,7 +125,7 @@ def test_a_page_without_phases_has_no_bar(make, drive):
 
 def gpu(number, i, **more):
     return {"uuid": f"GPU-{number}", "index": number, "name": "T4", "utilization_pct": 10.0 * number + i, "vram_total_bytes": 16 << 30,
-            "vram_used_bytes": (1 + number) << 30, "power_watts": 50.0, "temperature_celsius": 40 + number, "age_secs": 0.1, **more}
+            "vram_used_bytes": (1 + number) << 30, "power_watts": 50.0, "temperature_celsius": 40 + number, "sm_active_pct": 5.0 * number, "age_secs": 0.1, **more}
 
 
 def test_each_gpu_has_lines_until_its_values_are_too_old(make, drive):
@@ -138,7 +138,8 @@ def test_each_gpu_has_lines_until_its_values_are_too_old(make, drive):
     assert columns["GPU-1"]["gpu.utilization_pct"] == [10.0 + i for i in range(8)]
     assert columns["GPU-2"]["gpu.vram_used_bytes"] == [None] * 4 + [3 << 30] * 4  # it came later
     seen = drive(page, "look")
-    assert {f"chart-gpu-{name}" for name in ("use", "memory", "power", "temperature")} <= set(seen["charts"])
+    assert {f"chart-gpu-{name}" for name in ("use", "sm", "memory", "power", "temperature")} <= set(seen["charts"])
+    assert "chart-gpu-tensor" not in seen["charts"]
     drawn = {name: drive(page, "drawn", chart="gpu-temperature", colour=name)["full"] for name in ("c0", "c1", "c2")}
     # The values at 5 s are a minute old; the third GPU begins there.
     assert max(drawn["c0"]) > 0.97 and 0.45 < max(drawn["c1"]) < 0.53 and 0.6 < min(drawn["c2"]) < 0.65

@@ -533,6 +533,56 @@ static void gpus_have_graphs_and_a_row_each(void **state)
 	assert_shows(" second                           -      -          -          -      -       -");
 }
 
+/* A sample of two GPUs: the job holds both, and works on the first. */
+static void give_gpus(double secs, double cores, double first_pct, int64_t xid)
+{
+	sample_at(secs);
+	SINGLE_ROW(&frame, host_cpu);
+	SINGLE_ROW(&frame, tree)->process_cores_used = cores;
+	SINGLE_ROW(&frame, tree)->process_gpu_usage = first_pct / 100;
+	for (int i = 0; i < 2; i++) {
+		struct gpu_row *gpu = ADD_ROW(&frame, gpu, NULL);
+
+		gpu->name = "H200";
+		gpu->index = i;
+		gpu->process_utilization_pct = i ? 0 : first_pct;
+		gpu->process_vram_bytes = INT64_C(1) << 30;
+		gpu->last_xid = i ? xid : 0;
+		if (i)
+			continue;
+		gpu->sm_active_pct = 96;
+		gpu->tensor_active_pct = 93;
+	}
+	give(&run);
+}
+
+static void gpus_with_an_error_or_without_work_have_a_line(void **state)
+{
+	(void)state;
+	for (int i = 1; i < 10; i++)
+		give_gpus(i, 0.2, 100, 0);
+	assert_null(strstr(draw(24, 100), " GPUs "));
+	assert_shows("    JOB     SM TENSOR ");
+	assert_shows(" 0: H200            -  100 %   96 %   93 % ");
+	give_gpus(10, 0.2, 100, 0);
+	assert_shows(" GPUs      GPU 1: 1.00 GiB held idle for 10.0 s\n");
+	give_gpus(11, 0.2, 100, 79);
+	assert_shows(" GPUs      GPU 1: Xid 79; GPU 1: 1.00 GiB held idle for 11.0 s\n");
+	view_press(&view, 'm');
+	assert_shows(" GPUs      GPU 1: Xid 79\n");
+}
+
+static void starving_gpus_stand_beside_the_use_of_cores(void **state)
+{
+	(void)state;
+	for (int i = 1; i < 10; i++)
+		give_gpus(i, 3.5, 40, 0);
+	assert_shows(" GPUs      worked 20 % of the last 9.00 s while the job used 3.50 cores\n");
+	for (int i = 10; i < 100; i++)
+		give_gpus(i, 0.5, 40, 0);
+	assert_shows(" GPUs      GPU 1: 1.00 GiB held idle for 1 min 39 s\n");
+}
+
 static void small_terminals_are_told_the_least_size(void **state)
 {
 	(void)state;
@@ -581,6 +631,8 @@ UNIT_TESTS
 		TEST(list_shows_all_runs_and_opens_the_chosen_one),
 		TEST(machine_has_its_own_figures),
 		TEST(gpus_have_graphs_and_a_row_each),
+		TEST(gpus_with_an_error_or_without_work_have_a_line),
+		TEST(starving_gpus_stand_beside_the_use_of_cores),
 		TEST(small_terminals_are_told_the_least_size),
 	};
 

@@ -118,6 +118,14 @@ const gpuTable = (run) => {
 			cells(i, columns))))));
 };
 
+/* An Xid, memory that was held without work, the units that worked: what a mean hides. */
+const gpuCourses = (run) => {
+	const gpus = valueAt(run.raw, 'summary.gpus') || [];
+
+	return element('dl', {class: 'facts compact'}, gpus.map((gpu, i) => gpu.course && fact(gpus.length > 1 ? `GPU ${gpu.index}` + (gpu.mig_parent ? ' (instance)' : '') : 'GPU',
+		told(run.raw, `summary.gpus.${i}.course`))));
+};
+
 /* Shows traffic in both directions: the job's if it is known, else the machine's. */
 const traffic = (run) => {
 	const at = (group, name) => run.figure(group, name), say = (name, format) => told(run.raw, 'summary.' + name, format);
@@ -274,7 +282,7 @@ const recordFacts = (run) => {
 /* The page of one run: cards. */
 const answersOfOne = (run, report) => element('div', {class: 'answers'},
 	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report),
-	card('How much did it use?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), gpuTable(run), traffic(run)));
+	card('How much did it use?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), gpuTable(run), gpuCourses(run), traffic(run)));
 
 /* ---- several runs ---- */
 
