@@ -131,6 +131,8 @@ typedef struct rt_workflow rt_workflow;
 int rt_workflow_read(const char *const *paths, size_t path_count, rt_workflow **ret_workflow,
 		     struct rt_problem *ret_problem);
 void rt_workflow_free(rt_workflow *workflow); /* NULL is allowed. */
+/* Reads the course of each step that is not short, for the page. A recording that is gone leaves it unknown. -ENOMEM */
+int rt_workflow_read_courses(rt_workflow *workflow);
 int rt_workflow_to_json(const rt_workflow *workflow, char **ret_text);
 int rt_workflow_for_screen(const rt_workflow *workflow, int fd, const char *colour, char **ret_text);
 /* Writes its page to `path`, as rt_report() does. `name` is the folder that gives the page its title. */

@@ -92,6 +92,8 @@ static int report_workflow(const struct subcommand *command, const struct report
 	if (!options->json && command_check_page(command, options->output))
 		return EXIT_FAULT;
 	result = rt_workflow_read(files->texts, files->count, &workflow, &problem);
+	if (result == 0)
+		result = rt_workflow_read_courses(workflow);
 	if (result == 0 && options->json)
 		result = rt_workflow_to_json(workflow, &text);
 	else if (result == 0)

@@ -22,6 +22,8 @@ struct flow_place {
 	double slack_secs; /* so much later it could have ended without a later end of the workflow: at least this */
 	size_t lane; /* of its host, from 0: one after the other on one slot */
 	bool on_path;
+	double *course; /* its mean cores, and then its largest memory, in each of `course_parts` equal parts of its time. NULL: not read */
+	size_t course_parts;
 };
 
 struct flow_host {

@@ -12,13 +12,15 @@ void rt_workflow_free(rt_workflow *workflow)
 {
 	if (!workflow)
 		return;
-	steps_done(&workflow->steps);
+	for (size_t i = 0; workflow->places && i < workflow->steps.count; i++)
+		free(workflow->places[i].course);
 	free(workflow->places);
 	free(workflow->needs);
 	free(workflow->path);
 	free(workflow->hosts);
 	free(workflow->rules);
 	free(workflow->ranks);
+	steps_done(&workflow->steps);
 	free(workflow);
 }
 

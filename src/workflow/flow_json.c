@@ -44,6 +44,29 @@ static void add_flow_needs(struct json_writer *json, const struct rt_workflow *f
 	isnan(waited) ? json_absent(json) : json_flag(json, !place->had_room);
 }
 
+static void add_course_list(struct json_writer *json, const char *key, const double *values, size_t parts,
+			    int decimals)
+{
+	json_key(json, key);
+	json_open(json, '[');
+	for (size_t i = 0; i < parts; i++)
+		json_decimal(json, values[i], decimals);
+	json_close(json, ']');
+}
+
+static void add_flow_course(struct json_writer *json, const struct flow_place *place)
+{
+	json_key(json, "course");
+	if (!place->course) {
+		json_absent(json);
+		return;
+	}
+	json_open(json, '{');
+	add_course_list(json, "cores", place->course, place->course_parts, 2);
+	add_course_list(json, "memory_mib", place->course + place->course_parts, place->course_parts, 0);
+	json_close(json, '}');
+}
+
 static void add_flow_step(struct json_writer *json, const struct rt_workflow *flow, size_t index)
 {
 	const struct flow_step *step = &flow->steps.list[index];
@@ -80,6 +103,7 @@ static void add_flow_step(struct json_writer *json, const struct rt_workflow *fl
 	json_key(json, "on_path");
 	json_flag(json, place->on_path);
 	add_flow_word(json, "recording", step->path);
+	add_flow_course(json, place);
 	json_close(json, '}');
 }
 

@@ -14,8 +14,8 @@
 #include "base/read_file.h"
 #include "base/scan.h"
 #include "history/run_line.h"
+#include "record/reader.h"
 #include "record/run_lines.h"
-#include "summary/summary.h"
 
 enum { STEP_LINE_BYTES = 1 << 20, RUNS_BYTES = 256 << 20, STEPS_FIRST = 64 };
 
@@ -327,33 +327,5 @@ int steps_read(struct steps *steps, const char *const *paths, size_t count, stru
 	if (!steps->count)
 		return problem_set(ret_problem, -ENODATA, "no step could be read, and %zu could not: %s",
 				   steps->damaged_count, steps->damaged[0].why);
-	return 0;
-}
-
-static void close_facts(struct run_facts **facts)
-{
-	if (*facts)
-		run_facts_done(*facts);
-	free(*facts);
-}
-
-int flow_step_read_course(const struct flow_step *step, double *ret_cores, double *ret_memory_mib,
-			  size_t columns, struct rt_problem *ret_problem)
-{
-	__attribute__((cleanup(close_facts))) struct run_facts *facts = calloc(1, sizeof(*facts));
-	const struct facts_options options = {0};
-	const char *path = step->path;
-	int result;
-
-	if (!facts)
-		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	if (!path)
-		return problem_set(ret_problem, -ENOENT, "%s: only the line of this step is there",
-				   step->rule);
-	result = run_facts_read(facts, &path, 1, &options, ret_problem);
-	if (result < 0)
-		return result;
-	time_bins_columns(&facts->cores_history, step->wall_secs, false, ret_cores, columns);
-	time_bins_columns(&facts->memory_history, step->wall_secs, true, ret_memory_mib, columns);
 	return 0;
 }

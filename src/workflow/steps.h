@@ -52,10 +52,3 @@ static inline void cleanup_steps(struct steps *steps)
 
 /* Whether a step ended as it should. */
 bool flow_step_is_good(const struct flow_step *step);
-
-/*
- * Reads the course of a step from its recording: the mean cores and the largest memory in each of `columns` equal parts of its wall
- * time, NaN for a part without samples.
- */
-int flow_step_read_course(const struct flow_step *step, double *ret_cores, double *ret_memory_mib,
-			  size_t columns, struct rt_problem *ret_problem);

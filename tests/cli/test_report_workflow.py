@@ -6,7 +6,7 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from recordings import NO_LIMITS, steady
+from recordings import END, NO_LIMITS, sample, steady, write
 from report_pages import HOSTILE, both_browsers, data_of, drive, driver, npm_package  # noqa: F401
 from test_analysis_workflow import FAILED, ranks, step, write_runs
 
@@ -77,6 +77,34 @@ def test_ranks_have_a_table_with_their_straggler(make_flow, drive):
     assert "Straggler" not in drive(make_flow(sample_flow()), "look")["text"]
 
 
+def test_memory_of_steps_is_added_up_over_their_time(run, drive, tmp_path):
+    """One step has 1,000 MiB early and the other one late, so that together they never need 2,048 MiB. Against a long workflow none has a course."""
+    (tmp_path / "steps").mkdir()
+    for name, levels in (("early", [1000] * 9 + [100] * 11), ("late", [100] * 11 + [1000] * 9), ("short", [50] * 2)):
+        samples = [sample(i, cores=0.5 + i % 2, memory=level, timestamp=1_700_000_000.5, job_name=name, start=NO_LIMITS if i == 0 else None) for i, level in enumerate(levels)]
+        samples[-1]["run_end"] = {**END, "exit_code": 0, "wall_secs": len(levels) + 1.0, "memory_peak_mib": max(levels) + 24.0}
+        for one in samples:
+            one["cgroup"] = None
+        write(tmp_path / "steps" / f"{name}.jsonl", samples)
+    runs = write_runs(tmp_path / "steps" / "runs.jsonl", [step("long", 2000, 500)])
+    found = json.loads(run("report", "--workflow", "--json", tmp_path / "steps").out)
+    by_name = {one["rule"]: one["course"] for one in found["steps"]}
+    assert by_name["short"] is None and by_name["long"] is None
+    runs.unlink()
+    found = json.loads(run("report", "--workflow", "--json", tmp_path / "steps").out)
+    by_name = {one["rule"]: one["course"] for one in found["steps"]}
+    early, late = by_name["early"], by_name["late"]
+    assert len(early["cores"]) == len(early["memory_mib"]) == 240 and len(by_name["short"]["cores"]) == 34
+    assert (early["memory_mib"][0], max(early["memory_mib"]), early["memory_mib"][-1]) == (1024, 1024, 100)
+    assert max(late["memory_mib"][:110]) == 100 and max(late["memory_mib"]) == 1024
+    assert sum(early["cores"]) / 240 == pytest.approx(1.0, abs=0.05)
+    assert early["memory_mib"].count(1024) == 1 and None not in late["cores"], "the kernel's peak is in one part, and a part without a sample is like the one before"
+    assert run("summary", "--workflow", "--json", tmp_path / "steps").out.count('"course":null') == 3
+    run("report", "--workflow", tmp_path / "steps", "-o", tmp_path / "page.html")
+    text = drive(tmp_path / "page.html", "look")["text"].replace("\xa0", " ")
+    assert "at most 1.17 GiB of" in text and "over time" in text, text
+
+
 def test_the_chosen_step_tells_its_needs(make_flow, drive):
     needs = {"tags": {"needs": "a b"}}
     page = make_flow([step("a", 0, 2, tags={"needs": ""}), step("b", 0, 6), step("c", 6.1, 6, tags={"needs": "b"}), step("end", 12.2, 1, **needs)])
@@ -89,14 +117,16 @@ def test_names_of_steps_are_text(make_flow, drive):
     assert seen["images"] == 0 and HOSTILE in seen["text"]
 
 
-def test_report_of_a_folder_is_titled_by_it_and_json_is_that_of_summary(run, tmp_path):
+def test_report_of_a_folder_is_titled_by_it_and_json_is_that_of_summary_with_courses(run, tmp_path):
     folder = tmp_path / "build" / ".resource-tracker"
     folder.mkdir(parents=True)
     steady(folder / "one.jsonl", start=NO_LIMITS)
     assert run("report", folder, "-o", tmp_path / "page.html").returncode == 0
     assert data_of(tmp_path / "page.html")["title"] == "build"
-    of_report, of_summary = run("report", "--json", folder), run("summary", "--json", folder)
-    assert json.loads(of_report.out) == json.loads(of_summary.out) == data_of(tmp_path / "page.html")["workflow"]
+    of_report, of_summary = json.loads(run("report", "--json", folder).out), json.loads(run("summary", "--json", folder).out)
+    assert of_report == data_of(tmp_path / "page.html")["workflow"]
+    assert [len(one.pop("course")["cores"]) for one in of_report["steps"]] == [240] and [one.pop("course") for one in of_summary["steps"]] == [None]
+    assert of_report == of_summary
     done = run("report", folder)
     assert done.returncode == 2 and "name the page to write" in done.err
     done = run("report", "--json", folder / "one.jsonl")

@@ -22,7 +22,13 @@ flow.steps.forEach((step, index) => {
 	step.name = nameOf(step);
 	step.used = step.cores_mean ?? 0;
 	step.memory = step.memory_peak_mib ?? 0;
+	/* One piece if its course is unknown, else one for each part of its time. */
+	const parts = step.course ? step.course.cores.length : 1;
+	step.pieces = Array.from({length: parts}, (_, i) => ({from: step.start_secs + i * step.wall_secs / parts, to: step.start_secs + (i + 1) * step.wall_secs / parts,
+		used: step.course?.cores[i] ?? step.used, memory: step.course?.memory_mib[i] ?? step.memory}));
 });
+
+const hasCourses = flow.steps.some((step) => step.course);
 
 /* The first rules have a colour of their own, the rest share grey. */
 const colourOf = new Map(flow.rules.slice(0, COLOURED).map((rule, i) => [rule.rule, 'c' + i]));
@@ -181,15 +187,17 @@ const stacks = (width, key) => {
 	const found = new Map(), each = (shown.to - shown.from) / width;
 
 	for (const step of flow.steps) {
-		const first = Math.max(0, Math.floor((step.start_secs - shown.from) / each)), end = Math.min(width - 1, Math.floor((step.end_secs - shown.from) / each));
 		const name = colourName(step);
-		if (end < first || !step[key])
-			continue;
-		if (!found.has(name))
-			found.set(name, new Float64Array(width));
-		const of = found.get(name);
-		for (let i = first; i <= end; i++)
-			of[i] += step[key] * Math.max(0, Math.min(step.end_secs, shown.from + (i + 1) * each) - Math.max(step.start_secs, shown.from + i * each)) / each;
+		for (const piece of step.pieces) {
+			const first = Math.max(0, Math.floor((piece.from - shown.from) / each)), end = Math.min(width - 1, Math.floor((piece.to - shown.from) / each));
+			if (end < first || !piece[key])
+				continue;
+			if (!found.has(name))
+				found.set(name, new Float64Array(width));
+			const of = found.get(name);
+			for (let i = first; i <= end; i++)
+				of[i] += piece[key] * Math.max(0, Math.min(piece.to, shown.from + (i + 1) * each) - Math.max(piece.from, shown.from + i * each)) / each;
+		}
 	}
 	return found;
 };
@@ -410,8 +418,8 @@ document.getElementById('report').append(
 		element('p', {class: 'subtitle'}, `Workflow of ${counted(flow.steps.length, 'step')}  \u00b7  ${localMoment(flow.began)}`)), themeButton),
 	element('main', {}, answers, element('section', {class: 'charts', 'aria-label': 'Charts'}, toolbar,
 		chart('lanes', 'Steps', 'One lane for each slot. Strong: on the critical path. Red below: failed. Choose a step to see its figures.', [legend, element('div', {class: 'tall'}, lanePlace)]),
-		details, chart('cores', 'Cores in use', 'Mean cores of each step while it ran, by rule.', area(coresCanvas)),
-		chart('memory', 'Memory', 'Peaks of the steps that ran at the same time: the sum is an upper bound.', area(memoryCanvas))),
+		details, chart('cores', 'Cores in use', hasCourses ? 'Cores of the steps over time, by rule. A short step counts with its mean.' : 'Mean cores of each step while it ran, by rule.', area(coresCanvas)),
+		chart('memory', 'Memory', hasCourses ? 'Memory of the steps over time, by rule. A short step counts with its peak.' : 'Peaks of the steps that ran at the same time: the sum is an upper bound.', area(memoryCanvas))),
 	element('section', {class: 'card'}, scrolled('Critical path', pathTable)), ranksTable ? element('section', {class: 'card', id: 'ranks'}, scrolled('Ranks', ranksTable)) : null,
 	element('section', {class: 'card'}, scrolled('Rules', rulesTable)), listCard, damagedCard),
 	element('footer', {}, `resource-tracker ${report.version}, page made ${localMoment(report.made)}`));
