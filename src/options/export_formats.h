@@ -30,6 +30,8 @@
 	FORMAT(jobstats, "jobstats", "", \
 	       "the record of one Slurm job that jobstats and reportseff read in its AdminComment, from " \
 	       "the recordings of all of its tasks") \
+	FORMAT(nextflow, "nextflow", "", \
+	       "the figures of a task as lines for the .command.trace that Nextflow reads") \
 	FORMAT(perfetto, "perfetto", "", \
 	       "a timeline for ui.perfetto.dev (Chrome's trace events): programs, counters and phases, " \
 	       "each recording as a process")

@@ -227,3 +227,33 @@ def test_damaged_lines_are_counted(run, tmp_path, format):
     result = run("export", "-f", format, path, "-o", out)
     assert result.returncode == 0 and out.stat().st_size > 0
     assert result.err == f"resource-tracker export: {path}: damaged lines: 0 repaired from their known values, 1 left out\n"
+
+
+def nextflow_lines(text):
+    """As Nextflow reads them: of two lines with one name the last one counts, and a line without a value is none."""
+    return {name: value for name, _, value in (line.partition("=") for line in text.splitlines()) if value}
+
+
+def test_nextflow_reads_the_figures_behind_its_own_lines(run, export, tmp_path):
+    samples = recordings.eight_samples()
+    samples[-1]["run_end"].update(wall_secs=8.0004, voluntary_switches=7, involuntary_switches=0)
+    for one in samples:
+        one["cpu"].update(process_read_chars=1000, process_written_chars=0)
+    path = recordings.write(tmp_path / "x.jsonl", samples)
+    text = export("trace", "--format", "nextflow", path).read_text()
+    assert text.startswith("nextflow.trace/v2\n") and run("export", "-f", "nextflow", path).out == text
+    found = nextflow_lines("nextflow.trace/v2\nrealtime=1\nvmem=77\nrss=1\n" + text)
+    assert found.items() >= {"realtime": "8000", "%cpu": "1500", "%mem": "62", "peak_rss": str(256 << 10), "rss": str(256 << 10), "vmem": "77", "rchar": "8000", "wchar": "0",
+                             "vol_ctxt": "7", "inv_ctxt": "0"}.items()
+    assert all(value.isdigit() for value in found.values())
+
+
+def test_nextflow_keeps_its_own_line_of_a_figure_that_is_unknown(run, tmp_path):
+    samples = recordings.eight_samples()
+    samples[-1]["run_end"] = None
+    for one in samples:
+        one["cpu"].update(process_memory_mib=None, process_rss_mib=None, process_pss_mib=None, process_read_chars=None)
+    found = nextflow_lines(run("export", "-f", "nextflow", recordings.write(tmp_path / "x.jsonl", samples)).out)
+    assert "realtime" in found and not {"peak_rss", "rss", "%mem", "rchar", "vol_ctxt"} & set(found)
+    samples[0]["run_start"] = None
+    assert "%mem" not in nextflow_lines(run("export", "-f", "nextflow", recordings.write(tmp_path / "x.jsonl", samples)).out)
