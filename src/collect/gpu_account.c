@@ -147,11 +147,19 @@ static struct gpu_number whole_device(const struct device_account *account)
 	return gpu_value(account->utilization_pct.value / 100);
 }
 
+/* Where MPS has clients, it has a server: the one process that is none. It works for the job if all clients are the job's. */
+static bool has_strangers(const struct gpu_device *device, const struct device_account *account)
+{
+	bool server_alone = account->client_count > 0 && device->tenant_count == account->client_count + 1;
+
+	return server_alone ? account->stranger_client_count > 0 : account->stranger_count > 0;
+}
+
 /* The pids are in our namespace: the members' figures are summed up already. */
 static void judge_known(const struct gpu_device *device, struct device_account *account)
 {
 	account->attribution = method_of(device);
-	if (!account->usage.error || device->tenant_count <= 0 || account->stranger_count)
+	if (!account->usage.error || device->tenant_count <= 0 || has_strangers(device, account))
 		return;
 	/* The driver does not report the use of single processes, but all of them belong to the job. */
 	account->usage = whole_device(account);
@@ -236,6 +244,7 @@ static void gather_process(struct holder_gathering *gathering, const struct time
 	const struct gpu_process *process = &now->survey->processes[index];
 	int64_t device = process->device, pids = now->survey->devices[device].pids;
 	struct gpu_number rate = process_rate(now, before, index, gathering->same[device]);
+	bool is_client = process->kinds & GPU_PROCESS_MPS_CLIENT;
 
 	gathering->sole[device] = process;
 	gathering->sole_rate[device] = rate;
@@ -244,6 +253,8 @@ static void gather_process(struct holder_gathering *gathering, const struct time
 	else
 		gathering->listed_bytes[device] += process->vram_bytes.value;
 	*ret_share = (struct process_share){rate, gpu_is_member(members, process->pid)};
+	accounts[device].client_count += is_client;
+	accounts[device].stranger_client_count += is_client && !ret_share->is_member;
 	if (!ret_share->is_member)
 		accounts[device].stranger_count++;
 	else if (pids == GPU_PIDS_OURS || pids == GPU_PIDS_MAPPED)

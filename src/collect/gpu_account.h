@@ -29,11 +29,12 @@ struct gpu_members {
 bool gpu_is_member(const struct gpu_members *members, int64_t pid);
 
 struct device_account {
-	bool divided;                /* the survey has its instances, and their use is counted there */
-	int64_t process_count;       /* members on the device */
-	int64_t stranger_count;      /* other processes listed there */
-	struct gpu_number used_part; /* of this device, 0 to 1 */
-	struct gpu_number usage;     /* in whole GPUs: an instance counts as a part of one */
+	bool divided;           /* the survey has its instances, and their use is counted there */
+	int64_t process_count;  /* members on the device */
+	int64_t stranger_count; /* other processes listed there */
+	int64_t client_count, stranger_client_count; /* of MPS: all, and those of others */
+	struct gpu_number used_part;                 /* of this device, 0 to 1 */
+	struct gpu_number usage;                     /* in whole GPUs: an instance counts as a part of one */
 	struct gpu_number vram_bytes;
 	struct gpu_number main_vram_bytes; /* of the tree's root process only */
 	struct gpu_number unattributed_vram_bytes;

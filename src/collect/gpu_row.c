@@ -153,6 +153,7 @@ void gpu_fill_tree_part(struct gpu_row *row, const struct device_account *accoun
 
 static const char *process_type(int64_t kinds)
 {
+	kinds &= GPU_PROCESS_COMPUTE | GPU_PROCESS_GRAPHICS;
 	return kinds == GPU_PROCESS_COMPUTE ? "compute" : kinds == GPU_PROCESS_GRAPHICS ? "graphics" : "both";
 }
 

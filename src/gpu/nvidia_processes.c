@@ -24,7 +24,8 @@ enum {
 	USEC_PER_SEC = 1000000,
 };
 
-static const int LIST_KINDS[NVML_LISTS] = {GPU_PROCESS_COMPUTE, GPU_PROCESS_GRAPHICS, GPU_PROCESS_COMPUTE};
+static const int LIST_KINDS[NVML_LISTS] = {GPU_PROCESS_COMPUTE, GPU_PROCESS_GRAPHICS,
+					   GPU_PROCESS_COMPUTE | GPU_PROCESS_MPS_CLIENT};
 
 void nvidia_records_done(struct nvidia_records *records)
 {
@@ -341,6 +342,8 @@ static void set_process_use(struct gpu_process *process, const struct use_sum *s
 		set_use(process, &before->use, before->count);
 	else if (sum->incredible)
 		set_absent(process, EIO);
+	else if (process->kinds & GPU_PROCESS_MPS_CLIENT)
+		set_absent(process, EXDEV);
 	else
 		set_use(process, &NONE, 1);
 }

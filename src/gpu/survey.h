@@ -93,7 +93,8 @@ struct gpu_device {
 	struct gpu_number readings[GPU_READINGS];
 };
 
-enum gpu_process_kind { GPU_PROCESS_COMPUTE = 1, GPU_PROCESS_GRAPHICS = 2 };
+/* Clients of NVIDIA's MPS work through its server, which has the time of them all in the driver's samples. */
+enum gpu_process_kind { GPU_PROCESS_COMPUTE = 1, GPU_PROCESS_GRAPHICS = 2, GPU_PROCESS_MPS_CLIENT = 4 };
 
 /* One process on one device; (device, pid) occurs once. */
 struct gpu_process {

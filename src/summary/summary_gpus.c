@@ -13,7 +13,10 @@
 
 enum { GPUS_MAX = 128, UUID_SIZE = 96, SHOWN_GPUS = 16, SECS_PER_HOUR = 3600 };
 
-static const double IDLE_VRAM_SHARE = 0.05;
+static const double IDLE_VRAM_SHARE = 0.05, FULL_VRAM_SHARE = 0.95, JOB_VRAM_SHARE = 0.5;
+
+/* A device that worked less on average has no word of its units. */
+static const double WORKED_PCT = 1;
 
 /* A stretch is worth a word from this length, and from this share of the run. */
 static const double TOLD_SECS = 10, TOLD_SHARE = 0.1;
@@ -394,6 +397,18 @@ struct idle_gpus summary_gpus_idle(const struct summary_gpus *gpus, bool tracked
 	return idle;
 }
 
+struct full_gpu summary_gpus_full(const struct summary_gpus *gpus)
+{
+	for (size_t i = 0; gpus && i < gpus->count; i++) {
+		const struct gpu_figures *gpu = &gpus->of[i];
+
+		if (gpu->vram_mib.most >= FULL_VRAM_SHARE * gpu->vram_total_mib &&
+		    gpu->job_vram_mib.most >= JOB_VRAM_SHARE * gpu->vram_total_mib)
+			return (struct full_gpu){gpu->index, gpu->vram_mib.most, gpu->vram_total_mib};
+	}
+	return (struct full_gpu){.index = -1};
+}
+
 static void add_device_text(struct json_writer *json, const char *key, const char *text)
 {
 	json_key(json, key);
@@ -503,7 +518,7 @@ static void add_work(struct buffer *out, const struct gpu_figures *gpu)
 	for (size_t i = 0; i < ACTIVITY_COUNT; i++) {
 		double mean = figure_mean(&gpu->activity[i]);
 
-		if (!ACTIVITY[i].words || isnan(mean))
+		if (!ACTIVITY[i].words || isnan(mean) || !(figure_mean(&gpu->utilization_pct) >= WORKED_PCT))
 			continue;
 		buffer_printf(out, "%s%s %.0f %%%s", any ? ", " : "; at work: ", ACTIVITY[i].words, mean,
 			      any ? "" : " active");

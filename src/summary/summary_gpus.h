@@ -35,6 +35,13 @@ struct idle_gpus {
 };
 struct idle_gpus summary_gpus_idle(const struct summary_gpus *gpus, bool tracked);
 
+/* A GPU whose memory was as good as full, most of it with the job's. */
+struct full_gpu {
+	int64_t index; /* -1: there is none */
+	double used_mib, total_mib;
+};
+struct full_gpu summary_gpus_full(const struct summary_gpus *gpus);
+
 /* Writes "gpus":[{...},...], to be put into an object. */
 void summary_gpus_json(struct buffer *out, const struct summary_gpus *gpus);
 

@@ -182,6 +182,20 @@ static void search_gpu(struct search *search)
 				      : ", and waited for other work the rest of the time");
 }
 
+/* The driver refuses what does not fit, and nothing else tells of it: only a run that failed by itself is accused. */
+static void search_gpu_memory(struct search *search)
+{
+	const struct run_end_row *end = FIRST(record_identity(search->facts->record), run_end);
+	struct full_gpu full = summary_gpus_full(search->facts->gpus);
+
+	if (!end || count_absent(end->exit_code) || end->exit_code <= 0 || full.index < 0)
+		return;
+	add_bottleneck(search, "gpu_memory", "GPU memory", 8,
+		       "It failed, and %s of the %s of GPU %lld had been in use: probably it asked for more.",
+		       amount_of_mib(full.used_mib).text, amount_of_mib(full.total_mib).text,
+		       (long long)full.index);
+}
+
 /* It comes before the cores and disks that its input keeps busy: they are how it starves. */
 static void search_starved(struct search *search)
 {
@@ -459,6 +473,7 @@ static void search_all(struct search *search)
 	search_memory(search);
 	search_cpu(search);
 	search_gpu(search);
+	search_gpu_memory(search);
 	search_starved(search);
 	search_pressure(search);
 	if (!search->verdict.count && !search_process_limit(search, false) && !search_launcher(search))

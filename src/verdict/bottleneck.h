@@ -12,7 +12,9 @@
  *                                           cpu_bound and cpu_pressure, which are effects of it
  * cpu_bound          CPU                    85 % of the run's cores were busy on average
  * gpu_bound          GPU                    85 % of the GPUs in use were busy on average
- * gpu_mostly         GPU, most of the time  60 % of them
+ * gpu_mostly         GPU, most of the time  60 % of them, or 50 % if they were 85 % busy from their first to their last use
+ * gpu_memory         GPU memory             the run failed with a status, and 95 % of a GPU's memory had been in use, at least half
+ *                                           of it by the run
  * gpu_starved        GPU input              the GPUs that it held had no work for 30 % of the time from their first to their last
  *                                           use, and the recording shows what kept their input (starved.h)
  * io_bound           Disk                   some process waited for I/O during 10 % of the time

@@ -199,9 +199,11 @@ def flat(text):
     return " ".join(text.split())
 
 
-def record_of_minutes(run, tmp_path, gpus):
+def record_of_minutes(run, tmp_path, gpus, exit_code=None):
     """A recording of ten samples, one a minute. Returns the summary and its text."""
-    path = recordings.write(tmp_path / "m.jsonl", [recordings.sample(60 * i - 1, gpu=gpus(i), actual_interval_ms=60000) for i in range(1, 11)])
+    end = None if exit_code is None else {**recordings.END, "exit_code": exit_code}
+    path = recordings.write(tmp_path / "m.jsonl", [recordings.sample(60 * i - 1, gpu=gpus(i), actual_interval_ms=60000,
+                                                                     end=end if i == 10 else None) for i in range(1, 11)])
     return json.loads(run("summary", "--json", path).out), run("summary", path).out
 
 
@@ -285,5 +287,16 @@ def test_the_units_that_worked_are_told_beside_the_utilization(run, tmp_path):
     assert found["gpus"][0]["activity"] == {"sm_active_pct": 6.8, "tensor_active_pct": 2, "dram_active_pct": None, "sm_occupancy_pct": 0.5,
                                             "fp64_active_pct": None, "fp32_active_pct": 1.5, "fp16_active_pct": None}
     assert "at work: multiprocessors 7 % active, tensor cores 2 %" in flat(text), text
-    found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a")])
-    assert set(found["gpus"][0]["activity"].values()) == {None} and "at work" not in text
+    for values in ({}, {"utilization_pct": 0.5, "sm_active_pct": 3.0}):
+        found, text = record_of_minutes(run, tmp_path, lambda i: [gpu_row("GPU-a", **values)])
+        assert (found["gpus"][0]["activity"]["sm_active_pct"], "at work" in text) == (values.get("sm_active_pct"), False)
+
+
+@pytest.mark.parametrize("used_mib, job_mib, status, told", [(970, 900, 1, True), (940, 900, 1, False), (970, 400, 1, False), (970, 900, 0, False)])
+def test_a_run_that_failed_with_a_full_gpu_is_told_so(run, tmp_path, used_mib, job_mib, status, told):
+    def row(i):
+        return [gpu_row("GPU-a", process_count=1, vram_total_bytes=1000 * MIB, vram_used_bytes=used_mib * MIB * (i > 5),
+                        process_vram_bytes=job_mib * MIB * (i > 5))]
+    found, text = record_of_minutes(run, tmp_path, row, exit_code=status)
+    sentence = "It failed, and 970 MiB of the 1000 MiB of GPU 0 had been in use: probably it asked for more."
+    assert (found["bottlenecks"][0]["rule"] == "gpu_memory") == told == (sentence in flat(text)), text

@@ -180,6 +180,50 @@ static void a_sole_tenant_is_the_job_if_a_member_holds_the_device_file(void **st
 	assert_near(accounts[0].usage, 0.8);
 }
 
+static struct gpu_process *add_client(int64_t pid)
+{
+	struct gpu_process *client = add_process(0, pid, 0, 100);
+
+	client->kinds = GPU_PROCESS_COMPUTE | GPU_PROCESS_MPS_CLIENT;
+	client->utilization_pct = gpu_absent(EXDEV);
+	return client;
+}
+
+static void the_server_of_mps_works_for_the_job_of_all_its_clients(void **state)
+{
+	(void)state;
+	add_device(GPU_PIDS_OURS, 51);
+	add_client(ROOT_PID);
+	add_client(1001);
+	add_process(0, 77, 51, 66);
+	account();
+	assert_near(accounts[0].usage, 0.51);
+	assert_near(accounts[0].vram_bytes, 200);
+	assert_string_equal(accounts[0].attribution, "device");
+	/* Another process beside the server works, too, or it is the client of another job. */
+	add_process(0, 78, 0, 100);
+	account();
+	assert_int_equal(accounts[0].usage.error, EXDEV);
+	surveys[1].processes[3].kinds = GPU_PROCESS_COMPUTE | GPU_PROCESS_MPS_CLIENT;
+	account();
+	assert_int_equal(accounts[0].usage.error, EXDEV);
+	assert_near(accounts[0].vram_bytes, 200);
+}
+
+static void a_server_of_mps_that_the_job_has_started_is_a_part_of_it(void **state)
+{
+	(void)state;
+	add_device(GPU_PIDS_OURS, 51);
+	add_client(ROOT_PID);
+	add_process(0, 1001, 51, 66);
+	account();
+	assert_near(accounts[0].usage, 0.51);
+	/* A client of another job works through it. */
+	add_client(77);
+	account();
+	assert_int_equal(accounts[0].usage.error, EXDEV);
+}
+
 static void a_device_that_no_member_holds_is_not_used(void **state)
 {
 	(void)state;
@@ -293,6 +337,10 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(mapped_pids_are_named_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(clients_of_the_kernels_drivers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sole_tenant_is_the_job_if_a_member_holds_the_device_file,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_server_of_mps_works_for_the_job_of_all_its_clients,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_server_of_mps_that_the_job_has_started_is_a_part_of_it,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_device_that_no_member_holds_is_not_used, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(use_that_cannot_be_attributed_is_absent, set_up, tear_down),

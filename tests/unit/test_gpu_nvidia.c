@@ -273,8 +273,21 @@ static void a_process_in_two_lists_holds_its_memory_once(void **state)
 	assert_int_equal(survey->devices[0].tenant_count, 3);
 	assert_near(process(0, 77)->vram_bytes.value, 1000.0 * 1048576);
 	assert_int_equal(process(0, 77)->kinds, GPU_PROCESS_COMPUTE | GPU_PROCESS_GRAPHICS);
-	assert_int_equal(process(0, 78)->kinds, GPU_PROCESS_COMPUTE);
+	assert_int_equal(process(0, 78)->kinds, GPU_PROCESS_COMPUTE | GPU_PROCESS_MPS_CLIENT);
 	assert_int_equal(process(0, 79)->kinds, GPU_PROCESS_GRAPHICS);
+}
+
+/* As on an H100: the client is in two lists, and its server has all of the samples. */
+static void the_use_of_a_client_of_mps_is_unknown(void **state)
+{
+	(void)state;
+	begin("gpus 1\nprocess 0 77 cm 1000 -1\nprocess 0 78 c 66 51\nprocess 0 79 c 100 -1\n");
+	pass();
+	assert_int_equal(process(0, 77)->utilization_pct.error, EXDEV);
+	assert_int_equal(process(0, 77)->memory_utilization_pct.error, EXDEV);
+	assert_near(process(0, 77)->vram_bytes.value, 1000.0 * 1048576);
+	assert_near(process(0, 78)->utilization_pct.value, 51);
+	assert_near(process(0, 79)->utilization_pct.value, 0);
 }
 
 static void records_are_walked_by_the_size_that_was_written(void **state)
@@ -737,6 +750,7 @@ UNIT_TESTS
 		cmocka_unit_test_teardown(a_missing_library_is_a_fault_to_be_told, end),
 		cmocka_unit_test_teardown(devices_are_hidden_before_a_request_names_the_job, end),
 		cmocka_unit_test_teardown(a_process_in_two_lists_holds_its_memory_once, end),
+		cmocka_unit_test_teardown(the_use_of_a_client_of_mps_is_unknown, end),
 		cmocka_unit_test_teardown(records_are_walked_by_the_size_that_was_written, end),
 		cmocka_unit_test_teardown(a_list_that_fails_is_not_an_empty_one, end),
 		cmocka_unit_test_teardown(lists_longer_than_expected, end),
