@@ -143,8 +143,9 @@ void gpu_fill_tree_part(struct gpu_row *row, const struct device_account *accoun
 		row->attribution = no_text(ABSENT_NOT_TRACKED);
 		return;
 	}
-	row->process_count = account->usage.error == EXDEV || account->usage.error == EINPROGRESS
-				     ? gpu_count(account->usage, 1)
+	/* Where only the use is unknown (MPS), the processes are known. */
+	row->process_count = account->vram_bytes.error == EXDEV || account->vram_bytes.error == EINPROGRESS
+				     ? gpu_count(account->vram_bytes, 1)
 				     : account->process_count;
 	row->process_utilization_pct = gpu_real(account->used_part, 100);
 	row->process_vram_bytes = gpu_count(account->vram_bytes, 1);

@@ -188,6 +188,17 @@ def test_gpu_use_of_the_tree(gpu_record, nvml):
     assert sample["gpu"][1]["process_utilization_pct"] == 0.0
 
 
+@pytest.mark.parametrize("beside, use", [((), 0.5), (("process 0 2 c 100 -1",), None), (("process 0 2 cm 100 -1",), None)])
+def test_gpu_use_of_a_client_of_mps(gpu_record, nvml, beside, use):
+    """As seen on an H100: the server (pid 1) has the samples of all its clients. Another process, or another's client, is beside it."""
+    _, samples = gpu_record(["gpus 1", "utilization 0 50 0", "memory 0 81920 600 2000", "process 0 1 c 66 50", *beside],
+                            "-i", 0.3, *on_gpu(nvml, "process 0 %d cm 1000 -1"))
+    sample, gpu = samples[1], samples[1]["gpu"][0]
+    assert sample["cpu"]["process_gpu_usage"] == (use and pytest.approx(use, abs=0.02))
+    assert (gpu["attribution"], gpu["process_count"], gpu["process_vram_bytes"]) == ("device" if use else "pid", 1, 1000 * MIB)
+    assert [(one["type"], one["utilization_pct"]) for one in gpu["processes"]] == [("compute", None)]
+
+
 def test_descendants_count_as_well(gpu_record, nvml):
     _, samples = gpu_record(["gpus 1"], "-i", 0.3, "--", "sh", "-c",
                             f"(sh -c 'echo process 0 $$ c 100 20 >>{nvml.path}; sleep 0.9') & wait")

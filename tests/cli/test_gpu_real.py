@@ -54,7 +54,7 @@ def faked(binary, tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_everything_is_compared(faked, tmp_path):
-    result = start(tmp_path / "out", 1024, 50, 16, env=faked)
+    result = start(tmp_path / "out", 1024, 50, 16, "none", env=faked)
     seen = (tmp_path / "out" / "seen.md").read_text()
     assert result.stdout.endswith(seen)
     assert seen.startswith("### NVIDIA Fake 80GB, driver 580.00.fake\n")
@@ -95,6 +95,44 @@ def test_in_a_container_that_lists_no_processes_there_is_a_result_all_the_same(t
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_wrong_figure_is_seen(faked, tmp_path):
-    result = start(tmp_path / "out", 1024, 80, 12, env=faked)
+    result = start(tmp_path / "out", 1024, 80, 14, "none", env=faked)
     assert result.returncode == 1
     assert re.search(r"utilisation of the device .* DOES NOT HOLD", result.stdout)
+
+
+def loads(*arguments, env=None):
+    return subprocess.run([sys.executable, TESTS / "gpu" / "loads.py", *map(str, arguments)], capture_output=True, text=True, timeout=100,
+                          env={**os.environ, "GPU_LOAD_SECS": "1", **(env or {})})
+
+
+def rows_of(text):
+    return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in text.splitlines() if line.startswith("| ")]
+
+
+@pytest.mark.slow
+def test_loads_that_cannot_run_here_say_why(faked, binary, tmp_path):
+    result = loads(tmp_path, pathlib.Path(binary).parent, "tensor", "mps", "never_used", env={**faked, "PATH": "/usr/bin:/bin"})
+    rows = rows_of(result.stdout)
+    assert result.returncode == 0, result
+    assert {row[2] for row in rows if row[0] == "tensor"} == {"not run: no PyTorch with CUDA"}
+    assert {row[2] for row in rows if row[0] == "mps"} == {"not run: no nvidia-cuda-mps-control"}
+    assert ("never_used", "summary: used by the job", "[False]", "-", "none", "holds") in rows
+
+
+@pytest.mark.parametrize("active, terms", [(93.0, {"holds"}), (50.0, {"holds", "DOES NOT HOLD"})])
+def test_a_load_is_held_against_its_own_count_and_the_other_meter(binary, tmp_path, active, terms):
+    """The load did 93 % of what the device can do at this clock: 4,096 operations a cycle in each of 132 multiprocessors."""
+    gpu = {"uuid": "GPU-0", "process_vram_bytes": 1 << 30, "process_utilization_pct": 99.0, "sm_active_pct": 96.0, "sm_occupancy_pct": 14.0,
+           "tensor_active_pct": active, "dram_active_pct": 18.0, "fp32_active_pct": 0.0, "fp64_active_pct": 0.0, "frequency_mhz": 1500,
+           "core_count": 132 * 128, "detail": {"compute_capability": "9.0"}}
+    (tmp_path / "tensor.jsonl").write_text("".join(
+        json.dumps({"timestamp": 100.0 + i, "gpu": [gpu], "tracker": {"cpu_secs": 0.007}}) + "\n" for i in range(10)))
+    (tmp_path / "tensor.said").write_text(json.dumps({"begin": 100, "end": 110, "flops": 0.93 * 4096 * 132 * 1.5e9}) + "\n")
+    (tmp_path / "tensor.nvml").write_text(json.dumps({"timestamp": 105, **{key: gpu[key] for key in gpu if key.endswith("active_pct")},
+                                                      "tensor_active_pct": 93.0, "sm_occupancy_pct": 14.0}) + "\n")
+    result = loads("--compare", tmp_path, pathlib.Path(binary).parent)
+    rows = rows_of(result.stdout)[2:]
+    assert {row[5] for row in rows} == terms and result.returncode == len(terms) - 1, result.stdout
+    assert ("tensor", "tensor_active_pct", f"{active} %", "93.0 %", "93.0 % by its own count, within 15.0",
+            "holds" if active > 90 else "DOES NOT HOLD") in rows
+    assert "Recorder and helper took 7.0 ms of CPU time a sample in the median" in result.stdout
