@@ -15,7 +15,8 @@
 #include "gpu/nvidia_device.h"
 #include "gpu/nvidia_processes.h"
 
-enum { RELIST_PASSES = 30, MIG_SLICES_USUAL = 7 };
+/* Asking for more devices than ASKED_MOST would take hours: the count must be wrong. */
+enum { RELIST_PASSES = 30, MIG_SLICES_USUAL = 7, ASKED_MOST = 4 * GPU_DEVICES_MAX };
 
 struct nvidia {
 	struct nvml nvml;
@@ -126,6 +127,14 @@ static unsigned ask_u32(nvml_device_u32 *function, nvml_device handle, unsigned 
 	return function && function(handle, &value) == NVML_SUCCESS ? value : otherwise;
 }
 
+/* How many instances a device may have. */
+static unsigned ask_slices(const struct nvml *nvml, nvml_device whole)
+{
+	unsigned slices = ask_u32(nvml->mig_max_count, whole, MIG_SLICES_USUAL);
+
+	return slices && slices <= ASKED_MOST ? slices : MIG_SLICES_USUAL;
+}
+
 static bool is_divided(const struct nvml *nvml, nvml_device handle)
 {
 	unsigned now = 0, later = 0;
@@ -140,7 +149,7 @@ static void add_instance(struct nvidia *nvidia, struct gpu_survey *survey, nvml_
 	const struct nvml *nvml = &nvidia->nvml;
 	struct nvidia_device template = {.handle = instance, .whole = whole, .is_instance = true};
 	struct nvml_attributes attributes = {.gpu_slice_count = 0};
-	unsigned slices = ask_u32(nvml->mig_max_count, whole, MIG_SLICES_USUAL);
+	unsigned slices = ask_slices(nvml, whole);
 	struct gpu_device *device;
 
 	template.gpu_instance = ask_u32(nvml->gpu_instance, instance, NVML_NO_INSTANCE);
@@ -155,13 +164,15 @@ static void add_instance(struct nvidia *nvidia, struct gpu_survey *survey, nvml_
 		device->readings[GPU_SHARE] = gpu_absent(EOPNOTSUPP);
 		return;
 	}
-	device->readings[GPU_SHARE] = gpu_value(slices ? (double)attributes.compute_slice_count / slices : 1);
+	device->readings[GPU_SHARE] = attributes.compute_slice_count <= slices
+					      ? gpu_value((double)attributes.compute_slice_count / slices)
+					      : gpu_absent(EIO);
 	device->readings[GPU_CORE_COUNT] = gpu_absent(EOPNOTSUPP);
 }
 
 static void add_instances(struct nvidia *nvidia, struct gpu_survey *survey, nvml_device whole, int64_t parent)
 {
-	unsigned count = ask_u32(nvidia->nvml.mig_max_count, whole, MIG_SLICES_USUAL);
+	unsigned count = ask_slices(&nvidia->nvml, whole);
 
 	for (unsigned i = 0; i < count; i++) {
 		nvml_device instance;
@@ -179,9 +190,9 @@ static int nvidia_list(void *state, struct gpu_context *context, struct gpu_surv
 
 	nvidia->relist_in = RELIST_PASSES;
 	result = nvidia->nvml.device_count(&count);
-	if (result != NVML_SUCCESS) {
+	if (result != NVML_SUCCESS || count > ASKED_MOST) {
 		context->problem = "NVML does not count its devices";
-		return -nvml_errno(result);
+		return result == NVML_SUCCESS ? -EIO : -nvml_errno(result);
 	}
 	memcpy(nvidia->earlier, nvidia->devices, (size_t)nvidia->count * sizeof(nvidia->devices[0]));
 	nvidia->earlier_count = nvidia->count;
@@ -236,7 +247,7 @@ static bool list_holds(struct nvidia *nvidia)
 			continue;
 		if (is_divided(&nvidia->nvml, device->handle) != device->is_divided)
 			return false;
-		max = device->is_divided ? ask_u32(nvidia->nvml.mig_max_count, device->handle, 0) : 0;
+		max = device->is_divided ? ask_slices(&nvidia->nvml, device->handle) : 0;
 		for (unsigned i = 0; i < max; i++) {
 			nvml_device instance;
 

@@ -207,6 +207,17 @@ static bool is_new(const struct use_sums *sums, const struct use_sample *sample)
 	return sample->at_us > sums->after_us && sample->at_us <= sums->until_us;
 }
 
+/* A device without an encoder or decoder may have any number there, beside a true use of its cores. */
+static unsigned add_engine(unsigned sum, unsigned pct)
+{
+	return pct > 100 || sum == UINT32_MAX ? UINT32_MAX : sum + pct;
+}
+
+static struct gpu_number engine_mean(unsigned sum, unsigned count)
+{
+	return sum == UINT32_MAX ? gpu_absent(EIO) : gpu_value((double)sum / count);
+}
+
 static void take_sample(struct use_sums *sums, const struct process_place *place,
 			const struct use_sample *sample)
 {
@@ -226,16 +237,16 @@ static void take_sample(struct use_sums *sums, const struct process_place *place
 		sum->newest_us = sample->at_us;
 	sum->use.sm += sample->use.sm;
 	sum->use.memory += sample->use.memory;
-	sum->use.encoder += sample->use.encoder;
-	sum->use.decoder += sample->use.decoder;
+	sum->use.encoder = add_engine(sum->use.encoder, sample->use.encoder);
+	sum->use.decoder = add_engine(sum->use.decoder, sample->use.decoder);
 }
 
 static void set_use(struct gpu_process *process, const struct use *sum, unsigned count)
 {
 	process->utilization_pct = gpu_value((double)sum->sm / count);
 	process->memory_utilization_pct = gpu_value((double)sum->memory / count);
-	process->encoder_utilization_pct = gpu_value((double)sum->encoder / count);
-	process->decoder_utilization_pct = gpu_value((double)sum->decoder / count);
+	process->encoder_utilization_pct = engine_mean(sum->encoder, count);
+	process->decoder_utilization_pct = engine_mean(sum->decoder, count);
 }
 
 /* Returns the number of samples from the older call, or a negative errno. -ENOENT: no process was active. */
