@@ -38,6 +38,9 @@ int export_open_last_run(const struct export_job *job, const struct metric_set *
  */
 int export_tell_damage(const struct export_job *job, int64_t repaired, int64_t left_out);
 
+/* A figure of a summary. NaN: it is unknown. */
+double export_figure(const rt_summary *summary, const char *group, const char *name);
+
 /* Whether the path has one of the extensions, which blanks separate. "-" has none, and ".gz" does not count as one. */
 bool has_extension(const char *path, const char *extensions);
 bool is_gzip_name(const char *path);

@@ -14,15 +14,6 @@
 
 enum { TRACE_CEILING = 64 << 10 };
 
-static double nextflow_figure(const rt_summary *summary, const char *group, const char *name)
-{
-	struct rt_value value = rt_summary_get(summary, group, name);
-
-	if (value.type == RT_TYPE_COUNT)
-		return (double)value.count;
-	return value.type == RT_TYPE_REAL ? value.real : (double)NAN;
-}
-
 static void add_trace_line(struct buffer *out, const char *name, double value)
 {
 	if (isfinite(value) && value >= 0 && value < 9e18)
@@ -32,21 +23,21 @@ static void add_trace_line(struct buffer *out, const char *name, double value)
 static void add_trace_lines(struct buffer *out, const rt_summary *summary)
 {
 	const struct run_start_row *start = FIRST(record_identity(summary->facts.record), run_start);
-	double wall_secs = nextflow_figure(summary, "time", "wall_secs"),
-	       peak_mib = nextflow_figure(summary, "memory", "peak_mib");
+	double wall_secs = export_figure(summary, "time", "wall_secs"),
+	       peak_mib = export_figure(summary, "memory", "peak_mib");
 
 	buffer_add_text(out, "nextflow.trace/v2\n");
 	add_trace_line(out, "realtime", 1000 * wall_secs);
-	add_trace_line(out, "%cpu", 1000 * nextflow_figure(summary, "time", "cpu_secs") / wall_secs);
+	add_trace_line(out, "%cpu", 1000 * export_figure(summary, "time", "cpu_secs") / wall_secs);
 	add_trace_line(out, "%mem", start ? 1000 * peak_mib / start->memory_total_mib : (double)NAN);
 	add_trace_line(out, "rss", 1024 * peak_mib);
 	add_trace_line(out, "peak_rss", 1024 * peak_mib);
-	add_trace_line(out, "rchar", nextflow_figure(summary, "io", "read_chars"));
-	add_trace_line(out, "wchar", nextflow_figure(summary, "io", "written_chars"));
-	add_trace_line(out, "read_bytes", nextflow_figure(summary, "io", "read_bytes"));
-	add_trace_line(out, "write_bytes", nextflow_figure(summary, "io", "written_bytes"));
-	add_trace_line(out, "vol_ctxt", nextflow_figure(summary, "waiting", "voluntary_switches"));
-	add_trace_line(out, "inv_ctxt", nextflow_figure(summary, "waiting", "involuntary_switches"));
+	add_trace_line(out, "rchar", export_figure(summary, "io", "read_chars"));
+	add_trace_line(out, "wchar", export_figure(summary, "io", "written_chars"));
+	add_trace_line(out, "read_bytes", export_figure(summary, "io", "read_bytes"));
+	add_trace_line(out, "write_bytes", export_figure(summary, "io", "written_bytes"));
+	add_trace_line(out, "vol_ctxt", export_figure(summary, "waiting", "voluntary_switches"));
+	add_trace_line(out, "inv_ctxt", export_figure(summary, "waiting", "involuntary_switches"));
 }
 
 int export_nextflow(const struct export_job *job)

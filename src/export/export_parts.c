@@ -2,6 +2,7 @@
 #include "export/export.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -86,4 +87,13 @@ int export_open_last_run(const struct export_job *job, const struct metric_set *
 	*ret_skip = first;
 	*ret_count = all - first;
 	return record_open(job->paths, job->path_count, &options, ret_record, job->problem);
+}
+
+double export_figure(const rt_summary *summary, const char *group, const char *name)
+{
+	struct rt_value value = rt_summary_get(summary, group, name);
+
+	if (value.type == RT_TYPE_COUNT)
+		return (double)value.count;
+	return value.type == RT_TYPE_REAL ? value.real : (double)NAN;
 }

@@ -34,7 +34,9 @@
 	       "the figures of a task as lines for the .command.trace that Nextflow reads") \
 	FORMAT(perfetto, "perfetto", "", \
 	       "a timeline for ui.perfetto.dev (Chrome's trace events): programs, counters and phases, " \
-	       "each recording as a process")
+	       "each recording as a process") \
+	FORMAT(ro_crate, "ro-crate", "", \
+	       "ro-crate-metadata.json of a Process Run Crate, with the resourceUsage of each recording")
 
 /* The names as "a|b", and a sentence about each. */
 #define EXPORT_ALTERNATIVE(writer, name, extensions, help) "|" name

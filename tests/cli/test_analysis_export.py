@@ -1,5 +1,6 @@
 """export: the other files, and programs that read them."""
 import csv
+import datetime
 import gzip
 import io
 import json
@@ -257,3 +258,39 @@ def test_nextflow_keeps_its_own_line_of_a_figure_that_is_unknown(run, tmp_path):
     assert "realtime" in found and not {"peak_rss", "rss", "%mem", "rchar", "vol_ctxt"} & set(found)
     samples[0]["run_start"] = None
     assert "%mem" not in nextflow_lines(run("export", "-f", "nextflow", recordings.write(tmp_path / "x.jsonl", samples)).out)
+
+
+def test_ro_crate_has_the_use_of_each_run(run, export, tmp_path):
+    samples = recordings.eight_samples()
+    samples[0]["run_start"].update(command='["sort","big.txt"]', run_id="an-id")
+    for one in samples:
+        one["job_name"] = "align"
+    good = recordings.steady(tmp_path / "good.jsonl", memory=100.0)
+    lost = recordings.steady(tmp_path / "lost.jsonl", end=False)
+    path = export("ro-crate-metadata.json", "--format", "ro-crate", recordings.write(tmp_path / "x.jsonl", samples), good, lost)
+    crate = json.loads(path.read_text())
+    assert crate["@context"] == ["https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/workflow-run/context"]
+    found = {one["@id"]: one for one in crate["@graph"]}
+    assert len(found) == len(crate["@graph"]), "ids are unique"
+    root, failed = found["./"], found["#run-1"]
+    assert found["ro-crate-metadata.json"]["about"] == {"@id": "./"} and root["conformsTo"]["@id"] in found and root["license"].startswith("unknown")
+    actions = [found[one["@id"]] for one in root["mentions"]]
+    assert [one["actionStatus"].rpartition("/")[2] for one in actions] == ["FailedActionStatus", "CompletedActionStatus", "ActiveActionStatus"]
+    assert failed["name"] == "align" and failed["description"] == "sort big.txt" and failed["identifier"] == "an-id" and "exit status 3" in failed["error"] and "error" not in actions[1]
+    assert [found[one["instrument"]["@id"]]["name"] for one in actions] == ["align", "demo", "demo"] and actions[1]["instrument"] == actions[2]["instrument"]
+    begin = datetime.datetime.fromisoformat(failed["startTime"])
+    assert (datetime.datetime.fromisoformat(failed["endTime"]) - begin).total_seconds() == pytest.approx(8) and begin.utcoffset() == datetime.timedelta()
+    use = {found[one["@id"]]["name"]: found[one["@id"]] for one in failed["resourceUsage"]}
+    peak = use["memory.peak_mib"]
+    assert (peak["@type"], peak["value"], peak["unitCode"]) == ("PropertyValue", "256.000", "https://qudt.org/vocab/unit/MebiBYTE")
+    assert peak["propertyID"].endswith("#memory.peak_mib") and use["time.cpu_secs"]["value"] == "12.000"
+
+
+def test_ro_crate_leaves_out_unknown_figures(run, tmp_path):
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["cpu"].update(process_memory_mib=None, process_rss_mib=None, process_pss_mib=None)
+        one["run_end"] = None
+    done = run("export", "-f", "ro-crate", recordings.write(tmp_path / "x.jsonl", samples))
+    assert "time.wall_secs" in done.out and "memory.peak_mib" not in done.out
+    assert run("export", "-f", "ro-crate", tmp_path / "missing.jsonl").returncode != 0
