@@ -163,17 +163,25 @@ RUNS_ONCE void first_failure_fill(const struct collect_context *context, struct 
 
 	frame_set_missing(frame, ROW_first_failure, reason);
 	end->failure_count = no_count(reason);
-	if (reason != ABSENT_NOT_THIS_END) {
+	if (reason != ABSENT_NOT_THIS_END)
 		frame_set_missing(frame, ROW_failure, reason);
+	if (reason != ABSENT_NOT_THIS_END && reason != ABSENT_NO_EVENTS)
 		return;
-	}
 	search.failures = &programs->failures;
 	for (size_t i = 0; i < search.failures->count; i++)
 		search.killed += died_of_kill(&search.failures->at[i]);
-	end->failure_count = search.failures->total;
 	add_failures(&search, end);
 	root = failed_root(context, ended_ns);
-	failures_first(search.failures, &root, &first);
+	if (reason == ABSENT_NO_EVENTS) {
+		/* Others may have been killed unseen. */
+		search.killed = INT64_MAX;
+		failures_first_seen(search.failures, &root,
+				    (int64_t)(context->facts->interval_seconds * 2e9) + NSEC_PER_SEC / 2,
+				    &first);
+	} else {
+		end->failure_count = search.failures->total;
+		failures_first(search.failures, &root, &first);
+	}
 	/* A command that could not be started has failed in the recorder's hands. */
 	if (first.depth && !context->ending->exec_errno)
 		add_first(&search, &first, end, ended_ns);

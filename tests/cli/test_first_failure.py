@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -76,3 +77,47 @@ def test_without_events_it_is_unknown_with_the_reason(binary, tmp_path):
     end = json.loads(path.read_text().splitlines()[-1])["run_end"]
     assert (end["first_failure"], end["failures"], end["failure_count"]) == (None, None, None)
     assert "the kernel does not tell this user here how processes end" in done.stderr
+
+
+GET_INFO = """
+import fcntl, os
+pid = os.fork()
+if not pid: os._exit(3)
+fd = os.pidfd_open(pid)
+os.waitpid(pid, 0)
+info = bytearray(64)
+info[0] = 8
+fcntl.ioctl(fd, 0xc040ff0b, info)
+assert info[0] & 8
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
+@pytest.mark.parametrize("job, program, exit_code, signal", [
+    ("bash -c 'ulimit -c 0; sh -c \"read x <a; kill -SEGV \\$\\$\"; exit $?'", "sh", None, 11),
+    ("bash -c 'sh -c \"read x <a; exit 4\"; exit $?'", "sh", 4, None),
+    ("bash -c 'sh -c \"read x <a; exit 4\" || true; exit 3'", None, None, None),
+    ("bash -c 'ulimit -c 0; sh -c \"read x <a; kill -SEGV \\$\\$\" || true'", None, None, None)])
+def test_without_events_a_process_that_samples_saw_may_be_named(binary, tmp_path, helpers, job, program, exit_code, signal):
+    """Since Linux 6.15, a descriptor of a process tells how it ended."""
+    if subprocess.run([sys.executable, "-c", GET_INFO], capture_output=True).returncode:
+        pytest.skip("the kernel's descriptors of processes do not tell how they end")
+    path, gate = tmp_path / "run.jsonl", tmp_path / "a"
+    os.mkfifo(gate)
+    tracker = subprocess.Popen(["unshare", "-p", "-f", "--mount-proc", binary, "-q", "-i", "0.5", "-o", path, "--", "sh", "-c", job],
+                               cwd=tmp_path, stderr=subprocess.DEVNULL)
+    # Opened when the inner shell waits for it. It goes on when two samples more have seen it.
+    with gate.open("w", encoding="ascii") as opened:
+        seen = path.read_text().count("\n") if path.exists() else 0
+        helpers.wait_until(lambda: path.exists() and path.read_text().count("\n") >= seen + 2)
+        opened.write("go\n")
+    tracker.wait(timeout=60)
+    end = json.loads(path.read_text().splitlines()[-1])["run_end"]
+    assert end["failure_count"] is None
+    if not program:
+        assert end["first_failure"] is None
+        return
+    first = end["first_failure"]
+    assert (first["program"], first["exit_code"], first["signal"], first["certainty"]) == (program, exit_code, signal, "probably")
+    assert first["out_of_memory"] is False and first["parents"].startswith("sh (exit status ") and first["memory_mib"] > 0

@@ -318,6 +318,54 @@ static void test_threads_that_tell_one_end_count_once(void **state)
 	failures_done(&failures);
 }
 
+/* Returns the first cause if only samples have seen these ends, within 100 ms before the end of the job. */
+static pid_t first_seen_of(const struct failure *ends, size_t count)
+{
+	struct failures failures = {0};
+	struct first_failure first;
+	pid_t pid;
+
+	for (size_t i = 0; i < count; i++)
+		failures_add(&failures, &ends[i]);
+	failures_first_seen(&failures, &ends[count - 1], 100 * NSEC_PER_MSEC, &first);
+	pid = first.depth ? first.path[first.depth - 1]->pid : 0;
+	failures_done(&failures);
+	assert_false(first.is_sure);
+	return pid;
+}
+
+static void test_without_events_only_a_crash_or_a_status_that_travelled_up_is_named(void **state)
+{
+	const struct failure crash[] = {end_of(101, JOB, "worker", SIGSEGV, 10),
+					end_of(JOB, 1, "python3", exited(1), 5000)};
+	const struct failure same[] = {end_of(101, JOB, "worker", exited(3), 950),
+				       end_of(JOB, 1, "sh", exited(3), 1000)};
+	const struct failure early[] = {end_of(101, JOB, "worker", exited(3), 850),
+					end_of(JOB, 1, "sh", exited(3), 1000)};
+	const struct failure other[] = {end_of(101, JOB, "worker", exited(4), 950),
+					end_of(JOB, 1, "sh", exited(3), 1000)};
+	const struct failure maker[] = {end_of(101, JOB, "cc", exited(1), 950),
+					end_of(JOB, 1, "make", exited(2), 1000)};
+	const struct failure asked[] = {end_of(101, JOB, "grep", exited(1), 950),
+					end_of(JOB, 1, "sh", exited(1), 1000)};
+	const struct failure ended[] = {end_of(101, JOB, "worker", SIGTERM, 950),
+					end_of(JOB, 1, "sh", exited(143), 1000)};
+	const struct failure alone[] = {end_of(JOB, 1, "sh", exited(3), 1000)};
+	const struct failure well[] = {end_of(101, JOB, "worker", SIGSEGV, 950),
+				       end_of(JOB, 1, "sh", 0, 1000)};
+
+	(void)state;
+	assert_int_equal(first_seen_of(crash, 2), 101);
+	assert_int_equal(first_seen_of(same, 2), 101);
+	assert_int_equal(first_seen_of(early, 2), 0);
+	assert_int_equal(first_seen_of(other, 2), 0);
+	assert_int_equal(first_seen_of(maker, 2), 101);
+	assert_int_equal(first_seen_of(asked, 2), 0);
+	assert_int_equal(first_seen_of(ended, 2), 0);
+	assert_int_equal(first_seen_of(alone, 1), 0);
+	assert_int_equal(first_seen_of(well, 2), 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +386,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_an_orphan_that_no_parent_waited_for_leaves_a_doubt),
 		cmocka_unit_test(test_a_crashed_orphan_is_only_probable),
 		cmocka_unit_test(test_a_full_table_keeps_crashes_and_is_not_sure),
+		cmocka_unit_test(test_without_events_only_a_crash_or_a_status_that_travelled_up_is_named),
 		cmocka_unit_test(test_threads_that_tell_one_end_count_once),
 	};
 

@@ -370,3 +370,21 @@ void failures_first(const struct failures *failures, const struct failure *root,
 	}
 	*ret_first = first;
 }
+
+void failures_first_seen(const struct failures *failures, const struct failure *root, int64_t window_ns,
+			 struct first_failure *ret_first)
+{
+	const struct failure *last, *parent;
+
+	failures_first(failures, root, ret_first);
+	ret_first->is_sure = false;
+	if (ret_first->depth > 1) {
+		last = ret_first->path[ret_first->depth - 1];
+		parent = ret_first->path[ret_first->depth - 2];
+		if (failure_is_crash(last) ||
+		    (root->ended_ns - last->ended_ns <= window_ns && !is_question(last) && !signal_in(last) &&
+		     (has_same_status(last, parent) || begins_with_listed(parent->program, MAKERS))))
+			return;
+	}
+	ret_first->depth = 0;
+}

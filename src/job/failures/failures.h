@@ -58,5 +58,12 @@ void failures_done(struct failures *failures);
 void failures_first(const struct failures *failures, const struct failure *root,
 		    struct first_failure *ret_first);
 
+/*
+ * The same, if the table has only processes that passes have seen alive: their ends are known to lie after that. Another one may have failed unseen. So
+ * the answer is never sure, and there is none unless the process crashed, or its status was passed on within `window_ns` before the end of the job.
+ */
+void failures_first_seen(const struct failures *failures, const struct failure *root, int64_t window_ns,
+			 struct first_failure *ret_first);
+
 /* Whether the process died of a signal that programs do not get in the course of their work. */
 bool failure_is_crash(const struct failure *failure);

@@ -10,6 +10,7 @@
 #include "job/failures/failures.h"
 #include "job/programs/program_listener.h"
 #include "job/programs/program_name.h"
+#include "job/programs/program_names.h"
 #include "job/programs/program_tuning.h"
 
 /* CPU time is published in these units, so that rounded values add up to the rounded total. */
@@ -77,9 +78,11 @@ struct program_process {
 	int64_t resident_pages; /* then */
 	int64_t named_ns;       /* when a pass read its name */
 	size_t seen_pass;
-	bool is_final;     /* all of it was credited */
-	bool is_exited;    /* and its end was counted */
-	bool has_final_io; /* all its bytes were credited */
+	int end_fd;                   /* see end_descriptor.h; negative: none */
+	pid_t parent_pid, reaper_pid; /* its parent when it was seen first and last */
+	bool is_final;                /* all of it was credited */
+	bool is_exited;               /* and its end was counted */
+	bool has_final_io;            /* all its bytes were credited */
 };
 
 struct programs {
@@ -88,6 +91,9 @@ struct programs {
 	struct program_process *processes; /* by pid */
 	size_t process_count, process_capacity;
 	struct failures failures;
+	bool ends_untold; /* descriptors of processes do not tell how they end */
+	struct program_names
+		seen_names;  /* of failed processes that passes have seen, where no events are heard */
 	struct failure root; /* how the job's first process ended; ended_ns 0: no event has told it */
 	struct program_listener *listener; /* NULL: events cannot be had */
 	bool exact;                        /* no event was lost since the last pass */

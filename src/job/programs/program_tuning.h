@@ -91,6 +91,8 @@ enum { ROUNDED_DOWN_BYTES = 512 };
 
 enum {
 	PROGRAMS_MOST = 1024, /* rows of a run's end: further ones share the last */
+	END_DESCRIPTORS_LEAVE =
+		128, /* so many kept descriptors stay for files of processes, which are read at each sample */
 	PROGRAM_NAMES_MOST = 1024,
 	KNOWN_SLOTS_MOST = 1 << 16, /* twice the processes that the listener follows: some MiB */
 	PASSES_KEPT = 2,            /* an ended process waits this long for its exit event */

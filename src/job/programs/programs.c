@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
 #include "job/cpu/job_cpu.h"
+#include "job/programs/end_descriptor.h"
 #include "job/programs/program_likely.h"
 #include "job/programs/program_share.h"
 #include "job/tree/process_tree.h"
@@ -37,6 +39,10 @@ RUNS_ONCE void programs_free(struct programs *programs)
 	if (!programs)
 		return;
 	program_listener_close(programs->listener);
+	for (size_t i = 0; i < programs->process_count; i++)
+		if (programs->processes[i].end_fd >= 0)
+			(void)close(programs->processes[i].end_fd);
+	program_names_done(&programs->seen_names);
 	failures_done(&programs->failures);
 	free(programs->at);
 	free(programs->processes);
@@ -86,7 +92,7 @@ static struct program_process *add_program_process(struct programs *programs, pi
 	}
 	memmove(&processes[place + 1], &processes[place],
 		(programs->process_count - place) * sizeof *processes);
-	processes[place] = (struct program_process){.pid = pid};
+	processes[place] = (struct program_process){.pid = pid, .end_fd = -1};
 	programs->process_count++;
 	return &processes[place];
 }
@@ -197,12 +203,40 @@ static void begin_process(struct program_process *process, const struct member *
 				 member->cpu.account.own_before.of[USAGE_MINOR_FAULTS];
 }
 
+/* Where no events are heard. It ended after the last pass, which saw it alive. */
+static SELDOM void keep_seen_end(struct programs *programs, struct process_tree *tree,
+				 struct program_process *process)
+{
+	const struct failure failure = {
+		.pid = process->pid,
+		.parent_pid = process->parent_pid,
+		.reaper_pid = process->reaper_pid,
+		.wait_status = end_descriptor_status(process->end_fd),
+		.program = program_names_keep(&programs->seen_names, programs->at[process->program].name),
+		.ended_ns = programs->last_ns,
+		.cpu_ns = process->cpu_ns,
+		.resident_kib = process->resident_pages * (tree->root->page_bytes / 1024),
+		.sampled_ns = process->read_ns,
+	};
+
+	process->end_fd = -1;
+	tree->fds_left++;
+	if (process->pid == tree->root_pid) {
+		programs->root = failure;
+		programs->root.ended_ns = 0;
+	}
+	failures_add(&programs->failures, &failure);
+}
+
 /* A process that went without an event, or between two passes where there are none. */
-static SELDOM void take_unseen_end(struct programs *programs, struct program_process *process, int64_t now_ns)
+static SELDOM void take_unseen_end(struct programs *programs, struct process_tree *tree,
+				   struct program_process *process, int64_t now_ns)
 {
 	struct program *program = &programs->at[process->program];
 	int64_t pass_ns = max_i64(1, now_ns - programs->last_ns);
 
+	if (process->end_fd >= 0)
+		keep_seen_end(programs, tree, process);
 	program->exited_count += !process->is_exited;
 	programs->has_ended_io &= process->is_exited;
 	if (process->is_final || process->start_ticks < 0)
@@ -227,11 +261,19 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 	if (is_new) {
 		/* Another process had its pid. */
 		if (process->start_ticks)
-			take_unseen_end(programs, process, now_ns);
-		*process = (struct program_process){.pid = member->pid};
+			take_unseen_end(programs, tree, process, now_ns);
+		*process = (struct program_process){
+			.pid = member->pid, .end_fd = -1, .parent_pid = member->parent_pid};
 		begin_process(process, member);
+		if (!programs->listener && !programs->ends_untold && !member->is_zombie &&
+		    tree->fds_left > END_DESCRIPTORS_LEAVE) {
+			process->end_fd = end_descriptor_open(member->pid);
+			tree->fds_left -= process->end_fd >= 0;
+			programs->ends_untold = process->end_fd < 0 && process->end_fd != -ESRCH;
+		}
 	}
 	process->start_ticks = member->start_ticks;
+	process->reaper_pid = member->parent_pid;
 	/*
 	 * Without an event, the time before an exec since the last pass counts for the new program. An exit that was told has named it,
 	 * and the listener would take it for a living process again.
@@ -482,7 +524,7 @@ static void take_events(struct programs *programs, struct process_tree *tree, in
 				     programs->at[programs->processes[i].program].name);
 }
 
-static void drop_ended_processes(struct programs *programs, int64_t now_ns)
+static void drop_ended_processes(struct programs *programs, struct process_tree *tree, int64_t now_ns)
 {
 	size_t patience = programs->listener && programs->exact && !programs->is_finished ? PASSES_KEPT : 0;
 
@@ -495,7 +537,7 @@ static void drop_ended_processes(struct programs *programs, int64_t now_ns)
 		if (programs->listener && !program_listener_remove(programs->listener, process->pid) &&
 		    patience && !process->is_exited && process->seen_pass + patience + 1 == programs->pass)
 			continue;
-		take_unseen_end(programs, process, now_ns);
+		take_unseen_end(programs, tree, process, now_ns);
 		remove_process(programs, process);
 	}
 }
@@ -612,7 +654,7 @@ void programs_end_pass(struct programs *programs, struct process_tree *tree)
 	take_events(programs, tree, now_ns);
 	for (size_t i = 0; i < tree->count; i++)
 		look_at_member(programs, tree, &tree->members[i], now_ns);
-	drop_ended_processes(programs, now_ns);
+	drop_ended_processes(programs, tree, now_ns);
 	programs->pass_ns = now_ns - programs->last_ns;
 	if (!tree->started_by_caller)
 		tell_credited(programs, tree);
