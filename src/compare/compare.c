@@ -114,10 +114,23 @@ static void add_outcome(char *outcome, const struct run_facts *facts)
 		snprintf(outcome, OUTCOME_BYTES, "not all alike");
 }
 
-/* A program that only other runs have used no CPU time in this one. */
-static double value_of_missing(const char *name)
+static bool name_begins_with(const char *name, const char *beginning)
 {
-	return strncmp(name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0 ? 0 : (double)NAN;
+	return strncmp(name, beginning, strlen(beginning)) == 0;
+}
+
+/*
+ * A program that only other runs have used no CPU time in this one. A side none of whose recordings has waits may have been recorded
+ * without them.
+ */
+static double value_of_missing(const struct findings *findings, const char *name, size_t side)
+{
+	if (name_begins_with(name, PROGRAM_PREFIX))
+		return 0;
+	for (size_t i = 0; name_begins_with(name, WAIT_PREFIX) && i < findings->count; i++)
+		if (findings->list[i].side == side && name_begins_with(findings->list[i].name, WAIT_PREFIX))
+			return 0;
+	return NAN;
 }
 
 static int add_compared_programs(struct findings *findings, const struct run_facts *facts, size_t side)
@@ -129,6 +142,20 @@ static int add_compared_programs(struct findings *findings, const struct run_fac
 
 		snprintf(name, sizeof name, PROGRAM_PREFIX "%s]", facts->programs.list[i].name);
 		result = add_finding(findings, name, "s", false, side, facts->programs.list[i].cpu_secs);
+	}
+	return result;
+}
+
+static int add_compared_waits(struct findings *findings, const struct run_facts *facts, size_t side)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < facts->waits.count && result == 0; i++) {
+		const struct summary_wait *wait = &facts->waits.list[i];
+		char words[128], name[sizeof WAIT_PREFIX + sizeof words];
+
+		snprintf(name, sizeof name, WAIT_PREFIX "%s]", summary_wait_words(wait, words, sizeof words));
+		result = add_finding(findings, name, "s", false, side, wait->secs);
 	}
 	return result;
 }
@@ -159,6 +186,8 @@ static int add_compared_summary(struct findings *findings, const char *path, con
 	}
 	if (result == 0)
 		result = add_compared_programs(findings, &summary->facts, side);
+	if (result == 0)
+		result = add_compared_waits(findings, &summary->facts, side);
 	for (size_t i = 0; regions && i < regions->count && result == 0; i++)
 		result = add_compared_phase(findings, &regions->list[i], side);
 	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
@@ -203,8 +232,8 @@ static void take_values(struct side_figure *figure, struct findings *findings, c
 		figure->least = fmin(figure->least, one->value);
 		figure->most = fmax(figure->most, one->value);
 	}
-	if (!figure->runs && !isnan(value_of_missing(name))) {
-		figure->mean = figure->least = figure->most = value_of_missing(name);
+	if (!figure->runs && !isnan(value_of_missing(findings, name, side))) {
+		figure->mean = figure->least = figure->most = 0;
 		figure->runs = 1;
 	}
 	if (figure->runs > 1)

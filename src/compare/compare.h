@@ -28,6 +28,8 @@ struct compared {
 
 /* Begins the name of a program's CPU time: "program_cpu[cc1plus]". */
 #define PROGRAM_PREFIX "program_cpu["
+/* That of a wait: "wait[TCP port 5432 of another machine]". */
+#define WAIT_PREFIX "wait["
 
 enum { OUTCOME_BYTES = 160, NOISE_NEEDS = 3 };
 

@@ -302,8 +302,7 @@ static void add_figures(struct grid *grid, const rt_comparison *comparison,
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = order[i];
 
-		if (compared->of_phase || is_of_others(comparison, compared) ||
-		    strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0)
+		if (compared->of_phase || is_of_others(comparison, compared) || strchr(compared->name, '['))
 			continue;
 		if (!compared->head && !is_in_all(comparison, compared))
 			unknown++;
@@ -321,53 +320,61 @@ static void add_figures(struct grid *grid, const rt_comparison *comparison,
 			      unknown == 1 ? " is" : "s are");
 }
 
-/* Returns 0 for other figures, and for programs whose CPU time differs too little to tell. */
-static double program_change(const struct compared *compared, size_t side)
+/* Returns the change of a figure of which each thing of a list has one. 0: it is none of `prefix`, or it differs too little to tell. */
+static double listed_change(const struct compared *compared, const char *prefix, size_t side)
 {
 	double change = compared->sides[side].mean - compared->sides[0].mean;
 
-	return strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) != 0 ||
-			       compared_negligible(compared, side) || fabs(change) < 0.05
+	return strncmp(compared->name, prefix, strlen(prefix)) != 0 || compared_negligible(compared, side) ||
+			       !(fabs(change) >= 0.05)
 		       ? 0
 		       : change;
 }
 
-/* Returns the program whose CPU time changed most, after `last` in this order. NULL: no further one changed. */
-static const struct compared *next_program(const rt_comparison *comparison, size_t side,
-					   const struct compared *last)
+/* Returns the thing that changed most, after `last` in this order. NULL: no further one changed. */
+static const struct compared *next_listed(const rt_comparison *comparison, const char *prefix, size_t side,
+					  const struct compared *last)
 {
 	const struct compared *next = NULL;
 
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = &comparison->list[i];
-		double change = fabs(program_change(compared, side)),
-		       last_change = last ? fabs(program_change(last, side)) : INFINITY;
+		double change = fabs(listed_change(compared, prefix, side)),
+		       last_change = last ? fabs(listed_change(last, prefix, side)) : INFINITY;
 		bool is_later = change < last_change || (!(change > last_change) && compared > last);
 
-		if (change > 0 && is_later && (!next || change > fabs(program_change(next, side))))
+		if (change > 0 && is_later && (!next || change > fabs(listed_change(next, prefix, side))))
 			next = compared;
 	}
 	return next;
 }
 
-/* "cc1plus +18.2 s, ninja -0.4 s": the programs whose CPU time changed most. */
-static void add_changed_programs(struct buffer *out, const rt_comparison *comparison, size_t side)
+/* Adds a thing without its prefix and the last bracket. */
+static void add_listed_name(struct buffer *out, const struct compared *compared)
+{
+	buffer_add_printable(out, strchr(compared->name, '[') + 1);
+	if (out->length)
+		out->data[--out->length] = '\0';
+}
+
+/* "cc1plus +18.2 s, ninja -0.4 s": the programs or the waits whose time changed most. */
+static void add_changed_list(struct buffer *out, const rt_comparison *comparison, const char *prefix,
+			     const char *heading, size_t side)
 {
 	enum { SHOWN = 4 };
 	const struct compared *compared = NULL;
 	size_t shown = 0;
 
-	while (shown < SHOWN && (compared = next_program(comparison, side, compared))) {
+	while (shown < SHOWN && (compared = next_listed(comparison, prefix, side, compared))) {
 		if (!shown++) {
-			buffer_add_text(out, "CPU time by program in ");
+			buffer_add_text(out, heading);
 			buffer_add_printable(out, comparison_side_name(comparison, side));
 			buffer_add_text(out, ": ");
 		} else {
 			buffer_add_text(out, ", ");
 		}
-		for (const char *at = compared->name + strlen(PROGRAM_PREFIX); at[0] && at[1]; at++)
-			buffer_add_char(out, *at);
-		buffer_printf(out, " %+.1f s", program_change(compared, side));
+		add_listed_name(out, compared);
+		buffer_printf(out, " %+.1f s", listed_change(compared, prefix, side));
 	}
 	if (shown)
 		buffer_add_char(out, '\n');
@@ -426,8 +433,10 @@ static int fit_comparison(const rt_comparison *comparison, const struct screen *
 	add_side_columns(&grid, comparison);
 	add_outcomes(&grid, comparison);
 	add_figures(&grid, comparison, order, &notes);
-	for (size_t side = 1; side < comparison->side_count; side++)
-		add_changed_programs(&notes, comparison, side);
+	for (size_t side = 1; side < comparison->side_count; side++) {
+		add_changed_list(&notes, comparison, PROGRAM_PREFIX, "CPU time by program in ", side);
+		add_changed_list(&notes, comparison, WAIT_PREFIX, "Waits in ", side);
+	}
 	for (size_t i = 0; i < comparison->count; i++)
 		add_different_measures(&notes, comparison, &comparison->list[i]);
 	if (buffer_error(&verdict) || buffer_error(&notes))
@@ -557,6 +566,7 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 	bool user = fabs(mean_growth(comparison, "user_time", side)) >=
 		    fabs(mean_growth(comparison, "system_time", side));
 	const char *cause = NULL;
+	const struct compared *wait = next_listed(comparison, WAIT_PREFIX, side, NULL);
 
 	for (size_t i = 0; i < sizeof(WAITS) / sizeof(*WAITS); i++) {
 		double share = mean_growth(comparison, WAITS[i].figure, side) / wall;
@@ -566,12 +576,18 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 		most = share;
 		cause = wall > 0 ? WAITS[i].more : WAITS[i].less;
 	}
+	/* The thing that it waited for tells more than the kind of waiting. */
+	if (!wait || !(listed_change(wait, WAIT_PREFIX, side) / wall >= fmin(most, 1)))
+		wait = NULL;
 	/* Less work also waits less, so waiting is then a consequence. */
-	if (work >= MOST_OF_IT && (!cause || work >= fmin(most, 1)))
+	if (work >= MOST_OF_IT && ((!cause && !wait) || work >= fmin(most, 1)))
 		buffer_printf(out, ": %s%.0f %% %s CPU time, %s", wall > 0 ? "" : "it did less work, ",
 			      fabs(cpu_pct), wall > 0 ? "more" : "less",
 			      user ? "mostly in user mode" : "mostly in the kernel");
-	else if (cause)
+	else if (wait) {
+		buffer_printf(out, ": it waited %s for ", wall > 0 ? "longer" : "less");
+		add_listed_name(out, wait);
+	} else if (cause)
 		buffer_printf(out, ": %s", cause);
 	else if (!isnan(cpu_pct))
 		add_other_cores(out, wall, cpu_pct);

@@ -215,6 +215,28 @@ def test_a_cause_explains_most_of_the_change(run, tmp_path, base, changed, cause
     assert text.splitlines()[0].split(": ", 1)[1] == f"{cause}; the same memory."
 
 
+def waited(path, wall, **waits):
+    """A run whose processes waited for these, in seconds."""
+    return varied(path, wall=wall, end={"waits": [
+        {"class": name, "target": None, "program": "python3 load.py", "wait_secs": secs, "wait_pct": 10.0, "look_count": 40}
+        for name, secs in waits.items()]})
+
+
+@pytest.mark.parametrize("base, changed, wall, verdict, note", [
+    ({"pipe": 1.0, "sleep": 2.0}, {"pipe": 4.8, "sleep": 2.0}, 12.0, "slower than a.jsonl: it waited longer for a pipe", "a pipe +3.8 s"),
+    ({"pipe": 4.8}, {"pipe": 1.0}, 4.2, "faster than a.jsonl: it waited less for a pipe", "a pipe -3.8 s"),
+    # A wait that only one side has was none on the other, if that was recorded with waits.
+    ({"sleep": 2.0}, {"sleep": 2.0, "pipe": 3.9}, 12.0, "slower than a.jsonl: it waited longer for a pipe", "a pipe +3.9 s"),
+    ({}, {"pipe": 3.9}, 12.0, "slower than a.jsonl: the same CPU time, on fewer cores at once or with more waiting", None),
+    # It explains less than half of the change.
+    ({"pipe": 1.0}, {"pipe": 2.0}, 12.0, "slower than a.jsonl: the same CPU time, on fewer cores at once or with more waiting", "a pipe +1.0 s"),
+])
+def test_the_wait_that_grew_is_told(run, tmp_path, base, changed, wall, verdict, note):
+    text = run("compare-runs", waited(tmp_path / "a.jsonl", 8.0, **base), waited(tmp_path / "b.jsonl", wall, **changed)).out
+    assert text.splitlines()[0].split(" % ", 1)[1] == f"{verdict}; the same memory.", text
+    assert next((line.split(": ")[1] for line in text.splitlines() if line.startswith("Waits in ")), None) == note, text
+
+
 def test_rows_that_compare_nothing_are_left_out(run, tmp_path):
     """Other programs' traffic rose 600 times, and each run has phases of its own."""
     a, b = varied(tmp_path / "a.jsonl"), varied(tmp_path / "b.jsonl")
