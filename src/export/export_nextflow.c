@@ -1,7 +1,7 @@
 /*
  * Writes the figures of a run as the lines of .command.trace, from which Nextflow takes the columns of its trace, report and timeline.
  *
- * Of two lines with one name, Nextflow takes the last. So these can be added behind its own, and a figure that is unknown here has no
+ * If two lines have one name, Nextflow takes the last. So these can be added behind its own, and a figure that is unknown here has no
  * line. Percentages are in tenths, memory in KiB. As in its own lines, rss is the peak as well.
  */
 #include <math.h>

@@ -26,6 +26,14 @@ JOBS = {
         "import threading,time,queue; q=queue.Queue(); [threading.Thread(target=q.get,daemon=True).start() for _ in range(20)]; time.sleep(2)"],
         "sleep", None, "python3"),
     "the lock of a file that the job holds": (["sh", "-c", "flock lock sleep 2 & sleep 0.2; flock lock true"], "sleep", None, "sleep"),
+    "threads that wait for the same": (PYTHON + [
+        "import threading,signal,socket; signal.alarm(2); s=socket.create_server(('127.0.0.1',0))\n"
+        "t=[threading.Thread(target=lambda:socket.create_connection(s.getsockname()).recv(1)) for _ in '123']\n"
+        "for x in t: x.start()\nfor x in t: x.join()"], "socket", "TCP port ", "python3"),
+    "an event loop that a thread wakes": (PYTHON + [
+        "import asyncio,signal,socket; signal.alarm(2); s=socket.create_server(('127.0.0.1',0))\n"
+        "c=socket.create_connection(s.getsockname()); asyncio.run(asyncio.to_thread(c.recv,1))"], "socket", "TCP port ", "python3"),
+    "a condition with a time limit": (PYTHON + ["import threading; threading.Event().wait(2)"], "sleep", None, "python3"),
     "make": (["make", "-j2", "-f", "makefile"], "sleep", None, "sleep"),
     "a child by communicate": (PYTHON + ["import subprocess; subprocess.run(['sleep','2'],capture_output=True)"], "sleep", None, "sleep"),
     "a named pipe without a writer": (["sh", "-c", "timeout 2 cat fifo"], "pipe", None, "cat"),

@@ -54,6 +54,7 @@ static const struct {
 	{SYS_pselect6, KIND_SELECT},
 	{SYS_epoll_pwait, KIND_EPOLL},
 	{SYS_epoll_pwait2, KIND_EPOLL},
+	{SYS_io_uring_enter, KIND_RING},
 	{SYS_futex, KIND_FUTEX},
 	{SYS_rt_sigsuspend, KIND_SIGNAL},
 	{SYS_rt_sigtimedwait, KIND_SIGNAL},

@@ -18,6 +18,7 @@ enum wait_kind {
 	KIND_POLL,    /* argument 1: how many descriptors */
 	KIND_SELECT,  /* argument 0: the highest one, plus 1 */
 	KIND_EPOLL,   /* argument 0 is the epoll descriptor */
+	KIND_RING,    /* of io_uring, whose work the kernel does not tell */
 	KIND_FUTEX,
 	KIND_SIGNAL,
 	KIND_SEMAPHORE,

@@ -115,37 +115,51 @@ static enum wait_strength wait_for_child(struct wait_chain *chain, const struct 
 
 /* ---- threads of one process ---- */
 
+static bool same_wait(const struct found_wait *one, const struct found_wait *other)
+{
+	return one->class == other->class && one->pid == other->pid &&
+	       strcmp(one->target, other->target) == 0;
+}
+
 /*
- * The only other thread that waits for something outside the process holds the lock, or will do what is waited for. A timer
- * tells nothing about work to come (a heartbeat), unless no other thread is there or a lock is held over it. If several threads wait, the one
- * counts that waits for another process of the job.
+ * If the other threads wait for one thing outside the process, it is the reason: its thread holds the lock, or will do the work. A timer
+ * tells nothing about work to come (a heartbeat), unless no other thread is there or a lock is held over it. If they wait for several things,
+ * another process of the job counts. If they wait for nothing, an event loop with a time limit does: Go sleeps in one. The newest threads
+ * are asked, as the first ones of a virtual machine serve the machine itself.
  */
 static enum wait_strength follow_siblings(struct wait_chain *chain, const struct waiting_thread *thread,
 					  bool is_lock, struct found_wait *found)
 {
-	pid_t tids[WAIT_SIBLINGS_MOST];
-	size_t count = process_list_threads(chain->tree->root, thread->pid, tids, WAIT_SIBLINGS_MOST);
+	pid_t tids[WAIT_THREADS_LISTED];
+	size_t count = process_list_threads(chain->tree->root, thread->pid, tids, WAIT_THREADS_LISTED);
 	pid_t self = (pid_t)syscall(SYS_gettid);
 	int strong = 0;
-	bool leads_out = false;
+	bool leads_out = false, has_timer = false;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = count; i-- && count - i <= WAIT_SIBLINGS_MOST;) {
 		struct found_wait other;
+		enum wait_strength strength;
 
-		if (tids[i] == thread->tid || tids[i] == self ||
-		    follow_thread(chain, (struct waiting_thread){.pid = thread->pid, .tid = tids[i]},
-				  &other) != WAIT_STRONG)
+		if (tids[i] == thread->tid || tids[i] == self)
+			continue;
+		strength = follow_thread(chain, (struct waiting_thread){.pid = thread->pid, .tid = tids[i]},
+					 &other);
+		if (strength == WAIT_WEAK && other.class == WAIT_SLEEP && !strong) {
+			has_timer = true;
+			*found = other;
+		}
+		if (strength != WAIT_STRONG)
 			continue;
 		if (chain->runs)
 			return WAIT_STRONG;
-		if (leads_out ||
+		if (leads_out || (strong && same_wait(found, &other)) ||
 		    (other.class == WAIT_SLEEP && other.pid == thread->pid && !is_lock && count > 2))
 			continue;
 		leads_out = other.pid != thread->pid;
 		strong++;
 		*found = other;
 	}
-	return strong == 1 || leads_out ? WAIT_STRONG : WAIT_NONE;
+	return strong == 1 || leads_out ? WAIT_STRONG : has_timer && !strong ? WAIT_WEAK : WAIT_NONE;
 }
 
 static enum wait_strength wait_at_futex(struct wait_chain *chain, const struct waiting_thread *thread,
@@ -158,14 +172,20 @@ static enum wait_strength wait_at_futex(struct wait_chain *chain, const struct w
 	bool is_shared = !(thread->call.arguments[1] & FUTEX_OF_PROCESS);
 	enum wait_strength strength = WAIT_NONE;
 
-	/* pthread_join() waits until the kernel clears the number of the thread. */
+	/* pthread_join() waits until the kernel clears the number of the thread, which the first thread of Java does. */
 	if (waits && value > LOCKED_WITH_WAITERS && (pid_t)value != thread->tid)
 		strength = follow_thread(
-			chain, (struct waiting_thread){.pid = thread->pid, .tid = (pid_t)value}, found);
+			chain,
+			(struct waiting_thread){.pid = thread->pid,
+						.tid = (pid_t)value,
+						.may_follow_siblings = thread->may_follow_siblings},
+			found);
 	if (!strength && thread->may_follow_siblings)
 		strength = follow_siblings(chain, thread, is_lock, found);
 	if (!strength && thread->may_follow_siblings && is_shared)
 		strength = follow_child(chain, thread->pid, found);
+	if (!is_lock && !is_shared && thread->may_follow_siblings && thread->call.arguments[3])
+		return or_else(chain, strength, found, thread->pid, WAIT_SLEEP, "");
 	return or_else(chain, strength, found, thread->pid, is_lock || is_shared ? WAIT_LOCK : WAIT_THREAD,
 		       is_shared ? "shared by processes" : "");
 }
@@ -181,7 +201,8 @@ static enum wait_strength wait_at_one_of(struct wait_chain *chain, const struct 
 	struct found_wait other;
 	enum wait_strength strength, of_child;
 
-	if (kind != KIND_EPOLL && !arguments[kind == KIND_POLL])
+	chain->reads_files = kind == KIND_RING;
+	if ((kind == KIND_POLL || kind == KIND_SELECT) && !arguments[kind == KIND_POLL])
 		return wait_ends(found, thread->pid, WAIT_SLEEP, "", WAIT_STRONG);
 	strength = kind == KIND_EPOLL ? wait_at_epoll(chain, thread->pid, (int)arguments[0], found)
 				      : wait_at_any(chain, thread->pid, below, found);
@@ -191,6 +212,12 @@ static enum wait_strength wait_at_one_of(struct wait_chain *chain, const struct 
 	if (of_child > strength) {
 		strength = of_child;
 		*found = other;
+	}
+	/* An event loop that only a thread of its own can wake. Threads that wait for a time tell nothing here. */
+	if (!strength && thread->may_follow_siblings && follow_siblings(chain, thread, false, &other) &&
+	    (other.class != WAIT_SLEEP || other.pid != thread->pid)) {
+		*found = other;
+		return WAIT_STRONG;
 	}
 	/* A timeout of -1 stands in the lower half only. */
 	return or_else(chain, strength, found, thread->pid,
@@ -240,6 +267,7 @@ static enum wait_strength follow_call(struct wait_chain *chain, const struct wai
 	case KIND_POLL:
 	case KIND_SELECT:
 	case KIND_EPOLL:
+	case KIND_RING:
 		return wait_at_one_of(chain, thread, kind, found);
 	case KIND_FUTEX:
 		return wait_at_futex(chain, thread, found);

@@ -59,8 +59,9 @@ struct wait_chain {
 	} followed[WAIT_THREADS_MOST];
 	size_t followed_count;
 	int depth;
-	bool runs; /* the chain leads to a thread that runs */
-	int error; /* the kernel refused to tell of a thread. 0: it never did */
+	bool reads_files; /* not only sockets and pipes: io_uring */
+	bool runs;        /* the chain leads to a thread that runs */
+	int error;        /* the kernel refused to tell of a thread. 0: it never did */
 	/* Follows an edge to a process: its own wait is the answer. */
 	enum wait_strength (*follow)(struct wait_chain *chain, pid_t pid, struct found_wait *found);
 };

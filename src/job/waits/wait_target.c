@@ -309,6 +309,20 @@ static enum wait_strength wait_at_storage(struct wait_chain *chain, pid_t pid, i
 	return WAIT_STRONG;
 }
 
+/* A disk that is read without a file system. */
+static bool wait_at_raw_disk(const struct wait_chain *chain, pid_t pid, const char *link,
+			     struct found_wait *found)
+{
+	char path[LINK_SIZE + 16], disk[32];
+
+	snprintf(path, sizeof path, "sys/class/block/%s", strrchr(link, '/') + 1);
+	if (root_link_name_at(chain->tree->root->dir_fd, path, disk, sizeof disk) <= 0)
+		return false;
+	(void)wait_ends(found, pid, WAIT_STORAGE, "", WAIT_STRONG);
+	snprintf(found->target, sizeof found->target, "disk %s", disk);
+	return true;
+}
+
 static bool has_lock(struct wait_chain *chain, pid_t pid, int fd, const void *wanted)
 {
 	struct scan line;
@@ -343,6 +357,8 @@ enum wait_strength wait_at_descriptor(struct wait_chain *chain, pid_t pid, pid_t
 		return wait_at_pipe(chain, pid, link, writes, found);
 	if (strncmp(link, "socket:", 7) == 0)
 		return wait_at_socket(chain, pid, fd, found);
+	if (strncmp(link, "/dev/", 5) == 0 && wait_at_raw_disk(chain, pid, link, found))
+		return WAIT_STRONG;
 	for (size_t i = 0; i < sizeof LINKS / sizeof *LINKS; i++)
 		if (strncmp(link, LINKS[i].beginning, strlen(LINKS[i].beginning)) == 0)
 			return wait_ends(found, pid, LINKS[i].class, LINKS[i].target, LINKS[i].strength);
@@ -351,7 +367,7 @@ enum wait_strength wait_at_descriptor(struct wait_chain *chain, pid_t pid, pid_t
 	return wait_at_storage(chain, pid, fd, found);
 }
 
-/* A file is always ready, so no poll waits for it. Descriptors of the process's own wake-ups tell nothing. */
+/* A file is always ready, so no poll waits for it, but a ring does. Descriptors of the process's own wake-ups tell nothing. */
 static enum wait_strength wait_at_polled(struct wait_chain *chain, pid_t pid, int fd,
 					 struct found_wait *found)
 {
@@ -360,6 +376,8 @@ static enum wait_strength wait_at_polled(struct wait_chain *chain, pid_t pid, in
 	bool is_wake_up = found->class == WAIT_STORAGE || found->class == WAIT_OTHER ||
 			  found->class == WAIT_EVENTS || strcmp(found->target, OWN) == 0;
 
+	if (chain->reads_files && strength && found->class == WAIT_STORAGE && found->pid == pid)
+		return WAIT_WEAK;
 	return strength && is_wake_up && found->pid == pid ? WAIT_NONE : strength;
 }
 

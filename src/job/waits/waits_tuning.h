@@ -8,6 +8,8 @@ enum {
 	WAIT_LINKS_MOST = 400,
 	/* Other threads of a process that one look asks what they wait for, because one of them may be the reason. */
 	WAIT_SIBLINGS_MOST = 12,
+	/* Threads of a process that are listed to find the newest ones, less than 1 us each. */
+	WAIT_THREADS_LISTED = 256,
 	/* Descriptors of one poll or epoll that are described. */
 	WAIT_POLLED_MOST = 12,
 	/* Processes in a chain. */
