@@ -74,7 +74,7 @@ int drm_devices_open(struct root *root, const char *const *drivers, struct drm_d
 
 		if (!is_one_of(cards[i].driver, drivers))
 			continue;
-		*drm = (struct drm_device){.card = cards[i], .compute_id = -1, .energy_joules = -1};
+		*drm = (struct drm_device){.card = cards[i], .energy_joules = -1};
 		drm->device_fd = open_folder(root, "sys/class/drm/renderD%d/device", cards[i].render);
 		drm->card_fd = open_folder(root, "sys/class/drm/card%d", cards[i].card);
 		drm->hwmon_fd = open_hwmon(drm->device_fd);

@@ -9,7 +9,6 @@ struct drm_device {
 	int device_fd;        /* /sys/class/drm/renderDN/device; -1 */
 	int card_fd;          /* /sys/class/drm/cardN; -1 */
 	int hwmon_fd;         /* device/hwmon/hwmonN; -1 */
-	int64_t compute_id;   /* of AMD's compute driver; -1: none */
 	double energy_joules; /* at the last reading, for power from energy; < 0: none */
 	int64_t energy_at_ns;
 };

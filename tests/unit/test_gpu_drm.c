@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lay_tree.h"
 #include "unit.h"
 
+#include "gpu/amd_metrics.h"
 #include "gpu/drm_clients.h"
 #include "gpu/surveyor.h"
 
@@ -106,6 +108,30 @@ static void assert_near(double value, double wanted)
 {
 	if (fabs(value - wanted) > 1e-9 * (1 + fabs(wanted)))
 		fail_msg("%.9g, not %.9g", value, wanted);
+}
+
+#define CARD "sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/"
+#define NODES "sys/class/kfd/kfd/topology/nodes/"
+
+static void put_bytes(const struct machine *machine, const char *name, const void *bytes, size_t length)
+{
+	char path[4096];
+	FILE *file;
+
+	for (const char *end = strchr(name, '/'); end; end = strchr(end + 1, '/')) {
+		snprintf(path, sizeof path, "%s/%.*s", machine->folder, (int)(end - name), name);
+		(void)mkdir(path, 0755);
+	}
+	snprintf(path, sizeof path, "%s/%s", machine->folder, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, length, file), length);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void put_text(const struct machine *machine, const char *name, const char *text)
+{
+	put_bytes(machine, name, text, strlen(text));
 }
 
 /* ---- AMD ------------------------------------------------------------------------------------------- */
@@ -271,6 +297,164 @@ static void compute_processes_have_memory_and_no_false_idleness(void **state)
 	machine_close(&machine);
 }
 
+/* An MI300 in three partitions: two nodes have a render node without a driver, and one of them has another function. */
+static void a_card_has_the_memory_of_all_its_partitions(void **state)
+{
+	static const char *const NODE[] = {
+		"simd_count 240\nsimd_per_cu 4\ndrm_render_minor 129\ndomain 0\nlocation_id 769\n",
+		"simd_count 240\nsimd_per_cu 4\ndrm_render_minor 130\ndomain 0\nlocation_id 536871680\n",
+		/* Another card's. */
+		"simd_count 240\nsimd_per_cu 4\ndrm_render_minor 131\ndomain 0\nlocation_id 1024\n",
+	};
+	struct machine machine;
+	char name[256], text[64];
+
+	(void)state;
+	machine_open(&machine, "hand-made-gpu-vega20-5.19");
+	put_text(&machine, CARD "current_compute_partition", "CPX\n");
+	put_text(&machine, CARD "current_memory_partition", "NPS4\n");
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof name, NODES "%d/properties", 2 + i);
+		put_text(&machine, name, NODE[i]);
+		snprintf(name, sizeof name, NODES "%d/gpu_id", 2 + i);
+		snprintf(text, sizeof text, "%d\n", 600 + i);
+		put_text(&machine, name, text);
+		snprintf(name, sizeof name, "sys/class/kfd/kfd/proc/900/vram_%d", 600 + i);
+		put_text(&machine, name, "1000\n");
+	}
+	put_text(&machine, "sys/class/kfd/kfd/proc/900/vram_54321", "500\n");
+	machine_pass(&machine);
+	assert_int_equal(machine.survey->device_count, 1);
+	assert_near(reading(&machine, 0, GPU_CORE_COUNT), 3 * 60);
+	assert_near(process(&machine, 0, 900)->vram_bytes.value, 2500);
+	assert_string_equal(machine.survey->devices[0].details[3].value, "CPX");
+	assert_string_equal(machine.survey->devices[0].details[4].value, "NPS4");
+	assert_string_equal(machine.survey->devices[0].details[5].name, "partitions");
+	assert_string_equal(machine.survey->devices[0].details[5].value, "3");
+	machine_close(&machine);
+}
+
+static void put_u16(uint8_t *record, size_t at, uint16_t value)
+{
+	memcpy(record + at, &value, sizeof value);
+}
+
+static void put_u32(uint8_t *record, size_t at, uint32_t value)
+{
+	memcpy(record + at, &value, sizeof value);
+}
+
+static void put_u64(uint8_t *record, size_t at, uint64_t value)
+{
+	memcpy(record + at, &value, sizeof value);
+}
+
+/* The record of an MI300, revision 6. Without a value, all bits are set. */
+static void put_metrics_of_mi300(const struct machine *machine, uint32_t cycles, uint32_t power,
+				 uint32_t heat, uint64_t energy)
+{
+	uint8_t record[384];
+
+	memset(record, 0xff, sizeof record);
+	put_u16(record, 0, sizeof record);
+	record[2] = 1;
+	record[3] = 6;
+	put_u16(record, 12, 77);
+	put_u64(record, 88, energy);
+	put_u32(record, 104, cycles);
+	put_u32(record, 108, 0);
+	put_u32(record, 112, power);
+	put_u32(record, 116, 9);
+	put_u32(record, 120, 9);
+	put_u32(record, 124, heat);
+	put_u16(record, 136, 16);
+	put_u16(record, 138, 320);
+	put_u16(record, 336, 1900);
+	put_u16(record, 338, 2100);
+	put_bytes(machine, CARD "gpu_metrics", record, sizeof record);
+}
+
+static void firmware_of_an_mi300_tells_energy_link_and_reasons(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	machine_open(&machine, "hand-made-gpu-vega20-5.19");
+	put_metrics_of_mi300(&machine, 100, 5, 7, 65536 * 1000);
+	machine_pass(&machine);
+	assert_int_equal(machine.survey->devices[0].energy_source, GPU_ENERGY_COUNTER);
+	assert_near(reading(&machine, 0, GPU_ENERGY_JOULES), 1000);
+	assert_near(reading(&machine, 0, GPU_PCIE_LANES), 16);
+	assert_near(reading(&machine, 0, GPU_PCIE_GENERATION), 5);
+	assert_int_equal(machine.survey->devices[0].readings[GPU_THROTTLE_REASONS].error, EAGAIN);
+	put_metrics_of_mi300(&machine, 200, 6, 7, 65536 * 1500);
+	machine_pass(&machine);
+	assert_near(reading(&machine, 0, GPU_ENERGY_JOULES), 1500);
+	assert_int_equal((int)reading(&machine, 0, GPU_THROTTLE_REASONS), GPU_THROTTLE_POWER_CAP);
+	put_metrics_of_mi300(&machine, 300, 6, 8, 65536 * 1500);
+	machine_pass(&machine);
+	assert_int_equal((int)reading(&machine, 0, GPU_THROTTLE_REASONS), GPU_THROTTLE_THERMAL_SOFTWARE);
+	put_metrics_of_mi300(&machine, 400, 6, 8, 65536 * 1500);
+	machine_pass(&machine);
+	assert_int_equal((int)reading(&machine, 0, GPU_THROTTLE_REASONS), 0);
+	/* The files that tell the same come first, and those that are missing leave it to the record. */
+	assert_near(reading(&machine, 0, GPU_UTILIZATION_PCT), 37);
+	put_text(&machine, CARD "gpu_busy_percent", "");
+	machine_pass(&machine);
+	assert_near(reading(&machine, 0, GPU_UTILIZATION_PCT), 77);
+	machine_close(&machine);
+}
+
+/* Revision 3: its reasons are the same for all chips. */
+static void bits_of_the_firmware_are_reasons(void **state)
+{
+	static const struct {
+		uint64_t status;
+		int reasons;
+	} CASES[] = {
+		{0, 0},
+		{UINT64_C(1) << 0, GPU_THROTTLE_POWER_CAP},
+		{UINT64_C(1) << 22, GPU_THROTTLE_HARDWARE},
+		{UINT64_C(1) << 36, GPU_THROTTLE_THERMAL_SOFTWARE},
+		{UINT64_C(1) << 47 | 1 << 7, GPU_THROTTLE_THERMAL_HARDWARE | GPU_THROTTLE_POWER_CAP},
+	};
+	struct amd_metrics metrics;
+	uint8_t record[120];
+
+	(void)state;
+	memset(record, 0xff, sizeof record);
+	put_u16(record, 0, sizeof record);
+	record[2] = 1;
+	record[3] = 3;
+	put_u16(record, 16, 40);
+	put_u16(record, 54, 1700);
+	put_u16(record, 76, 25);
+	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), 0);
+	assert_int_equal(metrics.throttle_reasons.error, EOPNOTSUPP);
+	assert_int_equal(metrics.energy_joules.error, EOPNOTSUPP);
+	assert_int_equal(metrics.pcie_lanes.error, EOPNOTSUPP);
+	assert_near(metrics.utilization_pct.value, 40);
+	assert_near(metrics.frequency_hz.value, 1700e6);
+	assert_near(metrics.pcie_generation.value, 1);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		put_u64(record, 112, CASES[i].status);
+		assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), 0);
+		assert_int_equal((int)metrics.throttle_reasons.value, CASES[i].reasons);
+	}
+	assert_int_equal(parse_amd_metrics(record, sizeof record - 1, &metrics), -EBADMSG);
+	record[3] = 0; /* not aligned */
+	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
+	record[3] = 7; /* newer */
+	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
+	record[2] = 2; /* of a processor with graphics */
+	record[3] = 3;
+	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
+	/* A record that calls itself a longer revision. */
+	record[2] = 1;
+	record[3] = 6;
+	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EBADMSG);
+}
+
 /* ---- Intel ----------------------------------------------------------------------------------------- */
 
 static void i915_has_energy_but_no_utilisation(void **state)
@@ -393,6 +577,9 @@ UNIT_TESTS
 		cmocka_unit_test(a_sleeping_card_holds_nothing),
 		cmocka_unit_test(a_device_without_its_file_is_hidden),
 		cmocka_unit_test(compute_processes_have_memory_and_no_false_idleness),
+		cmocka_unit_test(a_card_has_the_memory_of_all_its_partitions),
+		cmocka_unit_test(firmware_of_an_mi300_tells_energy_link_and_reasons),
+		cmocka_unit_test(bits_of_the_firmware_are_reasons),
 		cmocka_unit_test(i915_has_energy_but_no_utilisation),
 		cmocka_unit_test(xe_counts_cycles_of_a_clock),
 		cmocka_unit_test(engines_are_told_apart_by_name),
