@@ -7,14 +7,17 @@
  *
  *   i915: card0/gt/gt0/rps_act_freq_mhz 1950      (gt_act_freq_mhz before Linux 5.18)
  *   xe:   device/tile0/gt0/freq0/act_freq 2400    device/tile0/physical_vram_size_bytes 0x3fa000000
+ *   i915: card0/gt/gt0/throttle_reason_pl1 0      xe: device/tile0/gt0/freq0/throttle/reason_pl1 0
  *   both: device/hwmon/hwmonN/energy1_input 81273645 (microjoules), power1_max, fan1_input, temp2_input
  */
 #include "gpu/vendor.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/scan.h"
 #include "gpu/drm_device.h"
 
@@ -98,6 +101,52 @@ static struct gpu_number power_limit(struct root *root, const struct drm_device 
 	return !limit.error && limit.value <= 0 ? gpu_absent(EOPNOTSUPP) : limit;
 }
 
+/* Each reason is a file of its own, which newer chips have in part under other names. */
+static const struct {
+	const char *name;
+	unsigned reason;
+} THROTTLE_FILES[] = {
+	{"pl1", GPU_THROTTLE_POWER_CAP},
+	{"pl2", GPU_THROTTLE_POWER_CAP},
+	{"psys_pl1", GPU_THROTTLE_POWER_CAP},
+	{"psys_pl2", GPU_THROTTLE_POWER_CAP},
+	{"pl4", GPU_THROTTLE_HARDWARE},
+	{"iccmax", GPU_THROTTLE_HARDWARE},
+	{"vr_tdc", GPU_THROTTLE_HARDWARE},
+	{"fastvmode", GPU_THROTTLE_HARDWARE},
+	{"psys_crit", GPU_THROTTLE_HARDWARE},
+	{"thermal", GPU_THROTTLE_THERMAL_SOFTWARE},
+	{"soc_thermal", GPU_THROTTLE_THERMAL_SOFTWARE},
+	{"soc_avg_thermal", GPU_THROTTLE_THERMAL_SOFTWARE},
+	{"mem_thermal", GPU_THROTTLE_THERMAL_SOFTWARE},
+	{"ratl", GPU_THROTTLE_THERMAL_SOFTWARE},
+	{"prochot", GPU_THROTTLE_THERMAL_HARDWARE},
+	{"vr_thermalert", GPU_THROTTLE_THERMAL_HARDWARE},
+	{"vr_thermal", GPU_THROTTLE_THERMAL_HARDWARE},
+	{"p0_freq", GPU_THROTTLE_CLOCK_SETTING},
+};
+
+/* The status says whether there is a reason at all: one file, most of the time. */
+static struct gpu_number throttle_reasons(struct root *root, int dir_fd, const char *status_name,
+					  const char *start)
+{
+	struct gpu_number status = drm_number(root, dir_fd, status_name, 1);
+	unsigned reasons = 0;
+	char name[64];
+
+	if (status.error || status.value <= 0)
+		return status;
+	for (size_t i = 0; i < ARRAY_SIZE(THROTTLE_FILES); i++) {
+		struct gpu_number holds;
+
+		snprintf(name, sizeof name, "%s%s", start, THROTTLE_FILES[i].name);
+		holds = drm_number(root, dir_fd, name, 1);
+		if (!holds.error && holds.value > 0)
+			reasons |= THROTTLE_FILES[i].reason;
+	}
+	return gpu_value(reasons ? reasons : GPU_THROTTLE_HARDWARE);
+}
+
 static void intel_read_device(struct root *root, struct drm_device *drm, struct gpu_device *device)
 {
 	static const char *const CARD_CLOCK[] = {"gt/gt0/rps_act_freq_mhz", "gt_act_freq_mhz", NULL};
@@ -113,6 +162,12 @@ static void intel_read_device(struct root *root, struct drm_device *drm, struct 
 	readings[GPU_POWER_LIMIT_WATTS] = power_limit(root, drm);
 	readings[GPU_POWER_WATTS] = gpu_absent(EOPNOTSUPP);
 	readings[GPU_ENERGY_JOULES] = drm_first_number(root, drm->hwmon_fd, ENERGY, 1e-6);
+	readings[GPU_THROTTLE_REASONS] = throttle_reasons(root, drm->card_fd, "gt/gt0/throttle_reason_status",
+							  "gt/gt0/throttle_reason_");
+	if (readings[GPU_THROTTLE_REASONS].error)
+		readings[GPU_THROTTLE_REASONS] =
+			throttle_reasons(root, drm->device_fd, "tile0/gt0/freq0/throttle/status",
+					 "tile0/gt0/freq0/throttle/reason_");
 	drm_power_from_energy(drm, device, root_monotonic_ns(root));
 	drm_read_fan(root, drm, device);
 }

@@ -496,6 +496,49 @@ static void xe_counts_cycles_of_a_clock(void **state)
 	machine_close(&machine);
 }
 
+static void files_of_intels_drivers_are_reasons(void **state)
+{
+	static const struct {
+		const char *tree, *status, *power, *heat, *newer;
+	} CASES[] = {
+		{"hand-made-gpu-i915-6.2", CARD "drm/card1/gt/gt0/throttle_reason_status",
+		 CARD "drm/card1/gt/gt0/throttle_reason_pl2", CARD "drm/card1/gt/gt0/throttle_reason_thermal",
+		 CARD "drm/card1/gt/gt0/throttle_reason_iccmax"},
+		{"hand-made-gpu-xe-6.12", CARD "tile0/gt0/freq0/throttle/status",
+		 CARD "tile0/gt0/freq0/throttle/reason_pl2", CARD "tile0/gt0/freq0/throttle/reason_thermal",
+		 CARD "tile0/gt0/freq0/throttle/reason_iccmax"},
+	};
+	struct machine machine;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		int card;
+
+		machine_open(&machine, CASES[i].tree);
+		machine_pass(&machine);
+		card = (int)machine.survey->device_count - 1;
+		while (card > 0 && strcmp(machine.survey->devices[card].host_id, "0000:03:00.0") != 0)
+			card--;
+		assert_int_equal(machine.survey->devices[card].readings[GPU_THROTTLE_REASONS].error,
+				 EOPNOTSUPP);
+		put_text(&machine, CASES[i].status, "0\n");
+		put_text(&machine, CASES[i].power, "1\n");
+		put_text(&machine, CASES[i].heat, "0\n");
+		machine_pass(&machine);
+		assert_int_equal((int)reading(&machine, card, GPU_THROTTLE_REASONS), 0);
+		put_text(&machine, CASES[i].status, "1\n");
+		machine_pass(&machine);
+		assert_int_equal((int)reading(&machine, card, GPU_THROTTLE_REASONS), GPU_THROTTLE_POWER_CAP);
+		put_text(&machine, CASES[i].heat, "1\n");
+		put_text(&machine, CASES[i].newer, "1\n");
+		machine_pass(&machine);
+		assert_int_equal((int)reading(&machine, card, GPU_THROTTLE_REASONS),
+				 GPU_THROTTLE_POWER_CAP | GPU_THROTTLE_THERMAL_SOFTWARE |
+					 GPU_THROTTLE_HARDWARE);
+		machine_close(&machine);
+	}
+}
+
 /* ---- shared by all drivers ------------------------------------------------------------------------- */
 
 static void engines_are_told_apart_by_name(void **state)
@@ -582,6 +625,7 @@ UNIT_TESTS
 		cmocka_unit_test(bits_of_the_firmware_are_reasons),
 		cmocka_unit_test(i915_has_energy_but_no_utilisation),
 		cmocka_unit_test(xe_counts_cycles_of_a_clock),
+		cmocka_unit_test(files_of_intels_drivers_are_reasons),
 		cmocka_unit_test(engines_are_told_apart_by_name),
 		cmocka_unit_test(memory_is_resident_else_total_less_shared),
 		cmocka_unit_test(a_machine_without_gpus_has_none),
