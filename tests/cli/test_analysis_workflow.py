@@ -192,6 +192,21 @@ def test_more_slots_start_a_step_as_its_needs_are_done(run, tmp_path):
     assert by_what["6 slots instead of 2"]["wall_secs"] == pytest.approx(6, abs=0.1)
 
 
+def test_a_step_that_began_at_once_waited_for_no_slot(run, tmp_path):
+    """All slots are in use from then on, and "other" ended in the moment between."""
+    steps = [step("a", 0, 2, **needing("")), step("other", 0, 2.005), step("c", 2.01, 3, **needing("a")), step("next", 2.015, 3)]
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))
+    one = steps_by_name(found)["c"]
+    assert (found["steps"][one["before"]]["rule"], one["waited_for_slot"]) == ("a", False)
+
+
+def test_more_slots_start_no_step_before_the_last_of_its_needs(run, tmp_path):
+    """p was the last need of "end", because it waited for a slot. With more slots that is q, which ends at 7."""
+    steps = [step("long", 0, 6, **needing("")), step("q", 0, 7, **needing("")), step("p", 6.01, 3, **needing("")), step("end", 9.02, 1, **needing("p q"))]
+    by_what = {one["what"]: one["wall_secs"] for one in workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))["estimates"]}
+    assert by_what["6 slots instead of 2"] == pytest.approx(8, abs=0.1)
+
+
 def test_a_faster_rule_leaves_the_path_to_the_other_step_that_is_needed(run, tmp_path):
     """fit takes 10 s on 2 cores, load takes 8: with 4 cores, end begins after load, at 8, and not at 5."""
     steps = [step("fit", 0, 10, cores_asked=2.0, cores_max=2.0, cpu_secs=20.0, **needing("")), step("load", 0, 8, **needing("")), step("end", 10, 2, **needing("fit load"))]
