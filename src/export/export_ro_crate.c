@@ -88,11 +88,11 @@ static void add_crate_url(struct json_writer *json, const char *key, const char 
 
 static void add_crate_time(struct json_writer *json, const char *key, double moment)
 {
-	time_t secs = (time_t)floor(moment);
+	time_t secs = fabs(moment) < 1e11 ? (time_t)floor(moment) : 0;
 	char text[64], whole[64];
 	struct tm parts;
 
-	if (!isfinite(moment) || !gmtime_r(&secs, &parts) ||
+	if (!(fabs(moment) < 1e11) || !gmtime_r(&secs, &parts) ||
 	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts))
 		return;
 	snprintf(whole, sizeof(whole), "%s.%03d+00:00", text, (int)(1000 * (moment - floor(moment))));

@@ -276,7 +276,9 @@ static bool ended_without_error(const struct run_end_row *end)
 {
 	if (!end || !count_absent(end->signal))
 		return false;
-	return count_absent(end->exit_code) ? is_source(end->reason, "target_exited") : end->exit_code == 0;
+	if (!count_absent(end->exit_code))
+		return end->exit_code == 0;
+	return !text_absent(end->reason) && strcmp(end->reason, "target_exited") == 0;
 }
 
 void find_evidence(struct advice_run *run)

@@ -294,3 +294,12 @@ def test_ro_crate_leaves_out_unknown_figures(run, tmp_path):
     done = run("export", "-f", "ro-crate", recordings.write(tmp_path / "x.jsonl", samples))
     assert "time.wall_secs" in done.out and "memory.peak_mib" not in done.out
     assert run("export", "-f", "ro-crate", tmp_path / "missing.jsonl").returncode != 0
+
+
+def test_ro_crate_leaves_out_a_time_that_no_clock_has(run, tmp_path):
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps({"metadata": {"interval": -1e308}, "server_info": {"vcpus": 2},
+                                "process_metrics": [{"timestamp": 1.5, "cpu_usage": 1, "memory_mib": 2}],
+                                "system_metrics": [{"timestamp": 1.6, "cpu_usage": 1, "memory_used_mib": 2}]}))
+    done = run("export", "-f", "ro-crate", path)
+    assert done.returncode == 0 and "endTime" in done.out and "startTime" not in done.out

@@ -417,6 +417,11 @@ def test_thin_data_is_refused_with_a_reason(run, tmp_path, make_it, why):
 START4 = dict(NO_LIMITS, cpu_count=4)
 
 
+def test_an_end_without_a_reason_is_read(run, tmp_path):
+    for reason in (None, "target_exited"):
+        assert advice(run, make(tmp_path / "x.jsonl", end={"exit_code": None, "reason": reason}))["cpu"] == 1
+
+
 @pytest.mark.parametrize("rule, figures, other", [
     ("idle_cores", {"cores": 1.0, "start": START4}, {"cores": 2.5, "start": START4}),
     ("cpu_bound", {"cores": 3.8, "start": START4}, {"cores": 3.0, "start": START4}),
