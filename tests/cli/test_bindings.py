@@ -1,4 +1,4 @@
-"""The Go module, the Rust crate and the example for Node, with their own tools where those are installed.
+"""The Go module, the Rust crate, the R package and the example for Node, with their own tools where those are installed.
 
 With BINDINGS=all (tools/ci-bindings) a missing tool fails, Go's race detector watches the tests, and valgrind those of the crate.
 """
@@ -165,3 +165,13 @@ def test_the_crate_has_the_version_of_the_project():
 @pytest.mark.parametrize("folder, glob", [(GO, "*.go"), (RUST / "src", "*.rs")], ids=["go", "rust"])
 def test_a_binding_stays_thin(folder, glob):
     assert sum(len(path.read_text().splitlines()) for path in folder.glob(glob) if not path.name.endswith("_test.go")) <= 400
+
+
+def test_the_r_package_passes_its_check(build):
+    """R CMD check --as-cran installs it, runs its tests and examples, and builds its vignette: half a minute."""
+    if not ALL:
+        pytest.skip("tools/ci-bindings checks the R package")
+    need("R", "pandoc", "checkbashisms")
+    done = subprocess.run([TOP / "tools/r-package", build], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=clean_environment())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^\[ FAIL 0 \| WARN \d+ \| SKIP \d+ \| PASS [4-9]\d \]$", done.stdout, re.M), done.stdout

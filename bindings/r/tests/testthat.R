@@ -1,0 +1,4 @@
+library(testthat)
+library(resourcetracker)
+
+test_check("resourcetracker")
