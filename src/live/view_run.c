@@ -243,7 +243,7 @@ static void draw_memory_value(const struct scene *scene, const struct panel *pan
 	bool has_peak = panel->kind == PANEL_MEMORY && !scene->machine && !isnan(scene->run->memory_peak_mib);
 
 	memory_text(scene->view, used, value);
-	if (panel->kind == PANEL_VRAM || isnan(limit) || isnan(used))
+	if (panel->kind == PANEL_VRAM || isnan(limit) || isnan(used) || used > limit)
 		canvas_text(scene->canvas, row, VALUE, VALUE_COLUMNS, LOOK_STRONG, value);
 	else
 		canvas_printf(scene->canvas, row, VALUE, VALUE_COLUMNS, near_limit(used / limit), "%s of %s",
@@ -256,8 +256,11 @@ static void draw_memory_value(const struct scene *scene, const struct panel *pan
 						   : scene->run->timeline.peaks[panel->series],
 					  most));
 	if (panel->rows > 2 && panel->kind == PANEL_MEMORY && !isnan(used / limit))
-		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "%s%s%s",
-			      percent_text(used / limit, part), swap > 0 ? ", swap " : "",
+		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "%s%s%s%s",
+			      used > limit ? "limit " : "",
+			      used > limit ? memory_text(scene->view, limit, part)
+					   : percent_text(used / limit, part),
+			      swap > 0 ? ", swap " : "",
 			      swap > 0 ? memory_text(scene->view, swap, value) : "");
 }
 

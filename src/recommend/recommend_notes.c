@@ -135,6 +135,9 @@ static void judge_memory(struct rt_advice *advice, const struct run_facts *facts
 	double peak = seen_peak(&advice->usage),
 	       limit = allowances_limit_mib(&facts->allowances, moment.elapsed_secs, moment.mib);
 
+	/* Swapped pages, and pages of files that are charged to other groups, do not count against it. */
+	if (peak > limit)
+		peak = summary_limited_memory(facts);
 	if (advice->usage.oom_floor_mib > 0)
 		advice_judge_kills(advice);
 	else if (peak >= FULL_SHARE * limit)

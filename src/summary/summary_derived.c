@@ -110,6 +110,16 @@ struct binding summary_memory_limit(const struct run_facts *facts)
 	return allowances_memory(&facts->allowances, peak.elapsed_secs, peak.mib);
 }
 
+double summary_limited_memory(const struct run_facts *facts)
+{
+	double peak = summary_memory_peak(facts).mib, charged = facts->group_memory.most;
+	struct binding limit = summary_memory_limit(facts);
+
+	if (!(peak > limit.value) || strcmp(limit.source, "cgroup limit") != 0)
+		return peak;
+	return isnan(charged) ? charged : fmin(charged, limit.value);
+}
+
 double summary_carbon_factor(const struct run_facts *facts)
 {
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);

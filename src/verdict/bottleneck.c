@@ -76,7 +76,7 @@ static bool is_cpu_bound(const struct search *search)
 static void search_memory(struct search *search)
 {
 	const struct run_end_row *end = FIRST(record_identity(search->facts->record), run_end);
-	double pct = 100 * summary_memory_peak(search->facts).mib / summary_memory_limit(search->facts).value;
+	double pct = 100 * summary_limited_memory(search->facts) / summary_memory_limit(search->facts).value;
 
 	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0)
 		add_bottleneck(search, "oom", "Memory", 9, "It was killed for lack of memory.");

@@ -281,11 +281,32 @@ static void add_peak_source(const struct page *page, const struct memory_peak *p
 	add_page_mib(page, shared_often);
 }
 
+/* ", 80 % of 512 MiB (cgroup limit)". If the peak is above such a limit, the memory of the group that it counts stands for the peak. */
+static void add_memory_share(const struct page *page, double peak_mib)
+{
+	struct binding limit = summary_memory_limit(page->facts);
+	double limited = summary_limited_memory(page->facts);
+	bool is_part = !(limited == peak_mib);
+
+	if (!(limit.value > 0))
+		return;
+	buffer_add_text(page->out, is_part ? ", with pages that do not count against its limit" : ", ");
+	if (is_part && !isnan(limited)) {
+		buffer_add_text(page->out, "; its control group held ");
+		add_page_mib(page, limited);
+		buffer_add_text(page->out, ", ");
+	}
+	if (!isnan(limited))
+		add_share(page, limited, limit.value);
+	buffer_add_text(page->out, " of ");
+	add_page_mib(page, limit.value);
+	buffer_printf(page->out, " (%s)", limit.source);
+}
+
 static void add_memory_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	struct memory_peak peak = summary_memory_peak(facts);
-	struct binding limit = summary_memory_limit(facts);
 	const struct figure *memory = facts->tracked ? &facts->memory : &facts->host_memory;
 
 	add_page_label(page, "Memory");
@@ -301,13 +322,7 @@ static void add_memory_line(const struct page *page)
 		buffer_add_text(page->out, " after ");
 		add_duration(page->out, peak.elapsed_secs);
 	}
-	if (limit.value > 0) {
-		buffer_add_text(page->out, ", ");
-		add_share(page, peak.mib, limit.value);
-		buffer_add_text(page->out, " of ");
-		add_page_mib(page, limit.value);
-		buffer_printf(page->out, " (%s)", limit.source);
-	}
+	add_memory_share(page, peak.mib);
 	if (figure_mean(memory) > 0) {
 		buffer_add_text(page->out, "; mean ");
 		add_page_mib(page, figure_mean(memory));

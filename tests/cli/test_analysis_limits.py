@@ -57,6 +57,26 @@ def test_a_change_is_noticed_after_it_was_made(run, tmp_path):
     assert summary(run, path)["memory"]["limit_mib"] == 800.0
 
 
+@pytest.mark.parametrize("charged, pct, said, held_up", [
+    (110.0, 91.67, "peak 185 MiB after 7.50 s, with pages that do not count against its limit; its control group held 110 MiB, 92 % of 120 MiB (cgroup limit)", True),
+    (60.0, 50.0, "its control group held 60.0 MiB, 50 % of 120 MiB (cgroup limit)", False),
+    (130.0, 100.0, "its control group held 120 MiB, 100 % of 120 MiB (cgroup limit)", True),
+    (None, None, "with pages that do not count against its limit of 120 MiB (cgroup limit)", False)])
+def test_a_peak_above_the_limit_counts_by_its_charged_memory(run, tmp_path, charged, pct, said, held_up):
+    """A cached file of 60 MiB that the job maps is charged to the group that read it first: 154 % of the limit were told."""
+    path = course(tmp_path / "run.jsonl", {"memory_limit_mib": 120.0}, memory=[20.0 + 20 * i for i in range(8)],
+                  end={**SUCCESS, "memory_peak_mib": 185.0, "memory_peak_elapsed_secs": 7.5})
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        line["cgroup"] |= {"anon_mib": charged, "file_mib": 0.5, "shmem_mib": 0.0, "kernel_mib": 0.0}
+    recordings.write(path, lines)
+    found, text = summary(run, path), " ".join(run("summary", path).out.split())
+    assert (found["memory"]["peak_mib"], found["memory"]["peak_of_limit_pct"]) == (185.0, pct)
+    assert said in text and ("memory_near_limit" in [one["rule"] for one in found["bottlenecks"]]) == held_up
+    advice = " ".join(run("recommend", path).out.split())
+    assert ("of the limit of 120 MiB" in advice) == held_up and (not held_up or f"its peak was {pct:.0f} %" in advice)
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_peak_at_an_unknown_time_has_the_highest_limit(run, tmp_path, order):
     path = course(tmp_path / "run.jsonl", RAISED[::order], end={"memory_peak_mib": 180.0, "memory_peak_elapsed_secs": None,

@@ -485,6 +485,15 @@ static void list_shows_all_runs_and_opens_the_chosen_one(void **state)
 	assert_shows("1 run now");
 }
 
+/* Pages of files that another group read first count in the job's memory, but not against its limit. */
+static void memory_above_its_limit_has_no_percentage(void **state)
+{
+	(void)state;
+	give_job(&run, 1, 1, 600);
+	assert_shows(" Memory    600 MiB  ");
+	assert_shows("limit 512 MiB");
+}
+
 static void machine_has_its_own_figures(void **state)
 {
 	struct disk_row *disk;
@@ -629,6 +638,7 @@ UNIT_TESTS
 		TEST(next_run_of_a_recording_replaces_the_last),
 		TEST(silence_of_a_recording_is_said),
 		TEST(list_shows_all_runs_and_opens_the_chosen_one),
+		TEST(memory_above_its_limit_has_no_percentage),
 		TEST(machine_has_its_own_figures),
 		TEST(gpus_have_graphs_and_a_row_each),
 		TEST(gpus_with_an_error_or_without_work_have_a_line),

@@ -81,11 +81,14 @@ const memoryMeter = (run) => {
 
 	if (at('peak_mib') === null)
 		return null;
-	return meter('Memory' + (at('of') === 'machine' ? ' (whole machine)' : ''), at('peak_mib'), null, at('limit_mib'),
-		['peak ', say('peak_mib', mib), ...(at('limit_mib') === null ? [] : [' of ', say('limit_mib', mib)])],
+	/* Pages of files that other groups read first are in the peak, but the limit does not count them. */
+	const above = at('limit_source') === 'cgroup limit' && at('peak_mib') > at('limit_mib');
+	return meter('Memory' + (at('of') === 'machine' ? ' (whole machine)' : ''), above ? at('peak_of_limit_pct') / 100 * at('limit_mib') : at('peak_mib'), null, at('limit_mib'),
+		['peak ', say('peak_mib', mib), ...(at('limit_mib') === null ? [] : [above ? ', limit ' : ' of ', say('limit_mib', mib)])],
 		joined([KINDS[at('peak_source')] || at('peak_source'),
 			at('peak_elapsed_secs') === null ? null : ['after ', say('peak_elapsed_secs', duration)],
-			at('limit_mib') === null ? null : [say('peak_of_limit_pct', ofHundred), ` of the memory ${LIMITS[at('limit_source')] || ''}`]], ', '));
+			above ? 'with pages that do not count against its limit' : null,
+			at('peak_of_limit_pct') === null ? null : [say('peak_of_limit_pct', ofHundred), ` of the memory ${LIMITS[at('limit_source')] || ''}`]], ', '));
 };
 
 const gpuMeters = (run) => {
