@@ -1,6 +1,7 @@
 """tests/gpu/on-real-gpu, which needs a real GPU, is complete: with everything of NVIDIA's faked, it compiles, runs
 and compares.
 """
+import gzip
 import json
 import os
 import pathlib
@@ -136,3 +137,39 @@ def test_a_load_is_held_against_its_own_count_and_the_other_meter(binary, tmp_pa
     assert ("tensor", "tensor_active_pct", f"{active} %", "93.0 %", "93.0 % by its own count, within 15.0",
             "holds" if active > 90 else "DOES NOT HOLD") in rows
     assert "Recorder and helper took 7.0 ms of CPU time a sample in the median" in result.stdout
+
+
+@pytest.fixture
+def seen_on_h100(binary, tmp_path):
+    """The recordings of an H100 (tests/gpu/seen-h100), with what the loads and the other meter said."""
+    if not (pathlib.Path(binary).parent / "resource-tracker-analysis").exists():
+        pytest.skip("this build has no analysis")
+    for path in (TESTS / "gpu" / "seen-h100").iterdir():
+        (tmp_path / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+    return tmp_path
+
+
+def test_recordings_of_a_real_gpu_are_judged_as_on_it(binary, seen_on_h100):
+    result = loads("--compare", seen_on_h100, pathlib.Path(binary).parent, env={"GPU_LOAD_SECS": "6"})
+    rows = rows_of(result.stdout)[1:]
+    assert result.returncode == 0 and {row[5] for row in rows} == {"holds"}, result.stdout
+    assert {row[0] for row in rows} == {"tensor", "held", "two_processes", "starved", "too_much", "never_used"}
+    told = {row[:2]: row[2] for row in rows}
+    assert told["tensor", "tensor_active_pct"] == "93.4 %"
+    assert told["held", "summary: held without work"] == "6.3 s"
+    assert "its 2 DataLoader workers (pt_data_worker) were busy on 1.98 cores. More workers would help" in told["starved", "bottleneck"]
+
+
+def test_a_kept_recording_does_not_name_its_machine(tmp_path):
+    identity = "2130cfa2-d980-8fef-67ac-63a8612934d1"
+    sample = {"timestamp": 1.5, "host": "secret", "energy": None, "disk": [{"serial": "secret"}], "network": [{"mac_address": "secret"}],
+              "gpu": [{"uuid": f"GPU-{identity}", "fan_pct": None, "power_watts": 0.0}],
+              "run_start": {"boot_id": identity, "folder": "secret", "kernel": "6.18-secret", "cpu_count": 16}}
+    for suffix, text in (("jsonl", json.dumps(sample)), ("said", "done 2.5"), ("nvml", "")):
+        (tmp_path / f"held.{suffix}").write_text(text)
+    result = loads("--keep", tmp_path, tmp_path / "kept", "held")
+    assert result.returncode == 0, result.stderr
+    nothing = "00000000-0000-0000-0000-000000000000"
+    assert json.loads(gzip.decompress((tmp_path / "kept" / "held.jsonl.gz").read_bytes())) == {
+        "timestamp": 1.5, "gpu": [{"uuid": f"GPU-{nothing}", "power_watts": 0.0}], "run_start": {"boot_id": nothing, "cpu_count": 16}}
+    assert gzip.decompress((tmp_path / "kept" / "held.said.gz").read_bytes()) == b"done 2.5\n"

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Twelve known loads under resource-tracker: loads.py OUT BUILD [LOAD...]; loads.py --compare OUT BUILD
+"""Twelve known loads under resource-tracker: loads.py OUT BUILD [LOAD...]; loads.py --compare OUT BUILD; loads.py --keep OUT TO LOAD...
 
 Each load counts what it does itself (operations, bytes, memory), and a second meter, pynvml, samples the device beside it. OUT/loads.md is
 the table of both against the recording, with the cost of each call of NVML. A load that cannot run here (no PyTorch, no MPS) has a line that
 says why. Figures of the summary need a build with resource-tracker-analysis: --compare judges recordings of a machine without jansson
-elsewhere. The exit status is 1 if a figure does not hold. No setting of the device is changed, so the power limit is none of the loads.
+elsewhere. --keep makes a fixture of recordings, as in tests/gpu/seen-h100. The exit status is 1 if a figure does not hold. No setting of the device is changed, so the power limit is none of the loads.
 """
+import gzip
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -71,7 +73,7 @@ class Meter(threading.Thread):
 
 
 def call_costs():
-    """Returns rows of (call, wall microseconds in the median and at most, CPU microseconds) of what a pass of the helper asks."""
+    """Returns rows of (call, wall microseconds at least, in the median and at most, CPU microseconds) of what a pass of the helper asks."""
     meter = Meter()
     if not meter.nvml:
         return []
@@ -105,7 +107,7 @@ def call_costs():
                 answer = str(error)
             walls.append(1e6 * (time.perf_counter() - begun))
         cpu = 1e6 * (time.process_time() - cpu) / len(walls)
-        rows.append((name, statistics.median(walls), max(walls), cpu, answer))
+        rows.append((name, min(walls), statistics.median(walls), max(walls), cpu, answer))
     return rows
 
 
@@ -161,6 +163,32 @@ def run_load(name, out, build):
     (out / f"{name}.said").write_text(done.stdout)
     (out / f"{name}.err").write_text(done.stderr)
     (out / f"{name}.nvml").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+# ---- keeping
+
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# The machine's name, its disks and interfaces say nothing of a GPU.
+LEFT_OUT = {"host", "folder", "kernel", "network", "disk", "numa", "cloud", "per_core_pct"}
+
+
+def without_machine(value):
+    """Returns a value of a recording without nulls and what names the machine."""
+    if isinstance(value, list):
+        return [without_machine(one) for one in value]
+    if isinstance(value, dict):
+        return {key: without_machine(one) for key, one in value.items() if one is not None and key not in LEFT_OUT}
+    return value
+
+
+def keep(out, to, names):
+    to.mkdir(exist_ok=True)
+    for path in (out / f"{name}.{suffix}" for name in names for suffix in ("jsonl", "said", "nvml")):
+        lines = path.read_text().splitlines()
+        if path.suffix != ".said":
+            lines = [json.dumps(without_machine(json.loads(line)), separators=(",", ":")) for line in lines]
+        text = UUID.sub("00000000-0000-0000-0000-000000000000", "".join(line + "\n" for line in lines))
+        (to / f"{path.name}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 # ---- comparing
@@ -346,11 +374,14 @@ def compare(folder, build):
 
 
 def costs_text():
-    rows = [f"| {name} | {wall:.0f} | {most:.0f} | {cpu:.0f} | {answer} |" for name, wall, most, cpu, answer in call_costs()]
-    return "\n".join(["| call of NVML | wall, median (us) | at most | CPU (us) | |", "|---|---|---|---|---|", *rows, ""]) if rows else ""
+    rows = [f"| {name} | {least:.0f} | {wall:.0f} | {most:.0f} | {cpu:.0f} | {answer} |" for name, least, wall, most, cpu, answer in call_costs()]
+    return "\n".join(["| call of NVML | wall, at least (us) | median | at most | CPU (us) | |", "|---|---|---|---|---|---|", *rows, ""]) if rows else ""
 
 
 def main():
+    if sys.argv[1] == "--keep":
+        keep(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4:])
+        return 0
     if sys.argv[1] == "--compare":
         text, holds = compare(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
         print(text, end="")
