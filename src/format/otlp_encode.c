@@ -174,14 +174,15 @@ void otlp_encode_metrics(struct buffer *out, const struct otlp_resource *resourc
 
 /* ---- the end as a log record ------------------------------------------------------------------------------ */
 
+/* `place`: before the name, "" or with a dot at its end. */
 static void add_attribute(struct buffer *out, const struct row *row, const struct metric *metric,
-			  size_t offset)
+			  size_t offset, const char *place)
 {
 	char name[NAME_SIZE];
 
 	if (field_absent(row, metric->type, offset))
 		return;
-	snprintf(name, sizeof name, "resource_tracker.run.%s", metric->name);
+	snprintf(name, sizeof name, "resource_tracker.run.%s%s", place, metric->name);
 	switch (metric->type) {
 	case TYPE_TEXT:
 		otlp_add_text_attribute(out, LOG_ATTRIBUTES, name, *row_text(row, offset));
@@ -198,13 +199,13 @@ static void add_attribute(struct buffer *out, const struct row *row, const struc
 	}
 }
 
-static void add_attributes(struct buffer *out, const struct row *row)
+static void add_attributes(struct buffer *out, const struct row *row, const char *place)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
 
 	for (size_t i = 0; i < description->metric_count; i++)
 		if (description->metrics[i].nature != RAW)
-			add_attribute(out, row, &description->metrics[i], metric_offset(i));
+			add_attribute(out, row, &description->metrics[i], metric_offset(i), place);
 }
 
 /* Whether the end itself says this. */
@@ -263,7 +264,7 @@ static bool has_failed(const struct run_end_row *end)
 }
 
 static void add_end_status(struct buffer *body, const struct otlp_resource *resource,
-			   const struct run_end_row *end)
+			   const struct run_end_row *end, const struct first_failure_row *first)
 {
 	const char *name = otlp_resource_get(resource, "service.name");
 
@@ -277,6 +278,12 @@ static void add_end_status(struct buffer *body, const struct otlp_resource *reso
 		buffer_printf(body, ", exit status %lld", (long long)end->exit_code);
 	if (!count_absent(end->signal))
 		buffer_printf(body, ", signal %lld", (long long)end->signal);
+	/* Without parents it is the job itself. */
+	if (first && !text_absent(first->program) && !text_absent(first->parents))
+		buffer_printf(body, ", %s failed first%s", first->program,
+			      !text_absent(first->certainty) && strcmp(first->certainty, "sure") == 0
+				      ? ""
+				      : " (probably)");
 }
 
 /* The trace and the span that started the run, from a TRACEPARENT of W3C: 00-32 digits-16 digits-2 digits. */
@@ -305,11 +312,12 @@ void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, c
 		     const struct frame *last, struct scan figures)
 {
 	const struct run_end_row *end = last ? (const void *)last->first[ROW_run_end] : NULL;
+	const struct first_failure_row *first = last ? (const void *)last->first[ROW_first_failure] : NULL;
 	CLEANUP_BUFFER struct buffer body = BUFFER(16 << 10);
 	struct envelope envelope = open_envelope(out, resource);
 	size_t record = otlp_open(out, SCOPE_ITEMS), text;
 
-	add_end_status(&body, resource, end);
+	add_end_status(&body, resource, end, first);
 	otlp_add_fixed64(out, LOG_TIME, (uint64_t)run->last_ns);
 	otlp_add_count(out, LOG_SEVERITY,
 		       !end              ? SEVERITY_WARN
@@ -320,7 +328,9 @@ void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, c
 	otlp_add_text(out, TEXT_VALUE, body.data ? body.data : "");
 	otlp_close(out, text);
 	if (end) {
-		add_attributes(out, &end->row);
+		add_attributes(out, &end->row, "");
+		if (first)
+			add_attributes(out, &first->row, "first_failure.");
 		add_run_figures(out, &end->row, otlp_resource_get(resource, "service.instance.id"), figures);
 	}
 	add_trace(out, otlp_resource_get(resource, "traceparent"));

@@ -10,7 +10,7 @@ void otlp_encode_metrics(struct buffer *out, const struct otlp_resource *resourc
 			 const struct otlp_batch *batch);
 
 /*
- * The end of a run as one log record, named job.run.end, with all that run_end says as attributes. `last`: the run's last
+ * The end of a run as one log record, named job.run.end, with all that run_end and its first_failure say as attributes. `last`: the run's last
  * sample; NULL or without run_end: the recording stops without an end. `figures`: the line of this run, whose figures
  * (figures/run_figures.def) become attributes, too, unless run_end has one of that name; may be empty.
  */

@@ -56,6 +56,7 @@ void otlp_want(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_run_start_tag);
 	metric_set_add_kind(wanted, ROW_cloud);
 	metric_set_add_kind(wanted, ROW_run_end);
+	metric_set_add_kind(wanted, ROW_first_failure);
 }
 
 /* ---- times ------------------------------------------------------------------------------------------------ */

@@ -442,7 +442,7 @@ static void finish_summary(struct run_facts *facts)
 static int read_facts(struct run_facts *facts, const struct summary_watcher *watcher, const char *path,
 		      struct rt_problem *problem)
 {
-	CLEANUP_BUFFER struct buffer words = BUFFER(160);
+	CLEANUP_BUFFER struct buffer words = BUFFER(sizeof facts->failed_first);
 	const struct frame *frame;
 	int result;
 

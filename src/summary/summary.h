@@ -92,8 +92,9 @@ struct run_facts {
 	bool had_descendants;
 	struct time_bins cores_history, memory_history, files_history;
 	struct oom_course oom;
-	char end_words[160];               /* see summary_add_end() */
-	char failed_first[320];            /* see summary_add_first_failure(), "" if that is unknown */
+	char end_words[160]; /* see summary_add_end() */
+	/* See summary_add_first_failure(). "": unknown. The path to it has at most 1,023 bytes. */
+	char failed_first[1536];
 	char run_name[RUN_NAME_SHOWN + 1]; /* see summary_find_name() */
 };
 

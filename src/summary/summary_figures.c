@@ -12,7 +12,8 @@ struct told {
 	const struct run_start_row *start; /* NULL: not recorded */
 	const struct run_end_row *end;     /* all absent if it is not recorded */
 	bool has_end;
-	const char *of; /* the job's figures, or the machine's */
+	const struct first_failure_row *first; /* NULL: no process is known to have failed first */
+	const char *of;                        /* the job's figures, or the machine's */
 	const struct figure *cores, *memory;
 	struct cpu_time time;
 	struct binding core_limit, memory_limit;
@@ -45,6 +46,7 @@ static struct told work_out(const struct run_facts *facts, const struct run_end_
 		.start = FIRST(identity, run_start),
 		.end = end ? end : none,
 		.has_end = end != NULL,
+		.first = FIRST(identity, first_failure),
 		.of = facts->tracked ? "job" : "machine",
 		.cores = facts->tracked ? &facts->cores : &facts->host_cores,
 		.memory = facts->tracked ? &facts->memory : &facts->host_memory,
@@ -85,7 +87,7 @@ static struct figure_value value_of_TEXT(const char *text)
 	return (struct figure_value){NAN, text_absent(text) || !*text ? NULL : text};
 }
 
-static struct figure_value value_of_FLAG(bool value)
+static struct figure_value value_of_FLAG(double value)
 {
 	return value_of_REAL(value);
 }

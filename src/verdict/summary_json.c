@@ -25,7 +25,7 @@ static void add_json_figures(struct buffer *out, const struct run_facts *facts)
 			buffer_printf(out, "%s\n \"%s\":{", *group ? "}," : "", figure->group);
 		group = figure->group;
 		buffer_printf(out, "\"%s\":", figure->name);
-		if (figure->kind == KIND_FLAG)
+		if (figure->kind == KIND_FLAG && values[i].type != RT_TYPE_NONE)
 			buffer_add_text(out, values[i].count ? "true" : "false");
 		else
 			cell_add_json(out, values[i]);

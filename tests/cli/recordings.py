@@ -48,6 +48,10 @@ END = {"reason": "exit", "evidence": "wait status: exit code 3", "exit_code": 3,
        "memory_peak_elapsed_secs": 6.5, "largest_process_peak_mib": 130.0, "cgroup_memory_peak_mib": 400.0,
        "descendants_running": 0, "oom_kills": 0, "signals": []}
 
+FIRST_FAILURE = {"program": "cc1", "pid": 44, "exit_code": None, "signal": 11, "core_dumped": True, "out_of_memory": None, "elapsed_secs": 7.5,
+                 "cpu_secs": 2.25, "memory_mib": 300.5, "sample_age_secs": 0.5, "parents": "make (exit status 2) > gcc (exit status 1)",
+                 "before_end_secs": 0.5, "certainty": "probably", "other_program": "as", "other_pid": 45}
+
 
 def eight_samples():
     """Returns samples with 0.5, 1.0, ... 4.0 cores and 25, 50, ... MiB. The last has no memory: the job has gone."""

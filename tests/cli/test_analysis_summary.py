@@ -202,6 +202,25 @@ def test_step_that_was_killed_for_memory_is_told_though_the_run_succeeded(run, t
     assert (found["oom"], found["oom_elapsed_secs"], found["oom_limit_mib"], found["oom_peak_mib"]) == ("step", 3, 512, 512)
 
 
+def test_the_process_that_failed_first_is_there_as_it_was_recorded(run, tmp_path):
+    first = recordings.FIRST_FAILURE
+    path = recordings.steady(tmp_path / "x.jsonl", end={"exit_code": 2, "first_failure": first})
+    found = summary(run, path)
+    # Unknown stays null, for flags as well.
+    assert found["first_failure"] == first and found["first_failure"]["out_of_memory"] is None
+    assert found["end"]["failed_program"] == "cc1"
+    words = found["end"]["failed_first"]
+    assert words == ("probably cc1 was killed by SIGSEGV (core dumped) 0.5 s before the end (it had 300 MiB 0.5 s before); "
+                     "make (exit status 2) > gcc (exit status 1) passed it on; or else as failed first")
+    # The longest path that a recording has, of long names, keeps its words.
+    parents = " > ".join(f"{number:063} (SIGSEGV)" for number in range(13)) + " > "
+    long = {**first, "parents": parents.ljust(1023, "x"), "program": "p" * 63, "other_program": "o" * 63}
+    words = summary(run, recordings.steady(tmp_path / "z.jsonl", end={"exit_code": 2, "first_failure": long}))["end"]["failed_first"]
+    assert words.startswith("probably pppp") and words.endswith("o failed first") and parents in words
+    for end in {"exit_code": 0, "first_failure": None}, {"exit_code": 2}:
+        assert summary(run, recordings.steady(tmp_path / "y.jsonl", end=end))["first_failure"] == dict.fromkeys(first)
+
+
 def test_kills_in_samples_of_version_0_1_are_found(run, tmp_path):
     samples = recordings.eight_samples()
     for one in samples[4:]:

@@ -12,6 +12,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
 import otlp  # noqa: E402
+import recordings  # noqa: E402
 from sentinel_support import Script, end, needs_net, states, template, world  # noqa: E402,F401
 
 pytestmark = needs_net
@@ -130,6 +131,25 @@ def test_an_analysis_that_hangs_leaves_time_to_send(world, receiver, run, binary
                  env=world.env(**variables(receiver, TRACKER_NET=program)))
     assert (result.returncode, result.err) == (0, "") and time.monotonic() - begun >= 0.5
     assert [record["event"] for record in receiver.logs] == ["job.run.end"]
+
+
+@pytest.mark.parametrize("change, words", [
+    ({}, ", cc1 failed first (probably)"), ({"certainty": "sure"}, ", cc1 failed first"), ({"program": None}, ""),
+    ({"parents": None}, "")])  # the job failed by itself
+def test_the_record_of_the_end_names_the_process_that_failed_first(world, receiver, change, words):
+    recorder = world.record()
+    recorder.write(2)
+    recorder.end()
+    samples = [json.loads(line) for line in recorder.path.read_text().splitlines()]
+    first = {**recordings.FIRST_FAILURE, **change}
+    samples[-1]["run_end"].update(exit_code=2, first_failure=first)
+    recordings.write(recorder.path, samples)
+    assert upload(world, receiver, recorder.path).returncode == 0
+    [record] = receiver.logs
+    place = "resource_tracker.run.first_failure."
+    told = {name.removeprefix(place): value for name, value in record["attributes"].items() if name.startswith(place)}
+    assert told == {name: value for name, value in first.items() if value is not None}
+    assert record["body"]["text"].endswith(f"exit status 2{words}")
 
 
 @pytest.mark.parametrize("traceparent, trace, span", [

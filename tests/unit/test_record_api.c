@@ -98,6 +98,8 @@ static void a_summary_is_asked_for_its_figures(void **state)
 	assert_true(rt_summary_get(summary, "cores", "max").real == 1.5);
 	assert_string_equal(rt_summary_get(summary, "end", "reason").text, "exit");
 	assert_int_equal(rt_summary_get(summary, "memory", "nope").type, RT_TYPE_NONE);
+	assert_int_equal(rt_summary_get(summary, "first_failure", "pid").type, RT_TYPE_NONE);
+	assert_int_equal(rt_summary_get(summary, "first_failure", "out_of_memory").type, RT_TYPE_NONE);
 	assert_int_equal(rt_summary_to_text(summary, RT_SIZE_AUTO, &text), 0);
 	assert_non_null(strstr(text, "exit status 0"));
 	free(text);

@@ -1,4 +1,5 @@
 """Tests the extension modules in the way the package's Python uses them."""
+import json
 import os
 import time
 
@@ -146,6 +147,13 @@ def test_recordings_are_read(tmp_path):
     columns = _analysis.read_record([path], ["process_memory_mib", "system_processes"])
     assert list(columns) == ["process_memory_mib", "system_processes"] and len(columns["system_processes"]) >= 3
     assert '"memory"' in _analysis.summary(path) and "CPU" in _analysis.summary(path, form="text")
+    assert set(json.loads(_analysis.summary(path))["first_failure"].values()) == {None}
+    *lines, last = path.read_text().splitlines()
+    last = json.loads(last)
+    last["run_end"]["first_failure"] = {"program": "cc1", "pid": 44, "signal": 11, "certainty": "sure"}
+    (tmp_path / "failed.jsonl").write_text("\n".join([*lines, json.dumps(last)]) + "\n")
+    first = json.loads(_analysis.summary(tmp_path / "failed.jsonl"))["first_failure"]
+    assert (first["program"], first["pid"], first["signal"], first["exit_code"], first["out_of_memory"]) == ("cc1", 44, 11, None, None)
     with pytest.raises(FileNotFoundError, match="none"):
         _analysis.summary(tmp_path / "none.jsonl")
     with pytest.raises(ValueError, match="form"):
