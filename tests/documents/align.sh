@@ -1,0 +1,3 @@
+#!/bin/sh
+wc -c "$0" >/dev/null
+sleep 0.1
