@@ -132,11 +132,13 @@ def test_a_tracker_of_the_machine_that_prints(tmp_path):
 
 
 def blocks():
-    return [block for block in re.findall(r"^```python\n(.*?)^```", README.read_text(), re.S | re.M)]
+    documents = README.parents[2] / "docs"
+    pages = [README, *filter(pathlib.Path.exists, [documents / "start" / "python.md", documents / "from-gpu-tracker.md"])]
+    return [block for page in pages for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)]
 
 
 @pytest.mark.parametrize("number", range(len(blocks())))
-def test_our_readme(run, number):
+def test_our_documents(run, number):
     block = blocks()[number]
     if "SystemTracker(" in block or "metaflow" in block:
         pytest.skip("goes on until it is interrupted, or needs Metaflow: tried elsewhere")
