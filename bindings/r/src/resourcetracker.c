@@ -83,7 +83,8 @@ static void close_handle(SEXP handle)
 	rt_close(tracker);
 }
 
-static int open_tracker(SEXP names, SEXP values, SEXP apart, rt_tracker **ret_tracker, char *ret_message, size_t size)
+static int open_tracker(SEXP names, SEXP values, SEXP apart, rt_tracker **ret_tracker, char *ret_message,
+			size_t size)
 {
 	const char **name = texts_of(names), **value = texts_of(values);
 	rt_config *config;
@@ -140,7 +141,8 @@ static SEXP end(SEXP handle, SEXP exit_code)
 	rt_tracker *tracker = usable_tracker(handle);
 	int code = Rf_asInteger(exit_code), error;
 
-	error = code == NA_INTEGER ? rt_stop(tracker) : rt_stop_with(tracker, RT_END_EXIT, (code & 0xFF) << 8);
+	error = code == NA_INTEGER ? rt_stop(tracker)
+				   : rt_stop_with(tracker, RT_END_EXIT, (code & 0xFF) << 8);
 	return error < 0 && error != -EALREADY ? fail_call("rt_stop_with", error) : R_NilValue;
 }
 
@@ -166,7 +168,8 @@ static SEXP wait_for_samples(SEXP handle, SEXP count, SEXP timeout_secs)
 
 	do {
 		left_secs = fmax(end_secs - now_secs(), 0);
-		error = rt_wait_for_samples(usable_tracker(handle), (int64_t)Rf_asReal(count), fmin(left_secs, SLICE_SECS));
+		error = rt_wait_for_samples(usable_tracker(handle), (int64_t)Rf_asReal(count),
+					    fmin(left_secs, SLICE_SECS));
 		R_CheckUserInterrupt();
 	} while (error == -ETIMEDOUT && left_secs > 0);
 	if (error < 0 && error != -ETIMEDOUT && error != -ESHUTDOWN)
@@ -187,7 +190,8 @@ static SEXP output_path(SEXP handle)
 }
 
 /* Absent values are NaN in the history, and NA in R. A sample that was taken since the count is left out. */
-static SEXP column_values(rt_tracker *tracker, const char *layout, const char *heading, int64_t first, int64_t count)
+static SEXP column_values(rt_tracker *tracker, const char *layout, const char *heading, int64_t first,
+			  int64_t count)
 {
 	SEXP column = PROTECT(Rf_allocVector(REALSXP, count));
 	double *values = REAL(column);
@@ -234,17 +238,23 @@ static SEXP text_or_na(const char *text)
 	return text ? Rf_mkCharCE(text, CE_UTF8) : NA_STRING;
 }
 
-static void set_row(SEXP table, R_xlen_t row, const struct rt_metric_info *info, const struct rt_snapshot_entry *entry)
+static void set_row(SEXP table, R_xlen_t row, const struct rt_metric_info *info,
+		    const struct rt_snapshot_entry *entry)
 {
 	const struct rt_value *value = &entry->value;
 	bool counted = value->type == RT_TYPE_COUNT || value->type == RT_TYPE_FLAG;
 
 	SET_STRING_ELT(VECTOR_ELT(table, 0), row, Rf_mkChar(info->name));
 	SET_STRING_ELT(VECTOR_ELT(table, 1), row, text_or_na(entry->key));
-	REAL(VECTOR_ELT(table, 2))[row] = value->type == RT_TYPE_REAL ? value->real : counted ? (double)value->count : NA_REAL;
-	SET_STRING_ELT(VECTOR_ELT(table, 3), row, text_or_na(value->type == RT_TYPE_TEXT ? value->text : NULL));
+	REAL(VECTOR_ELT(table, 2))
+	[row] = value->type == RT_TYPE_REAL ? value->real
+		: counted                   ? (double)value->count
+					    : NA_REAL;
+	SET_STRING_ELT(VECTOR_ELT(table, 3), row,
+		       text_or_na(value->type == RT_TYPE_TEXT ? value->text : NULL));
 	SET_STRING_ELT(VECTOR_ELT(table, 4), row, text_or_na(info->unit));
-	SET_STRING_ELT(VECTOR_ELT(table, 5), row, text_or_na(value->type == RT_TYPE_NONE ? rt_reason(value->reason) : NULL));
+	SET_STRING_ELT(VECTOR_ELT(table, 5), row,
+		       text_or_na(value->type == RT_TYPE_NONE ? rt_reason(value->reason) : NULL));
 }
 
 static SEXP snapshot_rows(void *snapshot)
@@ -292,7 +302,8 @@ static SEXP stats_json(SEXP paths)
 	size_t count;
 	const struct rt_stat_spec *specs = rt_stats_default_specs(&count);
 	char *text = NULL;
-	int error = rt_stats_read_record(texts_of(paths), (size_t)Rf_length(paths), specs, count, &stats, &problem);
+	int error = rt_stats_read_record(texts_of(paths), (size_t)Rf_length(paths), specs, count, &stats,
+					 &problem);
 
 	if (error >= 0)
 		error = rt_stats_to_json(stats, &text);
@@ -323,15 +334,16 @@ static int advice_text(rt_advice *advice, const char *form, char **ret_text, str
 	return rt_advice_to_form(advice, form, ret_text, ret_problem);
 }
 
-static SEXP advice_of(SEXP paths, SEXP form, SEXP force, SEXP policy, SEXP input_bytes, SEXP attempt, SEXP catalogue,
-		      SEXP filters)
+static SEXP advice_of(SEXP paths, SEXP form, SEXP force, SEXP policy, SEXP input_bytes, SEXP attempt,
+		      SEXP catalogue, SEXP filters)
 {
 	struct rt_recommend_options options = {.size = sizeof options,
 					       .force = Rf_asLogical(force),
 					       .policy = (enum rt_policy)Rf_asInteger(policy),
 					       .input_bytes = Rf_asReal(input_bytes),
 					       .attempt = (unsigned)Rf_asInteger(attempt)};
-	const char **files = texts_of(paths), **filter = texts_of(filters), *list = text_of(catalogue), *wanted = text_of(form);
+	const char **files = texts_of(paths), **filter = texts_of(filters), *list = text_of(catalogue),
+		   *wanted = text_of(form);
 	struct rt_problem problem = {""};
 	rt_advice *advice = NULL;
 	char *text = NULL;
@@ -345,8 +357,8 @@ static SEXP advice_of(SEXP paths, SEXP form, SEXP force, SEXP policy, SEXP input
 	return text_or_problem(error, text, &problem);
 }
 
-static SEXP write_report(SEXP path, SEXP output, SEXP integration, SEXP failed, SEXP price, SEXP history, SEXP catalogue,
-			 SEXP instance)
+static SEXP write_report(SEXP path, SEXP output, SEXP integration, SEXP failed, SEXP price, SEXP history,
+			 SEXP catalogue, SEXP instance)
 {
 	struct rt_report_options options = {.size = sizeof options,
 					    .integration = text_of(integration),
@@ -355,30 +367,40 @@ static SEXP write_report(SEXP path, SEXP output, SEXP integration, SEXP failed, 
 					    .usd_per_hour = Rf_asReal(price),
 					    .history = texts_of(history),
 					    .history_count = (size_t)Rf_length(history)};
-	struct rt_report_prices prices = {.size = sizeof prices, .catalogue = text_of(catalogue), .instance = text_of(instance)};
+	struct rt_report_prices prices = {
+		.size = sizeof prices, .catalogue = text_of(catalogue), .instance = text_of(instance)};
 	struct rt_compared_run run = {text_of(path), text_of(path)};
 	struct rt_problem problem = {""};
 
-	return text_or_problem(rt_report_runs(&run, 1, text_of(output), &options, &prices, &problem), NULL, &problem);
+	return text_or_problem(rt_report_runs(&run, 1, text_of(output), &options, &prices, &problem), NULL,
+			       &problem);
 }
 
 static SEXP discover_json(SEXP cloud)
 {
 	char *text = NULL;
-	int error = rt_discover(RT_DISCOVER_PYTHON | (Rf_asLogical(cloud) ? RT_DISCOVER_CLOUD : RT_DISCOVER_HOST), 0, &text);
+	int error = rt_discover(
+		RT_DISCOVER_PYTHON | (Rf_asLogical(cloud) ? RT_DISCOVER_CLOUD : RT_DISCOVER_HOST), 0, &text);
 
 	return error < 0 ? fail_call("rt_discover", error) : take_text(text);
 }
 
-#define CALL(function, count) {"rt_" #function, (DL_FUNC)(void (*)(void))(function), count}
+#define CALL(function, count) \
+	{ \
+		"rt_" #function, (DL_FUNC)(void (*)(void))(function), count \
+	}
 
 attribute_visible void R_init_resourcetracker(DllInfo *library)
 {
 	static const R_CallMethodDef CALLS[] = {
-		CALL(begin, 3),          CALL(end, 2),         CALL(next_warning, 1), CALL(wait_for_samples, 3),
-		CALL(sample_count, 1),   CALL(output_path, 1), CALL(table_of, 2),     CALL(newest_sample, 1),
-		CALL(stats_json, 1),     CALL(summary_of, 2),  CALL(advice_of, 8),    CALL(write_report, 8),
-		CALL(discover_json, 1),  CALL(adopt_orphans, 0), {NULL, NULL, 0},
+		CALL(begin, 3),         CALL(end, 2),
+		CALL(next_warning, 1),  CALL(wait_for_samples, 3),
+		CALL(sample_count, 1),  CALL(output_path, 1),
+		CALL(table_of, 2),      CALL(newest_sample, 1),
+		CALL(stats_json, 1),    CALL(summary_of, 2),
+		CALL(advice_of, 8),     CALL(write_report, 8),
+		CALL(discover_json, 1), CALL(adopt_orphans, 0),
+		{NULL, NULL, 0},
 	};
 
 	R_registerRoutines(library, NULL, CALLS, NULL, NULL);
