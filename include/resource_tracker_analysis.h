@@ -165,7 +165,7 @@ struct rt_program_use {
 };
 /* The programs, the one with most CPU time first, and "others" last. -ENOENT past the last one. */
 RT_API int rt_summary_program(const rt_summary *summary, size_t index, struct rt_program_use *ret_use);
-/* The summary as JSON: {"run":{...},"end":{...},"time":{...},"cores":{...},"memory":{...},...}; units are part of the names. */
+/* The summary as JSON: {"run": {...}, "end": {...}, "time": {...}, "cores": {...}, "memory": {...}, ...}; units are part of the names. */
 RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
 
 enum rt_size_unit {

@@ -212,9 +212,9 @@ def test_stopped_and_continued_at_random(wrap, log):
 @pytest.mark.parametrize("limits, command, limit", [
     ("ulimit -v 200000", "import sys; sys.stderr = None; bytearray(400 << 20)", "an address space of 195 MiB (ulimit -v)"),
     ("ulimit -d 100000", "import sys; sys.stderr = None; bytearray(400 << 20)", "data of 97 MiB (ulimit -d)"),
-    ("ulimit -f 40", "import signal; signal.signal(signal.SIGXFSZ, 0); open(\"file\", \"wb\").write(bytes(50000))",
+    ("ulimit -f 40", "import signal; signal.signal(signal.SIGXFSZ, 0); file = open(\"file\", \"wb\"); file.write(bytes(50000)); file.flush()",
      "files of 20 KiB (ulimit -f)"),
-    ("ulimit -f 40", "open(\"file\", \"wb\").write(bytes(50000))", "files of 20 KiB (ulimit -f)"),
+    ("ulimit -f 40", "file = open(\"file\", \"wb\"); file.write(bytes(50000)); file.flush()", "files of 20 KiB (ulimit -f)"),
     ("ulimit -f 40", "pass", None),
     ("ulimit -t 1", "while True: pass", "1 s of CPU time (ulimit -t)"),
     ("ulimit -S -t 1", "while True: pass", "1 s of CPU time (ulimit -t)"),
