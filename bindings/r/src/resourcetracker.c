@@ -247,9 +247,7 @@ static void set_row(SEXP table, R_xlen_t row, const struct rt_metric_info *info,
 	SET_STRING_ELT(VECTOR_ELT(table, 0), row, Rf_mkChar(info->name));
 	SET_STRING_ELT(VECTOR_ELT(table, 1), row, text_or_na(entry->key));
 	REAL(VECTOR_ELT(table, 2))
-	[row] = value->type == RT_TYPE_REAL ? value->real
-		: counted                   ? (double)value->count
-					    : NA_REAL;
+	[row] = value->type == RT_TYPE_REAL ? value->real : counted ? (double)value->count : NA_REAL;
 	SET_STRING_ELT(VECTOR_ELT(table, 3), row,
 		       text_or_na(value->type == RT_TYPE_TEXT ? value->text : NULL));
 	SET_STRING_ELT(VECTOR_ELT(table, 4), row, text_or_na(info->unit));
