@@ -104,7 +104,8 @@ def test_a_start_takes_few_instructions(binary, tmp_path, no_leak_check):
 
     526,000 here, and 481,000 outside pytest. 431,000 before the recorder read the table of mounts, to know which paths may hang (26,000, and
     again where a second passes, as under callgrind), and before it judged each value by what the machine can do (19,000).
-    556,000 since 12 KB more of a tracker are cleared, with its waits and failures (12,000), and smaller code reads some files (4,000).
+    557,000 since 12 KB more of a tracker are cleared, with its waits and failures (12,000), and smaller code reads some files (4,000).
+    567,000 since rules of signals are read and more of that code is small; 573,000 beside other tests, whose environment is longer.
     """
     if not shutil.which("valgrind") or platform.libc_ver()[0] != "glibc":
         pytest.skip("callgrind or glibc is missing")
@@ -112,7 +113,7 @@ def test_a_start_takes_few_instructions(binary, tmp_path, no_leak_check):
     start = instructions(tmp_path, binary, "-q", "--no-summary", "-o", tmp_path / "run.jsonl", "--", "true", until="wrap_spawn")
     if not nothing or not start:
         pytest.skip("callgrind cannot count here")
-    assert start - nothing <= 565_000, (start, nothing)
+    assert start - nothing <= 580_000, (start, nothing)
 
 
 THREADS = """

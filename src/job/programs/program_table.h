@@ -92,8 +92,8 @@ struct programs {
 	size_t process_count, process_capacity;
 	struct failures failures;
 	bool ends_untold; /* descriptors of processes do not tell how they end */
-	struct program_names
-		seen_names;  /* of failed processes that passes have seen, where no events are heard */
+	/* Of failed processes that passes have seen, where no events are heard. NULL: there was none. */
+	struct program_names *seen_names;
 	struct failure root; /* how the job's first process ended; ended_ns 0: no event has told it */
 	struct program_listener *listener; /* NULL: events cannot be had */
 	bool exact;                        /* no event was lost since the last pass */

@@ -42,7 +42,9 @@ RUNS_ONCE void programs_free(struct programs *programs)
 	for (size_t i = 0; i < programs->process_count; i++)
 		if (programs->processes[i].end_fd >= 0)
 			(void)close(programs->processes[i].end_fd);
-	program_names_done(&programs->seen_names);
+	if (programs->seen_names)
+		program_names_done(programs->seen_names);
+	free(programs->seen_names);
 	failures_done(&programs->failures);
 	free(programs->at);
 	free(programs->processes);
@@ -203,6 +205,14 @@ static void begin_process(struct program_process *process, const struct member *
 				 member->cpu.account.own_before.of[USAGE_MINOR_FAULTS];
 }
 
+/* The table of names is large, and most runs need none. */
+static SELDOM const char *keep_seen_name(struct programs *programs, const char *name)
+{
+	if (!programs->seen_names)
+		programs->seen_names = calloc(1, sizeof *programs->seen_names);
+	return programs->seen_names ? program_names_keep(programs->seen_names, name) : NULL;
+}
+
 /* Where no events are heard. It ended after the last pass, which saw it alive. */
 static SELDOM void keep_seen_end(struct programs *programs, struct process_tree *tree,
 				 struct program_process *process)
@@ -212,7 +222,7 @@ static SELDOM void keep_seen_end(struct programs *programs, struct process_tree 
 		.parent_pid = process->parent_pid,
 		.reaper_pid = process->reaper_pid,
 		.wait_status = end_descriptor_status(process->end_fd),
-		.program = program_names_keep(&programs->seen_names, programs->at[process->program].name),
+		.program = keep_seen_name(programs, programs->at[process->program].name),
 		.ended_ns = programs->last_ns,
 		.cpu_ns = process->cpu_ns,
 		.resident_kib = process->resident_pages * (tree->root->page_bytes / 1024),
