@@ -361,6 +361,27 @@ static bool is_head(const char *name)
 	return false;
 }
 
+/* A figure that no run has is left out. */
+static void drop_unknown(rt_comparison *comparison)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < comparison->count; i++) {
+		struct compared *one = &comparison->list[i];
+		bool known = false;
+
+		for (size_t side = 0; side < comparison->side_count; side++)
+			known |= one->sides[side].runs > 0;
+		if (known) {
+			comparison->list[kept++] = *one;
+			continue;
+		}
+		free(one->name);
+		free(one->sides);
+	}
+	comparison->count = kept;
+}
+
 static int gather_figures(rt_comparison *comparison, struct findings *findings)
 {
 	comparison->list = calloc(findings->count + 1, sizeof(*comparison->list));
@@ -369,7 +390,6 @@ static int gather_figures(rt_comparison *comparison, struct findings *findings)
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *one = &findings->list[i];
 		struct compared *compared = &comparison->list[comparison->count];
-		bool known = false;
 
 		if (!is_new_finding(comparison, one->name))
 			continue;
@@ -384,17 +404,10 @@ static int gather_figures(rt_comparison *comparison, struct findings *findings)
 		comparison->count++;
 		if (!compared->name || !compared->sides)
 			return -ENOMEM;
-		for (size_t side = 0; side < comparison->side_count; side++) {
+		for (size_t side = 0; side < comparison->side_count; side++)
 			take_values(&compared->sides[side], findings, one->name, side);
-			known |= compared->sides[side].runs > 0;
-		}
-		/* A figure that no run has is left out. */
-		if (!known) {
-			free(compared->name);
-			free(compared->sides);
-			comparison->count--;
-		}
 	}
+	drop_unknown(comparison);
 	sort_compared(comparison);
 	return 0;
 }
