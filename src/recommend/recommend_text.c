@@ -82,7 +82,7 @@ static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *a
 	json_close(json, '}');
 }
 
-static const char *const SHAPES[] = {"same", "line", "nearest"};
+static const char *const SHAPES[] = {"same", "line", "nearest", "power"};
 
 static void add_memory_evidence(struct json_writer *json, const struct rt_advice *advice)
 {

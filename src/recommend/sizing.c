@@ -160,6 +160,36 @@ static void fit_line(const struct known *known, const struct sized_run *const *s
 	ret_fit->at_input = fmin(fmax(ret_fit->fixed + slope * input, low), high);
 }
 
+/* Fits a power of the size, scale * (size + 1) ^ power, by least squares of the logarithms. */
+static void fit_power(const struct known *known, const struct sized_run *const *sized, size_t count,
+		      double input, struct fit *ret_fit)
+{
+	double mean_x = 0, mean_y = 0, spread = 0, power = 0, n = (double)count,
+	       low = known->smallest / LINE_REACH, high = known->largest * LINE_REACH;
+
+	*ret_fit = (struct fit){.shape = SHAPE_POWER};
+	for (size_t i = 0; i < count; i++) {
+		mean_x += log1p(sized[i]->input_bytes) / n;
+		mean_y += log(sized[i]->need) / n;
+	}
+	for (size_t i = 0; i < count; i++) {
+		double off = log1p(sized[i]->input_bytes) - mean_x;
+
+		spread += off * off;
+		power += off * (log(sized[i]->need) - mean_y);
+	}
+	power /= spread;
+	for (size_t i = 0; i < count; i++) {
+		double off = log1p(sized[i]->input_bytes) - mean_x, need = log(sized[i]->need);
+		double leverage = fmin(1 / n + off * off / spread, MOST_LEVERAGE);
+		double without = exp(need - (need - mean_y - power * off) / (1 - leverage));
+
+		add_to_fit(ret_fit, sized[i], fmin(fmax(without, low), high));
+	}
+	ret_fit->at_input = fmin(fmax(exp(mean_y + power * (log1p(input) - mean_x)), low), high);
+	ret_fit->fixed = ret_fit->at_input;
+}
+
 static int by_size(const void *a, const void *b)
 {
 	double one = (*(const struct sized_run *const *)a)->input_bytes,
@@ -449,7 +479,7 @@ static void try_shapes(const struct sizing_rule *rule, const struct sizing_quest
 	const struct sized_run *sized[SIZING_RUNS];
 	double smallest, largest, best = INFINITY, input = question->input_bytes;
 	size_t count = take_sized_runs(known, sized, &smallest, &largest);
-	struct fit fit, nearest;
+	struct fit fit, other;
 
 	fit_same(known, &fit);
 	take_shape(rule, question, known, &fit, &best, answer);
@@ -460,11 +490,15 @@ static void try_shapes(const struct sizing_rule *rule, const struct sizing_quest
 		return;
 	fit_line(known, sized, count, input, &fit);
 	take_shape(rule, question, known, &fit, &best, answer);
-	if (!question->only_formula && count >= NEAREST_LEAST_RUNS && input <= NEAREST_REACH * largest) {
-		fit_nearest(sized, count, input, &nearest);
-		take_shape(rule, question, known, &nearest, &best, answer);
+	if (rule->is_time && !question->only_formula) {
+		fit_power(known, sized, count, input, &other);
+		take_shape(rule, question, known, &other, &best, answer);
 	}
-	if (rule->follows_line && answer->is_beyond)
+	if (!question->only_formula && count >= NEAREST_LEAST_RUNS && input <= NEAREST_REACH * largest) {
+		fit_nearest(sized, count, input, &other);
+		take_shape(rule, question, known, &other, &best, answer);
+	}
+	if (rule->is_time && answer->is_beyond)
 		follow_line(&fit, answer);
 }
 

@@ -1,9 +1,9 @@
 /*
  * Says how much the next run needs, from earlier runs, the size of its input and its attempt, in pure functions.
  *
- * Three shapes describe how the need depends on the input: the same for every size, a line, and the runs nearest in size. Each
- * earlier run is judged by the shape without that run. The shape that would have cost least on these runs is used. docs/SIZING.md
- * tells this to users.
+ * Three shapes describe how the need depends on the input: the same for every size, a line, and the runs nearest in size. Time has a
+ * fourth, a power of the size: its scatter is relative, so that a line through it says too much for small inputs. Each earlier run is
+ * judged by the shape without that run. The shape that would have cost least on these runs is used. docs/SIZING.md tells this to users.
  *
  * The same functions serve memory (MiB) and time (seconds): struct sizing_rule holds the difference.
  */
@@ -20,7 +20,7 @@ enum {
 	COST_LEAST_RUNS = 4 /* with fewer, the aim of least cost is the safe one */
 };
 
-enum sizing_shape { SHAPE_SAME, SHAPE_LINE, SHAPE_NEAREST };
+enum sizing_shape { SHAPE_SAME, SHAPE_LINE, SHAPE_NEAREST, SHAPE_POWER };
 enum sizing_aim { AIM_SAFE, AIM_P95, AIM_COST };
 enum sizing_drift { DRIFT_NONE, DRIFT_UP, DRIFT_DOWN };
 
@@ -40,7 +40,7 @@ struct sizing_rule {
 	double least_margin, most_margin; /* of the safe aim: 0.02 to 0.15 for memory */
 	double again;                     /* a second attempt has at least this times the largest need */
 	double after_kill;                /* an attempt has at least this times what the one before had */
-	bool follows_line;                /* beyond the largest input, at least as a line says */
+	bool is_time; /* a power of the size is a shape, and an input beyond the largest has at least what a line says */
 };
 extern const struct sizing_rule SIZING_MEMORY, SIZING_TIME;
 
@@ -58,7 +58,7 @@ struct sizing_answer {
 	double usual;  /* half of the runs took no more for their size */
 	enum sizing_shape shape;
 	double fixed,
-		per_byte; /* base of any size as a line: fixed + per_byte * input_bytes. For SHAPE_NEAREST per_byte is 0 */
+		per_byte; /* base of any size as a line: fixed + per_byte * input_bytes. Other shapes have no per_byte: 0 */
 	double largest;      /* the largest need of the runs that count */
 	double killed_share; /* of the runs that count, by this answer's factor */
 	double cost;         /* of one run, by the shape: the least one decides */

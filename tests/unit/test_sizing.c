@@ -331,6 +331,43 @@ static void time_for_an_input_beyond_all_others_grows_with_the_line(void **state
 	assert_int_equal(size_need(&SIZING_MEMORY, &question, runs, 40, NULL, 0).shape, SHAPE_SAME);
 }
 
+/* Seconds of 2 x (size / 1e6) ^ 0.7, scattered by up to a half, over four decades of sizes. */
+static void time_follows_a_power_of_the_size(void **state)
+{
+	struct sized_run runs[60];
+	struct sizing_question question = SAFE, formula = SAFE;
+	struct sizing_answer answer;
+
+	(void)state;
+	for (size_t i = 0; i < 60; i++) {
+		double input = 1e6 * pow(10, 4 * (double)(i * 37 % 60) / 59);
+		double scatter = 1 + 0.5 * (double)(i * 7 % 11) / 10;
+
+		runs[i] = (struct sized_run){2 * pow(input / 1e6, 0.7) * scatter, input, 1};
+	}
+	for (double input = 3e6; input < 1e10; input *= 10) {
+		double most = 3 * pow(input / 1e6, 0.7);
+
+		question.input_bytes = input;
+		answer = size_need(&SIZING_TIME, &question, runs, 60, NULL, 0);
+		assert_int_equal(answer.shape, SHAPE_POWER);
+		assert_true(answer.need >= 1.3 * most && answer.need <= 2 * most);
+		assert_true(answer.per_byte == 0);
+	}
+	/* Engines compute lines, and memory knows no power. */
+	formula.only_formula = true;
+	formula.input_bytes = 3e6;
+	assert_int_not_equal(size_need(&SIZING_TIME, &formula, runs, 60, NULL, 0).shape, SHAPE_POWER);
+	assert_int_not_equal(need_for(SAFE, 3e6, runs, 60).shape, SHAPE_POWER);
+	/* It is held at a quarter of the smallest and at four times the largest need, as a line is, which is followed beyond. */
+	question.input_bytes = 0;
+	answer = size_need(&SIZING_TIME, &question, runs, 60, NULL, 0);
+	assert_true(answer.base >= 0.25 * 2 && answer.base <= 0.25 * 2 * 1.5 * 1.5);
+	question.input_bytes = 1e14;
+	answer = size_need(&SIZING_TIME, &question, runs, 60, NULL, 0);
+	assert_true(answer.base >= 4 * 1261 && answer.base <= 4 * 1261 * 1.5 * 2);
+}
+
 static void a_formula_is_the_answer_for_each_size_without_the_nearest_runs(void **state)
 {
 	struct sized_run runs[60];
@@ -435,6 +472,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_kill_asks_for_half_more_for_its_size_up_to_twice_it),
 		cmocka_unit_test(time_has_wider_margins_and_doubles_for_each_attempt),
 		cmocka_unit_test(time_for_an_input_beyond_all_others_grows_with_the_line),
+		cmocka_unit_test(time_follows_a_power_of_the_size),
 		cmocka_unit_test(a_formula_is_the_answer_for_each_size_without_the_nearest_runs),
 		cmocka_unit_test(memory_is_rounded_up_to_sixteen_mib),
 		cmocka_unit_test(the_aims_kill_few_of_many_runs_and_reserve_little),
