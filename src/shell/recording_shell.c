@@ -277,12 +277,30 @@ static void add_pair(char **words, size_t *count, char *option, char *value)
 }
 
 /* The user's own word comes first. Told to the recorder alone: the step's own jobs have an input of their own. */
-static bool find_step_input(const struct step *step, char ret_bytes[static 24])
+static bool find_step_input(const struct step *step, struct buffer *makers, char ret_bytes[static 24])
 {
-	int64_t bytes = getenv("TRACKER_INPUT") || getenv("TRACKER_INPUT_BYTES") ? 0 : step_input_bytes(step);
+	bool is_given = getenv("TRACKER_INPUT") || getenv("TRACKER_INPUT_BYTES");
+	int64_t bytes = is_given && !*step->folder ? 0 : step_input_bytes(step, makers);
 
 	snprintf(ret_bytes, 24, "%" PRId64, bytes);
-	return bytes > 0;
+	return !is_given && bytes > 0;
+}
+
+/* Which steps need each other: by the files of a rule of Snakemake, and by the folders of tasks of Nextflow. */
+static void write_workflow_tags(const struct step *step, const struct buffer *makers, struct buffer *makes,
+				struct buffer *needs, bool *ret_has_makes, bool *ret_has_needs)
+{
+	if (*step->folder) {
+		buffer_printf(makes, "makes=%s", step->folder);
+		/* The blank before the first name is left out. */
+		*ret_has_needs = makers->length > 0;
+		buffer_printf(needs, "needs=%s", *ret_has_needs ? makers->data + 1 : "");
+		*ret_has_makes = true;
+		return;
+	}
+	*ret_has_makes = step_write_tag(step, "makes=", "output=", false, makes);
+	/* A rule with an output and no input needs nothing. */
+	*ret_has_needs = step_write_tag(step, "needs=", "input=", *ret_has_makes, needs);
 }
 
 /* Becomes the recorder. Returns only if that fails. */
@@ -292,7 +310,8 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 		    o[] = "-o", job[] = "--job-name", task[] = "--task-name",
 		    orchestrator[] = "--orchestrator", input[] = "--input-bytes", tag[] = "--tag",
 		    separator[] = "--", name[] = "resource-tracker";
-	CLEANUP_BUFFER struct buffer needs = BUFFER(TAG_BYTES), makes = BUFFER(TAG_BYTES);
+	CLEANUP_BUFFER struct buffer needs = BUFFER(TAG_BYTES), makes = BUFFER(TAG_BYTES),
+				     makers = BUFFER(TAG_BYTES);
 	CLEANUP_FREE char **words = NULL;
 	bool has_input, has_output;
 	size_t count = 0, given = 0;
@@ -312,11 +331,9 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 	add_pair(words, &count, task, step->task);
 	if (!getenv("TRACKER_ORCHESTRATOR"))
 		add_pair(words, &count, orchestrator, (char *)(uintptr_t)step->orchestrator);
-	if (find_step_input(step, bytes))
+	if (find_step_input(step, &makers, bytes))
 		add_pair(words, &count, input, bytes);
-	has_output = step_write_tag(step, "makes=", "output=", false, &makes);
-	/* A rule with an output and no input needs nothing. */
-	has_input = step_write_tag(step, "needs=", "input=", has_output, &needs);
+	write_workflow_tags(step, &makers, &makes, &needs, &has_output, &has_input);
 	if (has_output)
 		add_pair(words, &count, tag, makes.data);
 	if (has_input)

@@ -15,7 +15,7 @@ static const char MARK[] = ": resource-tracker-step ";
 static const char NEXTFLOW[] = "# NEXTFLOW TASK: ";
 
 /* FILE_NAME_MOST leaves room for time, pid, number, ".jsonl.marks": some file systems take 143 bytes. */
-enum { COMMAND_RUN_BYTES = 512, FILE_NAME_MOST = 100, HASH_BYTES = 9 };
+enum { COMMAND_RUN_BYTES = 512, FILE_NAME_MOST = 100, HASH_BYTES = 9, HASH_FIRST = 2, HASH_REST = 30 };
 
 static int hex_digit(char c)
 {
@@ -139,6 +139,35 @@ bool step_of_nextflow(const char *text, size_t length, struct step *ret_step)
 	return false;
 }
 
+static bool is_hash_of_task(const char *text, size_t length)
+{
+	return strspn(text, "0123456789abcdef") == length && (text[length] == '/' || !text[length]);
+}
+
+/* The last folder of that kind counts: a task may run a workflow of its own. */
+bool step_find_maker(const char *path, const char *own, char ret_folder[static STEP_FOLDER_BYTES])
+{
+	const char *above = "", *parent = "";
+	bool is_found = false;
+	size_t length;
+
+	for (const char *at = path; *at; at += length + (at[length] == '/')) {
+		/* A relative link to a folder beside this one does not name the first two digits. */
+		const char *first = strncmp(parent, "../", 3) == 0 ? own : parent;
+
+		length = strcspn(at, "/");
+		if (is_hash_of_task(at, HASH_REST) && strspn(first, "0123456789abcdef") == HASH_FIRST) {
+			snprintf(ret_folder, STEP_FOLDER_BYTES, "%.2s/%.10s", first, at);
+			if (strncmp(above, "tmp/", 4) == 0)
+				*ret_folder = '\0';
+			is_found = true;
+		}
+		above = parent;
+		parent = at;
+	}
+	return is_found;
+}
+
 static bool read_nextflow(const char *folder, size_t folder_length, struct step *ret_step)
 {
 	char path[PATH_MAX], text[COMMAND_RUN_BYTES];
@@ -149,7 +178,11 @@ static bool read_nextflow(const char *folder, size_t folder_length, struct step 
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	length = fd < 0 ? -1 : read(fd, text, sizeof text);
-	return length > 0 && step_of_nextflow(text, (size_t)length, ret_step);
+	if (length <= 0 || !step_of_nextflow(text, (size_t)length, ret_step))
+		return false;
+	if (!step_find_maker(path, "", ret_step->folder))
+		*ret_step->folder = '\0';
+	return true;
 }
 
 static bool find_nextflow(const char *script, struct step *ret_step)

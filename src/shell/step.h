@@ -16,7 +16,11 @@
 #include "base/buffer.h"
 #include "base/scan.h"
 
-enum { STEP_NAME_BYTES = 200, STEP_NUMBER_BYTES = 24 };
+/*
+ * Nextflow calls the folder of a task by a hash of 2 digits, a slash and 30 digits. Its first 12 tell tasks apart, so that 2,300 names
+ * have room in a tag.
+ */
+enum { STEP_NAME_BYTES = 200, STEP_NUMBER_BYTES = 24, STEP_FOLDER_BYTES = 2 + 1 + 10 + 1 };
 
 struct step {
 	char job[STEP_NAME_BYTES];  /* "": unknown, as for task */
@@ -24,7 +28,8 @@ struct step {
 	const char *orchestrator;   /* NULL: unknown */
 	/* The engine's request, "" if unknown. */
 	char cores[STEP_NUMBER_BYTES], memory_mib[STEP_NUMBER_BYTES], attempt[STEP_NUMBER_BYTES];
-	struct scan words; /* of a command that names itself, behind the job */
+	struct scan words;              /* of a command that names itself, behind the job */
+	char folder[STEP_FOLDER_BYTES]; /* of a task of Nextflow, "ab/0123456789". "": unknown */
 };
 
 /* Reads the name in the text of a command. Returns false, and leaves ret_step alone, if the text names no step. */
@@ -50,11 +55,20 @@ bool step_write_tag(const struct step *step, const char *tag, const char *key, b
 size_t step_decode(struct scan word, char *ret_text, size_t size);
 
 /*
+ * Finds the task of Nextflow in whose folder a file is, by its path, or by the link that leads to it from the folder `own` of another
+ * task. Returns false if it is in none. ret_folder is "" for a file that Nextflow itself has made in work/tmp, of those of any tasks.
+ */
+bool step_find_maker(const char *path, const char *own, char ret_folder[static STEP_FOLDER_BYTES]);
+
+/*
  * The bytes that the step reads, of an engine that says so: the `input` of a rule of Snakemake, or the files that Nextflow has
  * staged in this folder, with those in its folders and to which its links lead. Returns 0 if they are unknown, for instance
  * because a file system does not answer, and if they are empty.
+ *
+ * `makers` gets the tasks of Nextflow that made these files, with a blank before each. It stays empty if one may be missing: not all
+ * of the files are links, none leads to a task, or Nextflow has put one together itself. Then values may be what the task waited for.
  */
-int64_t step_input_bytes(const struct step *step);
+int64_t step_input_bytes(const struct step *step, struct buffer *makers);
 
 /*
  * Puts the request into the environment, from which the recorder takes it (TRACKER_CORES_ASKED, TRACKER_MEMORY_ASKED_MIB,

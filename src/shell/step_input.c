@@ -13,13 +13,18 @@
 #include "shell/step.h"
 
 /* Room for some thousand names. Beyond it the size is unknown. */
-enum { NAMES_BYTES = 128 << 10, STAGED_DEEP = 8 };
+enum { NAMES_BYTES = 128 << 10, STAGED_DEEP = 8, MAKERS_MOST = (32 << 10) / STEP_FOLDER_BYTES };
 
 /* Names of files, one behind the other, each with a NUL. A process aside fills it. */
 struct names {
 	size_t count, length;
 	bool is_whole;
 	char text[NAMES_BYTES];
+	/* Of a task of Nextflow: its folder, and those of the tasks that made the files, each once. */
+	const char *own;
+	size_t maker_count;
+	bool has_all_makers;
+	char makers[MAKERS_MOST][STEP_FOLDER_BYTES];
 };
 
 static void add_name(struct names *names, const char *folder, const char *name)
@@ -43,6 +48,32 @@ static bool is_own_of_task(const char *name)
 	       strcmp(name, ".resource-tracker") == 0;
 }
 
+static bool is_known_maker(const struct names *names, const char *maker)
+{
+	size_t i = names->maker_count;
+
+	while (i && strcmp(names->makers[i - 1], maker) != 0)
+		i--;
+	return i > 0;
+}
+
+/* Nobody knows from where a copy came. */
+static void add_staged_maker(struct names *names, int folder, const char *name)
+{
+	char path[PATH_MAX], maker[STEP_FOLDER_BYTES];
+	ssize_t length = readlinkat(folder, name, path, sizeof(path) - 1);
+
+	bool is_link = length >= 0 && (size_t)length < sizeof(path) - 1;
+
+	path[is_link ? length : 0] = '\0';
+	if (is_link && (!step_find_maker(path, names->own, maker) || is_known_maker(names, maker)))
+		return;
+	if (!is_link || !*maker || names->maker_count == MAKERS_MOST)
+		names->has_all_makers = false;
+	else
+		memcpy(names->makers[names->maker_count++], maker, sizeof(maker));
+}
+
 /* `prefix` is "" or "in/1/". Takes the descriptor. */
 static void add_staged(struct names *names, int fd, const char *prefix, unsigned depth)
 {
@@ -58,9 +89,10 @@ static void add_staged(struct names *names, int fd, const char *prefix, unsigned
 		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (!*prefix && is_own_of_task(name)))
 			continue;
 		fd = openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0)
+		if (fd < 0) {
 			add_name(names, prefix, name);
-		else if (snprintf(below, sizeof(below), "%s%s/", prefix, name) < (int)sizeof(below))
+			add_staged_maker(names, dirfd(folder), name);
+		} else if (snprintf(below, sizeof(below), "%s%s/", prefix, name) < (int)sizeof(below))
 			add_staged(names, fd, below, depth + 1);
 		else
 			close(fd);
@@ -103,7 +135,7 @@ static int64_t size_of_names(const struct names *names)
 	return bytes > 0 ? bytes : 0;
 }
 
-int64_t step_input_bytes(const struct step *step)
+int64_t step_input_bytes(const struct step *step, struct buffer *makers)
 {
 	bool is_nextflow = step->orchestrator && strcmp(step->orchestrator, "nextflow") == 0;
 	CLEANUP_FREE struct names *names = NULL;
@@ -113,10 +145,13 @@ int64_t step_input_bytes(const struct step *step)
 	names = calloc(1, sizeof(*names));
 	if (!names)
 		return 0;
-	names->is_whole = true;
+	names->is_whole = names->has_all_makers = true;
+	names->own = step->folder;
 	if (!is_nextflow)
 		list_told(step, names);
 	else if (act_in_time(".", list_staged, names, sizeof(*names)) < 0)
 		return 0;
+	for (size_t i = 0; i < names->maker_count && names->is_whole && names->has_all_makers; i++)
+		buffer_printf(makers, " %s", names->makers[i]);
 	return names->is_whole && names->count ? size_of_names(names) : 0;
 }

@@ -46,12 +46,9 @@ static int add_flow_need(struct rt_workflow *flow, size_t index, size_t need)
 	return 0;
 }
 
-/* Takes the step that made a name. `seen` has for each step the last one, from 1, that was found to need it. */
-static int take_need(struct rt_workflow *flow, const struct step_names *names, size_t index, struct scan name,
-		     size_t *seen)
+/* `seen` has for each step the last one, from 1, that was found to need it. */
+static int take_step_before(struct rt_workflow *flow, size_t index, size_t maker, size_t *seen)
 {
-	size_t maker = step_names_find(names, name, index);
-
 	if (maker == SIZE_MAX || seen[maker] == index + 1 ||
 	    flow->steps.list[maker].ended > flow->steps.list[index].started + CLOCKS_APART_SECS)
 		return 0;
@@ -59,7 +56,17 @@ static int take_need(struct rt_workflow *flow, const struct step_names *names, s
 	return add_flow_need(flow, index, maker);
 }
 
-/* The step before that made the same is needed as well: the line above in the recipe of a target, or an attempt that failed. */
+/* Takes the step that made a name. */
+static int take_need(struct rt_workflow *flow, const struct step_names *names, size_t index, struct scan name,
+		     size_t *seen)
+{
+	return take_step_before(flow, index, step_names_find(names, name, index), seen);
+}
+
+/*
+ * The step before that made the same is needed as well: the line above in the recipe of a target, or an attempt that failed. One of
+ * Nextflow had a folder of its own.
+ */
 static int find_flow_needs_of(struct rt_workflow *flow, const struct step_names *names, size_t index,
 			      size_t *seen)
 {
@@ -71,6 +78,8 @@ static int find_flow_needs_of(struct rt_workflow *flow, const struct step_names 
 	flow->places[index].first_need = flow->needs_count;
 	if (!step->needs)
 		return 0;
+	if (step->attempt > 1)
+		result = take_step_before(flow, index, step->failed_before, seen);
 	needs = scan_bytes(step->needs, strlen(step->needs));
 	while (result == 0 && scan_word(&needs, &word))
 		result = take_need(flow, names, index, word, seen);

@@ -267,6 +267,7 @@ static int count_attempts(struct steps *steps)
 			       !flow_step_is_good(order[i - 1]) && order[i - 1]->ended <= order[i]->started;
 
 		order[i]->attempt = follows ? order[i - 1]->attempt + 1 : 1;
+		order[i]->failed_before = follows ? (size_t)(order[i - 1] - steps->list) : 0;
 		order[i]->is_last = true;
 		if (follows)
 			order[i - 1]->is_last = false;

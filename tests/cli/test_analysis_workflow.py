@@ -221,6 +221,15 @@ def test_lines_of_a_recipe_and_attempts_need_each_other(run, tmp_path):
     assert [one["needs"] for one in found["steps"] if one["rule"] == "x"] == [[], [0 if found["steps"][0]["rule"] == "x" else 1], [2], []]
 
 
+def test_a_repeated_task_with_a_folder_of_its_own_needs_the_attempt_that_failed(run, tmp_path):
+    """As Nextflow repeats tasks: each attempt makes another name, and both need the same."""
+    steps = [step("split", 0, 2, **needing("", "00/1")), step("align", 2.1, 1, task="align (1)", **needing("00/1", "00/2")), step("align", 2.1, 4, task="align (2)", **needing("00/1", "00/3"), **FAILED),
+             step("align", 6.2, 5, task="align (2)", **needing("00/1", "00/4")), step("merge", 11.3, 1, **needing("00/2 00/4", "00/5"))]
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))
+    assert path_of(found) == ["split", "align (align (2))", "align (align (2))", "merge"]
+    assert sorted([one["needs"] for one in found["steps"] if one["task"] == "align (2)"], key=len) == [[0], [2, 0]]
+
+
 def ranks(name, start, secs, cpu=None, **more):
     """The lines of a parallel program, one for each rank."""
     return [step(name, start, one, rank=i, id=f"{name}-{more.get('task')}-{start}-{i}", host=f"node-{i // 2}", cpu_secs=cpu[i] if cpu else one, memory_peak_mib=100.0 * (i + 1), **more)

@@ -382,6 +382,51 @@ def test_nextflow_staged_files_may_be_many_or_none(step, tmp_path):
     assert input_of(work / ".resource-tracker") == (None, None)
 
 
+MAKERS = [f"{number:02x}/{'0123456789' * 3}" for number in range(1, 5)]
+
+
+@pytest.mark.parametrize("staged, needs", [
+    ({"a": "/w/" + MAKERS[0], "in/1/b": "/w/" + MAKERS[1], "again": "/w/" + MAKERS[0], "reads": "/data"}, ["01/0123456789", "02/0123456789"]),
+    ({"a": "../../" + MAKERS[0], "b": "../" + "9" * 30}, ["01/0123456789", "ab/9999999999"]),
+    ({"a": "/w/" + MAKERS[0], "copy": None}, None), ({"a": "/w/" + MAKERS[0], "all": "/w/tmp/" + MAKERS[1]}, None), ({"reads": "/data"}, None), ({}, None)],
+    ids=["links", "relative links", "a copy", "a file of the engine", "files of no task", "no file"])
+def test_nextflow_links_tell_the_tasks_that_are_needed(step, tmp_path, staged, needs):
+    """A value may be what a task without files of others has waited for, and a copy may be of any task: then nothing is told."""
+    (tmp_path / "work" / "ab").mkdir(parents=True)
+    work = nextflow_task(tmp_path / "work" / "ab" / ("c" * 30))
+    for name, target in staged.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        if target:
+            (work / name).symlink_to(f"{target}/{name}")
+        else:
+            (work / name).touch()
+    assert step("-ue", work / ".command.sh", cwd=work, NXF_TASK_WORKDIR=str(work), TRACKER_TAG="mine=1").returncode == 2
+    tags = only(work / ".resource-tracker")[1][0]["run_start"]["tags"]
+    assert sorted(tags.pop("needs", "").split()) == (needs or []) and tags == {"makes": "ab/cccccccccc", "mine": "1"}
+
+
+def test_nextflow_links_of_a_scratch_folder_and_beside_the_users_input(step, tmp_path):
+    (tmp_path / "work" / "ab").mkdir(parents=True)
+    work, scratch = nextflow_task(tmp_path / "work" / "ab" / ("c" * 30)), tmp_path / "scratch"
+    scratch.mkdir()
+    (scratch / "a").symlink_to(f"/w/{MAKERS[0]}/a")
+    assert step("-ue", work / ".command.sh", cwd=scratch, NXF_TASK_WORKDIR=str(scratch), TRACKER_INPUT_BYTES="7").returncode == 2
+    start = only(scratch / ".resource-tracker")[1][0]["run_start"]
+    assert (start["tags"], start["input_bytes"]) == ({"makes": "ab/cccccccccc", "needs": "01/0123456789"}, 7)
+
+
+@pytest.mark.parametrize("makers", [2300, 2400])
+def test_nextflow_tells_all_the_tasks_that_are_needed_or_none(step, tmp_path, makers):
+    (tmp_path / "work" / "ab").mkdir(parents=True)
+    work = nextflow_task(tmp_path / "work" / "ab" / ("c" * 30))
+    for number in range(makers):
+        (work / f"{number}").symlink_to(f"/w/ab/{number:05}{'0' * 25}/x")
+    done = step("-ue", work / ".command.sh", cwd=work, NXF_TASK_WORKDIR=str(work))
+    assert (done.returncode, done.stderr) == (2, "")
+    tags = only(work / ".resource-tracker")[1][0]["run_start"]["tags"]
+    assert len(tags.get("needs", "").split()) == (2300 if makers == 2300 else 0) and tags["makes"] == "ab/cccccccccc"
+
+
 def test_github_names_its_step(step, tmp_path):
     step("-e", "-c", "true", GITHUB_WORKFLOW="CI", GITHUB_JOB="build", GITHUB_ACTION="__run_2")
     assert names_of(only(tmp_path / ".resource-tracker")[1]) == ("CI", "build/__run_2", "github")

@@ -49,9 +49,9 @@ static void command_names_its_input(void **state)
 	assert_string_equal(text, "in;/");
 	assert_false(step_next_file(&step.words, "input=", &name));
 	assert_true(step_of_command(": resource-tracker-step sort input=missing", &step));
-	assert_int_equal(step_input_bytes(&step), 0);
+	assert_int_equal(step_input_bytes(&step, NULL), 0);
 	step_find(NULL, NULL, &step);
-	assert_int_equal(step_input_bytes(&step), 0);
+	assert_int_equal(step_input_bytes(&step, NULL), 0);
 	assert_true(step_of_command(": resource-tracker-step sort  output=b cores=2 input=a; cat", &step));
 	assert_string_equal(step.task, "");
 }
@@ -81,6 +81,36 @@ static void nextflow_names_task_and_process(void **state)
 	assert_true(step_of_nextflow(PLAIN, sizeof PLAIN - 1, &step));
 	assert_string_equal(step.job, "align");
 	assert_false(step_of_nextflow(TEXT, 12, &step));
+}
+
+#define REST "0123456789abcdef0123456789abcd"
+
+static void assert_maker(const char *path, const char *expected)
+{
+	char folder[STEP_FOLDER_BYTES];
+
+	assert_int_equal(step_find_maker(path, "ef/9876543210", folder), expected != NULL);
+	if (expected)
+		assert_string_equal(folder, expected);
+}
+
+static void file_of_nextflow_has_the_task_that_made_it(void **state)
+{
+	(void)state;
+	assert_maker("/w/ab/" REST "/x.txt", "ab/0123456789");
+	assert_maker("/w/ab/" REST, "ab/0123456789");
+	assert_maker("../../ab/" REST "/deep/x", "ab/0123456789");
+	assert_maker("../" REST "/x", "ef/0123456789");
+	assert_maker("/w/00/" REST "/work/ab/" REST "/x", "ab/0123456789");
+	assert_maker("/w/tmp/ab/" REST "/all.txt", "");
+	assert_maker("/tmp/w/ab/" REST "/x", "ab/0123456789");
+	assert_maker("/data/ab/" REST "0/x", NULL);
+	assert_maker("/data/ab/0" REST "/x", NULL);
+	assert_maker("/data/abc/" REST "/x", NULL);
+	assert_maker("/data/AB/" REST "/x", NULL);
+	assert_maker("/data/reads.fq", NULL);
+	assert_maker(REST "/x", NULL);
+	assert_maker("", NULL);
 }
 
 static void user_names_come_first(void **state)
@@ -174,6 +204,7 @@ UNIT_TESTS
 		cmocka_unit_test(command_names_its_input),
 		cmocka_unit_test(long_name_is_cut_to_its_room),
 		cmocka_unit_test(nextflow_names_task_and_process),
+		cmocka_unit_test(file_of_nextflow_has_the_task_that_made_it),
 		cmocka_unit_test(user_names_come_first),
 		cmocka_unit_test(request_reaches_the_environment_if_there_is_one),
 		cmocka_unit_test(file_of_a_step_has_its_name_and_a_number),
