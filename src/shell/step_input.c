@@ -57,7 +57,7 @@ static bool is_known_maker(const struct names *names, const char *maker)
 	return i > 0;
 }
 
-/* Nobody knows from where a copy came. */
+/* The origin of a copy is unknown. */
 static void add_staged_maker(struct names *names, int folder, const char *name)
 {
 	char path[PATH_MAX], maker[STEP_FOLDER_BYTES];
