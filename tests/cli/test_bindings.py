@@ -167,11 +167,17 @@ def test_a_binding_stays_thin(folder, glob):
     assert sum(len(path.read_text().splitlines()) for path in folder.glob(glob) if not path.name.endswith("_test.go")) <= 400
 
 
-def test_the_r_package_passes_its_check(build):
+def test_the_r_package_passes_its_check(build, tmp_path):
     """R CMD check --as-cran installs it, runs its tests and examples, and builds its vignette: half a minute."""
     if not ALL:
         pytest.skip("tools/ci-bindings checks the R package")
     need("R", "pandoc", "checkbashisms")
     done = subprocess.run([TOP / "tools/r-package", build], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=clean_environment())
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^\[ FAIL 0 \| WARN \d+ \| SKIP \d+ \| PASS [4-9]\d \]$", done.stdout, re.M), done.stdout
+    assert re.search(r"^\[ FAIL 0 \| WARN 0 \| SKIP \d+ \| PASS [4-9]\d \]$", done.stdout, re.M), done.stdout
+    # The examples of the documents, with the package that the check has installed.
+    for page in ("docs/LANGUAGES.md", "docs/start/r.md"):
+        for example in re.findall(r"^```r\n(.*?)^```", (TOP / page).read_text(), re.M | re.S):
+            done = subprocess.run(["Rscript", "-e", example], cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                                  env=dict(clean_environment(), R_LIBS=str(build / "r/resourcetracker.Rcheck")))
+            assert done.returncode == 0 and "peak memory" in done.stdout, (page, done.stdout[-1000:], done.stderr)

@@ -220,7 +220,12 @@ Report <- R6Class("Report", public = list(
   path = NULL,
   initialize = function(path) self$path <- path,
   save = function(filepath) {
-    if (!file.copy(self$path, filepath, overwrite = TRUE)) stop("the report cannot be written to ", filepath, call. = FALSE)
+    reason <- filepath
+    copied <- withCallingHandlers(file.copy(self$path, filepath, overwrite = TRUE), warning = function(warned) {
+      reason <<- conditionMessage(warned)
+      invokeRestart("muffleWarning")
+    })
+    if (!copied) stop("the report cannot be written: ", reason, call. = FALSE)
     invisible(self)
   },
   browse = function() {

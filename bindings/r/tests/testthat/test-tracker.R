@@ -70,7 +70,7 @@ test_that("bad arguments are named", {
   expect_error(ResourceTracker$new(settings = list(no_such_setting = 1)), "no.such.setting")
   tracker <- recorded()
   expect_error(tracker$wait_for_samples(-1), "from 0 on")
-  expect_error(tracker$report()$save("/nonexistent/page.html"), "/nonexistent")
+  expect_error(tracker$report()$save("/nonexistent/page.html"), "written: .*/nonexistent/page.html.*No such file")
 })
 
 test_that("a recording keeps settings and the file that was asked for", {
