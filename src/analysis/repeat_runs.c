@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,13 +23,21 @@
 #include "history/history.h"
 #include "history/history_folder.h"
 #include "launch/find_program.h"
+#include "launch/run_server.h"
 
-enum { RECORDER_WORDS = 11, PATH_BYTES = 2 * PATH_MAX, BAR_COLUMNS = 20 };
+enum { RECORDER_WORDS = 12, PATH_BYTES = 2 * PATH_MAX, BAR_COLUMNS = 20 };
 
 static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const size_t RECORDING_MOST = (size_t)1 << 30;
 
 extern char **environ;
+
+/* The recorder that forks those of one command. */
+struct run_server {
+	int fd; /* -1: there is none */
+	pid_t pid;
+	bool was_tried;
+};
 
 struct series_of_runs {
 	const struct repeat_plan *plan;
@@ -36,6 +47,9 @@ struct series_of_runs {
 	struct repeat *repeat;
 	struct repeat_stop *stop;
 	struct rt_problem *problem;
+	const char *runs_file; /* TRACKER_RUNS of this run. NULL: none */
+	struct run_server servers[2];
+	int signals; /* of signalfd(), or -1 */
 	sigset_t watched, before;
 	int64_t started_ns, done; /* runs, warm-ups included */
 	bool shows_progress;
@@ -74,11 +88,13 @@ static int spawn_run(const struct series_of_runs *series, const char *program, c
 }
 
 /* The kernel sends the terminal's signals to the whole process group, so the run has them already. */
-static void pass_signal(struct series_of_runs *series, const siginfo_t *info, pid_t pid)
+static void pass_signal(struct series_of_runs *series, int signo, int code, pid_t pid)
 {
-	series->stop->signo = info->si_signo;
-	if (info->si_code != SI_KERNEL)
-		(void)kill(pid, info->si_signo);
+	if (signo == SIGCHLD)
+		return;
+	series->stop->signo = signo;
+	if (code != SI_KERNEL)
+		(void)kill(pid, signo);
 }
 
 static int wait_for_run(struct series_of_runs *series, pid_t pid, int *ret_status)
@@ -92,8 +108,8 @@ static int wait_for_run(struct series_of_runs *series, pid_t pid, int *ret_statu
 			return 0;
 		if (ended < 0 && errno != EINTR)
 			return -errno;
-		if (sigwaitinfo(&series->watched, &info) > 0 && info.si_signo != SIGCHLD)
-			pass_signal(series, &info, pid);
+		if (sigwaitinfo(&series->watched, &info) > 0)
+			pass_signal(series, info.si_signo, info.si_code, pid);
 	}
 }
 
@@ -155,26 +171,126 @@ static int name_repeat_recording(const struct series_of_runs *series, int64_t in
 	return 0;
 }
 
-static int record_one_run(struct series_of_runs *series, size_t side, int64_t index, char *ret_path,
-			  int *ret_status)
+/* `serve`: the word of a server, or NULL. NULL: out of memory */
+static const char **words_of_recorder(struct series_of_runs *series, size_t side, const char *serve,
+				      const char *pattern)
 {
 	const char *const *command = series->plan->commands[side];
-	char pattern[PATH_BYTES];
-	CLEANUP_FREE const char **words = NULL;
+	const char *const OPTIONS[] = {"--output", pattern, "--quiet", "--no-warnings", "--no-summary",
+				       "--format", "json",  "--tag",   series->tag,     "--"};
+	const char **words;
 	size_t count = 0, i = 0;
 
 	while (command[count])
 		count++;
 	words = calloc(RECORDER_WORDS + count + 1, sizeof(*words));
-	if (!words || name_repeat_recording(series, index, ret_path, pattern) < 0)
-		return problem_set(series->problem, -ENOMEM, "out of memory");
+	if (!words)
+		return NULL;
 	series->tag[strlen(series->tag) - 1] = side ? 'B' : 'A';
-	for (const char *const *word = (const char *const[]){"resource-tracker", "--quiet", "--no-warnings",
-							     "--no-summary", "--format", "json", "--output",
-							     pattern, "--tag", series->tag, "--", NULL};
-	     *word; word++)
-		words[i++] = *word;
-	memcpy(words + i, command, count * sizeof(*words));
+	words[i++] = "resource-tracker";
+	if (serve)
+		words[i++] = serve;
+	memcpy(words + i, OPTIONS, sizeof(OPTIONS));
+	memcpy(words + i + ARRAY_SIZE(OPTIONS), command, count * sizeof(*words));
+	return words;
+}
+
+/* Returns whether there is a server for the command. */
+static bool start_run_server(struct series_of_runs *series, size_t side)
+{
+	struct run_server *server = &series->servers[side];
+	CLEANUP_FREE const char **words = NULL;
+	int ends[2];
+	char serve[40];
+
+	if (server->was_tried)
+		return server->fd >= 0;
+	server->was_tried = true;
+	if (series->signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return false;
+	snprintf(serve, sizeof(serve), SERVE_RUNS "%d", ends[1]);
+	words = words_of_recorder(series, side, serve, "");
+	if (words && fcntl(ends[1], F_SETFD, 0) == 0 &&
+	    spawn_run(series, series->recorder, words, &server->pid) == 0)
+		server->fd = ends[0];
+	else
+		close(ends[0]);
+	close(ends[1]);
+	return server->fd >= 0;
+}
+
+static void stop_run_server(struct run_server *server)
+{
+	int status;
+
+	if (server->fd < 0)
+		return;
+	close(server->fd);
+	(void)wait_child(server->pid, &status, 0, NULL);
+	server->fd = -1;
+}
+
+/* Waits for the end of the run that was asked for, and passes signals on. -EPIPE: the server has ended */
+static int wait_for_answer(struct series_of_runs *series, int fd, struct serve_answer *ret_answer)
+{
+	struct pollfd polled[] = {{fd, POLLIN, 0}, {series->signals, POLLIN, 0}};
+	struct signalfd_siginfo info;
+
+	for (*ret_answer = (struct serve_answer){0}; !ret_answer->has_ended;) {
+		/* Until the run has a pid, signals wait. */
+		if (poll(polled, ret_answer->pid ? 2 : 1, -1) < 0) {
+			if (errno != EINTR)
+				return -errno;
+		} else if (polled[0].revents) {
+			if (recv(fd, ret_answer, sizeof(*ret_answer), 0) != sizeof(*ret_answer))
+				return -EPIPE;
+		} else if (polled[1].revents && read(series->signals, &info, sizeof(info)) == sizeof(info)) {
+			pass_signal(series, (int)info.ssi_signo, info.ssi_code, ret_answer->pid);
+		}
+	}
+	return 0;
+}
+
+/* Returns false if the server has not begun the run, which needs a recorder of its own then. */
+static bool serve_one_run(struct series_of_runs *series, size_t side, const char *pattern, int *ret_status,
+			  int *ret_error)
+{
+	const char *runs = series->runs_file ? series->runs_file : "";
+	size_t length = strlen(pattern) + 1, whole = length + strlen(runs) + 1;
+	struct serve_answer answer = {0};
+	char request[SERVE_REQUEST_BYTES];
+	int fd;
+
+	if (whole > sizeof(request) || !start_run_server(series, side))
+		return false;
+	fd = series->servers[side].fd;
+	memcpy(request, pattern, length);
+	memcpy(request + length, runs, whole - length);
+	*ret_error =
+		send(fd, request, whole, MSG_NOSIGNAL) < 0 ? -EPIPE : wait_for_answer(series, fd, &answer);
+	*ret_status = answer.status;
+	if (*ret_error == 0 && answer.pid > 0)
+		return true;
+	stop_run_server(&series->servers[side]);
+	return answer.pid > 0;
+}
+
+static int record_one_run(struct series_of_runs *series, size_t side, int64_t index, char *ret_path,
+			  int *ret_status)
+{
+	char pattern[PATH_BYTES];
+	CLEANUP_FREE const char **words = NULL;
+	int error;
+
+	if (name_repeat_recording(series, index, ret_path, pattern) < 0)
+		return problem_set(series->problem, -ENAMETOOLONG, "out of memory");
+	if (serve_one_run(series, side, pattern, ret_status, &error))
+		return error < 0 ? problem_set(series->problem, error, "%s: %s", series->recorder,
+					       strerror(-error))
+				 : 0;
+	words = words_of_recorder(series, side, NULL, pattern);
+	if (!words)
+		return problem_set(series->problem, -ENOMEM, "out of memory");
 	return run_repeat_child(series, series->recorder, words, ret_status);
 }
 
@@ -231,13 +347,17 @@ static int run_all_in_turn(struct series_of_runs *series)
 		int64_t round = i / sides;
 		size_t side = sides < 2 ? 0 : (size_t)((i + round) % 2);
 
-		if (round == plan->warmups && i % sides == 0 && runs)
+		if (round == plan->warmups && i % sides == 0 && runs) {
 			setenv("TRACKER_RUNS", runs, 1);
+			series->runs_file = runs;
+		}
 		show_progress(series, total);
 		if (!make_run(series, side, round < plan->warmups, &error))
 			break;
 	}
 	clear_progress(series);
+	for (size_t i = 0; i < ARRAY_SIZE(series->servers); i++)
+		stop_run_server(&series->servers[i]);
 	return error;
 }
 
@@ -250,6 +370,7 @@ int repeat_run_all(const struct repeat_plan *plan, const char *folder, struct re
 		.repeat = repeat,
 		.stop = ret_stop,
 		.problem = ret_problem,
+		.servers = {{.fd = -1}, {.fd = -1}},
 		.started_ns = SYSTEM_CLOCKS.monotonic_ns(NULL),
 		.shows_progress = isatty(STDERR_FILENO) && !plan->shows_output,
 	};
@@ -264,7 +385,10 @@ int repeat_run_all(const struct repeat_plan *plan, const char *folder, struct re
 	for (size_t i = 0; i < ARRAY_SIZE(ENDING); i++)
 		sigaddset(&series.watched, ENDING[i]);
 	sigprocmask(SIG_BLOCK, &series.watched, &series.before);
+	series.signals = signalfd(-1, &series.watched, SFD_CLOEXEC | SFD_NONBLOCK);
 	error = run_all_in_turn(&series);
+	if (series.signals >= 0)
+		close(series.signals);
 	return error;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Starts the runs of `resource-tracker repeat`, one after the other, each with a recorder of its own.
+ * Starts the runs of `resource-tracker repeat`, one after the other, each with a recorder of its own (launch/run_server.h).
  *
  * A signal that ends this program goes to the run that is under way, which is the last one then. Its recording and those before it are kept.
  */

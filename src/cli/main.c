@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/run_subcommand.h"
 #include "cli/run_recording.h"
+#include "cli/serve_runs.h"
 #include "launch/in_time.h"
 
 enum { USAGE_BYTES = 4096 };
@@ -66,6 +67,7 @@ static int run_command(char **argv)
 
 int main(int argc, char **argv)
 {
+	serve_runs(&argc, &argv);
 	alone_prepare(argc, argv);
 	return alone_run(run_with_enough_stack(run_command, argv));
 }

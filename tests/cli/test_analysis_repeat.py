@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+import exact
+
 
 @pytest.fixture
 def kept(tmp_path):
@@ -135,6 +137,55 @@ def test_a_signal_ends_the_run_and_loses_none(spawn, run, kept, tmp_path, signo)
     with pytest.raises(ProcessLookupError):
         os.kill(int(pids.read_text().split()[2]), 0)
     assert [line["outcome"] for line in json.loads(run("ls", "--json", env=kept).out)] == ["ok", "ok", "killed"]
+    assert not list(tmp_path.glob("resource-tracker-repeat.*"))
+
+
+SHOW_SERVER = "tr '\\0' ' ' </proc/$(ps -o ppid= $PPID | tr -d ' ')/cmdline; echo"
+
+
+def test_one_start_of_the_recorder_serves_all_runs_of_a_command(run):
+    shown = run("repeat", "-n", 3, "--warmup", 1, "--no-history", "--show-output", SHOW_SERVER, "--against", SHOW_SERVER + "; true")
+    servers = re.findall(r"^resource-tracker --serve-runs=.* -- .*$", shown.out, re.M)
+    assert shown.returncode == 0 and len(servers) == 8 and len(set(servers)) == 2, (shown.out, shown.err)
+
+
+@pytest.mark.parametrize("call", ["signalfd4", "socketpair"])
+def test_a_machine_without_a_server_starts_a_recorder_for_each_run(run, binary, tmp_path, kept, call):
+    refuse = exact.build_workload(binary, tmp_path, "refuse")
+    if run(call, 1, "true", program=refuse).returncode:
+        pytest.skip("no filters of system calls here")
+    result = run(call, 1, binary, "repeat", "-n", 2, "--show-output", SHOW_SERVER, program=refuse, env=kept)
+    assert result.returncode == 0 and "2 runs" in result.out and "--serve-runs" not in result.out, (result.out, result.err)
+    assert len(json.loads(run("ls", "--json", env=kept).out)) == 2
+
+
+def test_the_terminals_signal_reaches_the_run_and_not_its_server(spawn, run, kept, tmp_path):
+    pids = tmp_path / "pids"
+    process = spawn("repeat", "-n", 9, f"echo $$ >>{pids}; [ $(wc -l <{pids}) -lt 3 ] || exec sleep 50", env=kept, stdout=-1, stderr=-1, start_new_session=True)
+    while not pids.exists() or len(pids.read_text().splitlines()) < 3:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGINT and b": 2 runs" in out, (out, err)
+    assert [line["outcome"] for line in json.loads(run("ls", "--json", env=kept).out)] == ["ok", "ok", "killed"]
+
+
+def test_a_signal_before_a_run_is_not_for_that_run(run, kept, tmp_path):
+    """The recorder of the next run waits while --prepare runs. A terminal's signal reaches all of them."""
+    prepare = "[ ! -e server ] || kill -INT $(cat server) $(ps -o pid= --ppid $(cat server))"
+    result = run("repeat", "-n", 4, "--prepare", prepare, "ps -o ppid= $PPID >server", env=kept, cwd=tmp_path)
+    assert result.returncode == 0 and "4 runs" in result.out, (result.out, result.err)
+    assert [line["outcome"] for line in json.loads(run("ls", "--json", env=kept).out)] == ["ok"] * 4
+
+
+def test_a_server_that_is_killed_ends_repeat_with_a_reason(spawn, run, kept, tmp_path):
+    pids = tmp_path / "pids"
+    process = spawn("repeat", "-n", 9, f"ps -o ppid= $PPID >>{pids}; [ $(wc -l <{pids}) -lt 3 ] || exec sleep 3", env=kept, stdout=-1, stderr=-1)
+    while not pids.exists() or len(pids.read_text().split()) < 3:
+        time.sleep(0.01)
+    os.kill(int(pids.read_text().split()[2]), signal.SIGKILL)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 1 and b"Broken pipe" in err, (out, err)
     assert not list(tmp_path.glob("resource-tracker-repeat.*"))
 
 

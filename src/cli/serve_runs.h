@@ -1,0 +1,8 @@
+/* Recorders of one command from one start of the program: see launch/run_server.h. */
+#pragma once
+
+/*
+ * Returns at once unless the first argument is SERVE_RUNS. Otherwise it returns in each recorder, with the arguments of that one, and
+ * the process that was started exits here.
+ */
+void serve_runs(int *argc, char ***argv);
