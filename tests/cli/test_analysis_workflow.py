@@ -1,10 +1,14 @@
 """A workflow from its steps: summary of a folder, and of a file of runs."""
 import json
+import os
+import re
+import shutil
+import subprocess
 import time
 
 import pytest
 
-from conftest import json_lines
+from conftest import TOP, clean_environment, json_lines
 from recordings import NO_LIMITS, RUN_LINE, lines, steady
 
 BEGAN = 1_700_000_000.0
@@ -265,3 +269,41 @@ def test_a_program_that_runs_twice_has_two_sets_of_ranks(run, tmp_path):
     assert found[2]["cpu_secs"] == {"min": None, "median": None, "max": None}
     text = run("summary", "--workflow", tmp_path / "runs.jsonl").out
     assert "Ranks of solve: 3" in text and "and 3 more with ranks" in text
+
+
+def folder_of_sources(folder):
+    (folder / "a.c").write_text("int a(void) { return 0; }\n")
+    (folder / "main.c").write_text("int a(void); int main(void) { return a(); }\n")
+    (folder / ".resource-tracker").mkdir()
+
+
+def needs_by_name(run, folder):
+    found = workflow_of(run, folder / ".resource-tracker")
+    names = [name_of(one) for one in found["steps"]]
+    return {name: sorted({names[need] for need in one["needs"] or []}) for name, one in zip(names, found["steps"])}, [names[index] for index in found["path"]]
+
+
+@pytest.mark.skipif(not shutil.which("ninja") or not shutil.which("cc"), reason="ninja or a compiler is missing")
+def test_targets_of_ninja_need_the_input_of_their_rule(run, binary, tmp_path):
+    folder_of_sources(tmp_path)
+    rule = re.search(r"^rule cc\n  command = .*$", (TOP / "docs" / "ENGINES.md").read_text(), re.M)[0].replace("resource-tracker -q", f"{binary} -q")
+    link = rule.replace("rule cc", "rule link").replace("-c $in", "$in")
+    (tmp_path / "build.ninja").write_text(f"{rule}\n{link}\nbuild a.o: cc a.c\nbuild main.o: cc main.c\nbuild prog: link main.o a.o\n")
+    subprocess.run(["ninja", "-j1", "prog"], cwd=tmp_path, env=clean_environment(), check=True, stdout=subprocess.DEVNULL)
+    needs, path = needs_by_name(run, tmp_path)
+    assert (needs["prog"], needs["a.o"], path[-1]) == (["a.o", "main.o"], [], "prog")
+
+
+@pytest.mark.skipif(not shutil.which("ninja") or not shutil.which("cmake") or not shutil.which("cc"), reason="CMake, ninja or a compiler is missing")
+def test_targets_of_cmake_need_their_objects_and_libraries(run, binary, tmp_path):
+    folder_of_sources(tmp_path)
+    lines = re.search(r"^```cmake\n(.*?)^```", (TOP / "docs" / "ENGINES.md").read_text(), re.M | re.S)[1]
+    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(demo C)\n" + lines + "add_custom_command(OUTPUT b.c COMMAND touch b.c)\n"
+                                             "add_library(a STATIC a.c)\nadd_executable(prog main.c b.c)\ntarget_link_libraries(prog a)\n")
+    environment = {**clean_environment(), "PATH": f"{os.path.dirname(binary)}:{os.environ['PATH']}"}
+    for words in (["cmake", "-G", "Ninja", "-B", "out", "."], ["ninja", "-C", "out", "-j1"]):
+        subprocess.run(words, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+    needs, path = needs_by_name(run, tmp_path / "out")
+    objects = "CMakeFiles/prog.dir/main.c.o", "CMakeFiles/prog.dir/b.c.o"
+    assert set(objects) | {"liba.a"} <= set(needs["prog"]) and needs["liba.a"][0] == "CMakeFiles/a.dir/a.c.o" and path[-1] == "prog"
+    assert needs["b.c"] == [], "a command of its own is no step"
