@@ -65,6 +65,7 @@ slurm:
 install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 	@$(LDCONFIG)
+	@test -n "$(DESTDIR)" || tools/install-hints "$(PREFIX)"
 
 # make release VERSION=0.1.0: the artefacts of a release (docs/RELEASING.md) in build-release/out, built twice, compared, and each tried in
 # bare root filesystems. make tarball: only the archive of static programs for this machine.

@@ -92,6 +92,20 @@ def test_a_program_starts_right_after_an_install_below_usr_local(build, tmp_path
     assert done.returncode == 0 and done.stdout.count(".") == 2, done.stderr
 
 
+def test_a_prefix_that_no_shell_knows_is_told(tmp_path):
+    """tools/install-hints, with which make install ends, says nothing where both folders are known."""
+    folder = tmp_path / "lib/x86_64-linux-gnu/pkgconfig"
+    folder.mkdir(parents=True)
+    (folder / "resource-tracker.pc").write_text(f"prefix={tmp_path}\nName: x\nDescription: x\nVersion: 1\n")
+
+    def hints(**known):
+        return subprocess.run([TOP / "tools/install-hints", tmp_path], env={"PATH": os.environ["PATH"], **known}, check=True,
+                              stdout=subprocess.PIPE, text=True).stdout.splitlines()[1:]
+    path, places = f"{tmp_path}/bin:{os.environ['PATH']}", f"export PKG_CONFIG_PATH={folder}"
+    assert hints() == [f"export PATH={tmp_path}/bin:$PATH", places]
+    assert hints(PATH=path) == [places] and hints(PATH=path, PKG_CONFIG_PATH=str(folder)) == []
+
+
 def test_uninstall_removes_only_installed_files(build, tmp_path):
     prefix = install(build, tmp_path)
     other = prefix / "bin/other"
