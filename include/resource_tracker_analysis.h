@@ -165,6 +165,19 @@ struct rt_program_use {
 };
 /* The programs, the one with most CPU time first, and "others" last. -ENOENT past the last one. */
 RT_API int rt_summary_program(const rt_summary *summary, size_t index, struct rt_program_use *ret_use);
+/* A thing that the job waited for while none of its threads ran; docs/CAUSES.md explains the classes. */
+struct rt_wait_use {
+	size_t size;            /* sizeof(struct rt_wait_use), set by the caller */
+	const char *wait_class; /* "sleep", "socket", "storage", ...; texts live as long as the summary */
+	const char *target;     /* "TCP port 5432 of another machine"; NULL: the class says all */
+	const char *
+		program; /* that waited, at the end of the chain of waits; "others": all further waits of this class */
+	double secs;        /* at least, if several threads of the job ran at a time */
+	double run_pct;     /* of the recorded time; NaN: no time was recorded */
+	int64_t look_count; /* samples that saw it */
+};
+/* The waits, the longest first. A run without an end has those of its samples so far. -ENOENT past the last one. */
+RT_API int rt_summary_wait(const rt_summary *summary, size_t index, struct rt_wait_use *ret_use);
 /* The summary as JSON: {"run": {...}, "end": {...}, "time": {...}, "cores": {...}, "memory": {...}, ...}; units are part of the names. */
 RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
 

@@ -140,6 +140,10 @@ int rt_workflow_report(const rt_workflow *workflow, const char *name, const char
 		       struct rt_problem *ret_problem);
 /* For people, as rt_table_for_screen(): one row for each program. */
 int rt_summary_programs_for_screen(const rt_summary *summary, int fd, const char *colour, char **ret_text);
+/* For people, as rt_table_for_screen(): one row for each wait. */
+int rt_summary_waits_for_screen(const rt_summary *summary, int fd, const char *colour, char **ret_text);
+/* The waits as JSON: [{"class": ..., "target": ..., "program": ..., "wait_secs": ..., "run_pct": ..., "look_count": ...}, ...] */
+int rt_summary_waits_to_json(const rt_summary *summary, char **ret_text);
 /* For people, as rt_table_for_screen(): one row for each column, with units. */
 int rt_stats_for_screen(const rt_stats *stats, bool leave_out_empty, int fd, const char *colour,
 			char **ret_text);

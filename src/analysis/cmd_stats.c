@@ -156,16 +156,12 @@ static void cleanup_summary(rt_summary **summary)
 }
 
 static int tell_programs(const struct subcommand *command, const struct stats_request *request,
-			 const struct text_list *files)
+			 const rt_summary *summary)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
 	struct rt_program_use use = {.size = sizeof use};
-	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;
 
-	if (rt_summary_read(files->texts, files->count, &summary, &problem) < 0)
-		return command_fault(command, "%s", problem.text);
 	if (rt_summary_program(summary, 0, &use) < 0)
 		return command_fault(
 			command,
@@ -184,6 +180,38 @@ static int tell_programs(const struct subcommand *command, const struct stats_re
 	if (buffer_error(&out))
 		return command_fault(command, "out of memory");
 	return command_write(command, request->output, out.data, out.length) ? EXIT_FAULT : 0;
+}
+
+static int tell_waits(const struct subcommand *command, const struct stats_request *request,
+		      const rt_summary *summary)
+{
+	struct rt_wait_use use = {.size = sizeof use};
+	CLEANUP_FREE char *text = NULL;
+	int result;
+
+	if (rt_summary_wait(summary, 0, &use) < 0)
+		return command_fault(command,
+				     "the recording has no waits: no sample saw one, or it is older, or was "
+				     "made with --waits off");
+	result = request->json ? rt_summary_waits_to_json(summary, &text)
+			       : rt_summary_waits_for_screen(summary, command_screen(request->output),
+							     command_colour(), &text);
+	if (result < 0)
+		return command_fault(command, "out of memory");
+	return request->json ? command_write(command, request->output, text, strlen(text)) ? EXIT_FAULT : 0
+			     : command_write_fitted(command, request->output, text);
+}
+
+static int tell_by(const struct subcommand *command, const struct stats_request *request, const char *by,
+		   const struct text_list *files)
+{
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	struct rt_problem problem = {"out of memory"};
+
+	if (rt_summary_read(files->texts, files->count, &summary, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	return strcmp(by, "wait") == 0 ? tell_waits(command, request, summary)
+				       : tell_programs(command, request, summary);
 }
 
 static int make_stats_text(const struct stats_request *request, const rt_stats *stats, char **ret_text)
@@ -211,16 +239,14 @@ int run_stats(const struct subcommand *command, char **argv)
 	for (size_t i = 0; status == 0 && i < steps->count; i += 2)
 		if (!take_step(&request, &group, steps->texts[i], steps->texts[i + 1]))
 			status = command_wrong_value(command, steps->texts[i], steps->texts[i + 1]);
-	if (status == 0 && options.by && strcmp(options.by, "program") != 0)
-		status = command_wrong_value(command, "by", options.by);
 	if (status)
 		return status;
 	if (!files->count)
 		return command_usage(command, "name a recording");
 	if (options.by)
 		return request.columns.count || options.any_csv
-			       ? command_usage(command, "--by program has its own columns")
-			       : tell_programs(command, &request, files);
+			       ? command_usage(command, "--by %s has its own columns", options.by)
+			       : tell_by(command, &request, options.by, files);
 	if (group.described && request.columns.count == group.first_column)
 		return command_usage(command, "name a --column before --agg and --round");
 	if (request.columns.count > group.first_column && !end_group(&request, &group))

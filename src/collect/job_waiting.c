@@ -1,4 +1,4 @@
-/* The waits of the job: rows of the end of the run. */
+/* The waits of the job: a row of the sample that sees one, and rows of the end of the run. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,19 +20,35 @@ static const char *text_or_none(struct frame *frame, const char *text)
 	return *text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_GIVEN);
 }
 
+static const char *program_or_others(struct frame *frame, const struct counted_wait *wait)
+{
+	return *wait->program ? text_or_none(frame, wait->program) : "others";
+}
+
 static void add_wait_rows(const struct job_waits *waits, struct frame *frame)
 {
 	for (size_t i = 0; i < waits->count; i++) {
-		const struct wait_row *from = &waits->rows[i];
+		const struct counted_wait *from = &waits->rows[i];
 		struct run_end_wait_row *row = ADD_ROW(frame, run_end_wait, frame->first[ROW_run_end]);
 
 		row->class = wait_class_name(from->wait.class);
 		row->target = text_or_none(frame, from->wait.target);
-		row->program = *from->program ? text_or_none(frame, from->program) : "others";
+		row->program = program_or_others(frame, from);
 		row->wait_secs = ns_to_secs(from->ns);
 		row->wait_pct = 100 * (double)from->ns / (double)waits->idle_ns;
 		row->look_count = from->looks;
 	}
+}
+
+static void add_wait_of_sample(const struct job_waits *waits, struct frame *frame)
+{
+	const struct counted_wait *from = &waits->rows[waits->last];
+	struct wait_row *row = ADD_ROW(frame, wait, NULL);
+
+	row->class = wait_class_name(from->wait.class);
+	row->target = text_or_none(frame, from->wait.target);
+	row->program = program_or_others(frame, from);
+	row->wait_secs = ns_to_secs(waits->found_ns);
 }
 
 static void job_waiting_collect(void *state_, struct collect_context *context, struct frame *frame)
@@ -41,11 +57,15 @@ static void job_waiting_collect(void *state_, struct collect_context *context, s
 	bool is_last = context->ending->reason;
 
 	if (!context->tree || !context->wait_rows) {
-		frame_set_missing(frame, ROW_run_end_wait,
-				  context->tree ? ABSENT_NOT_WANTED : ABSENT_NOT_TRACKED);
+		int reason = context->tree ? ABSENT_NOT_WANTED : ABSENT_NOT_TRACKED;
+
+		frame_set_missing(frame, ROW_wait, reason);
+		frame_set_missing(frame, ROW_run_end_wait, reason);
 		return;
 	}
 	job_waits_look(waits, context->tree, context->progress.started_ns, is_last);
+	if (waits->found_ns)
+		add_wait_of_sample(waits, frame);
 	if (!frame->first[ROW_run_end])
 		return;
 	job_waits_finish(waits, (size_t)context->wait_rows);
@@ -60,5 +80,5 @@ const struct collector JOB_WAITING_COLLECTOR = {
 	.open = job_waiting_open,
 	.collect = job_waiting_collect,
 	.close = free,
-	.fills = (const enum row_kind[]){ROW_run_end_wait, ROW_KINDS},
+	.fills = (const enum row_kind[]){ROW_wait, ROW_run_end_wait, ROW_KINDS},
 };

@@ -150,8 +150,8 @@ static int add_compared_waits(struct findings *findings, const struct run_facts 
 {
 	int result = 0;
 
-	for (size_t i = 0; i < facts->waits.count && result == 0; i++) {
-		const struct summary_wait *wait = &facts->waits.list[i];
+	for (size_t i = 0; i < facts->waits.by_target.count && result == 0; i++) {
+		const struct summary_wait *wait = &facts->waits.by_target.list[i];
 		char words[128], name[sizeof WAIT_PREFIX + sizeof words];
 
 		snprintf(name, sizeof name, WAIT_PREFIX "%s]", summary_wait_words(wait, words, sizeof words));

@@ -68,7 +68,8 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 			break;
 		default:
 			json_open(json, '{');
-			write_json_row(json, frame, row, kind, brief);
+			/* No earlier sample has the words of an event. */
+			write_json_row(json, frame, row, kind, brief && description->shape != EVENTS);
 			json_close(json, '}');
 			break;
 		}

@@ -30,6 +30,7 @@ enum row_kind {
 	ROW_run_start_scheduler,
 	ROW_run_start_gpu,
 	ROW_cloud,
+	ROW_wait,
 	ROW_signal_at,
 	ROW_run_end,
 	ROW_run_end_program,

@@ -56,6 +56,7 @@ static bool is_switched_off(enum row_kind kind, bool no_system, bool no_process)
 	case ROW_program:
 	case ROW_run_end_program:
 	case ROW_run_end_wait:
+	case ROW_wait:
 	case ROW_job_disk:
 		return no_process;
 	case ROW_host_cpu:
@@ -81,9 +82,9 @@ static const struct {
 	enum row_kind wanted, needed;
 } NEEDS[] = {
 	{ROW_program, ROW_tree},     {ROW_run_end_program, ROW_tree}, {ROW_run_end_wait, ROW_tree},
-	{ROW_run_end, ROW_tree},     {ROW_run_end, ROW_cgroup},       {ROW_run_start, ROW_memory},
-	{ROW_run_start, ROW_limits}, {ROW_signal_at, ROW_tree},       {ROW_signal_at, ROW_memory},
-	{ROW_signal_at, ROW_limits},
+	{ROW_wait, ROW_tree},        {ROW_run_end, ROW_tree},         {ROW_run_end, ROW_cgroup},
+	{ROW_run_start, ROW_memory}, {ROW_run_start, ROW_limits},     {ROW_signal_at, ROW_tree},
+	{ROW_signal_at, ROW_memory}, {ROW_signal_at, ROW_limits},
 };
 
 void selection_init(struct selection *selection, bool no_system, bool no_process, char *const *globs,

@@ -296,7 +296,7 @@ static void carry_identities(struct record *record)
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		const struct row *guess = record->previous.first[kind];
 
-		if (is_identity(kind))
+		if (is_identity(kind) || ROW_DESCRIPTIONS[kind].shape == EVENTS)
 			continue;
 		/*
 		 * An inline row has no object of its own in JSON, so a brief sample without its metrics has

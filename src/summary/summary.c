@@ -410,6 +410,7 @@ static void finish_summary(struct run_facts *facts)
 	facts->interval_secs = record_interval_secs(facts->record);
 	memory_facts_finish(&facts->measured, &facts->memory);
 	summary_programs_finish(&facts->programs);
+	summary_waits_finish(&facts->waits);
 	/* If elapsed time starts at the first sample, the time that this sample covers is added. */
 	if (facts->first_elapsed_secs == 0)
 		facts->wall_secs += lead_in;

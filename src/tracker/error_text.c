@@ -78,7 +78,8 @@ static const struct {
 	{"rt_mark_stop ", EINVAL, "the number is not one of rt_mark_start()"},
 	{"rt_record_open rt_table_read_record rt_stats_read_record ", EINVAL,
 	 "a column needs brackets, or has none that fit: the problem says which"},
-	{"rt_summary_bottleneck rt_summary_program rt_stats_entry rt_advice_note rt_regions_phase "
+	{"rt_summary_bottleneck rt_summary_program rt_summary_wait rt_stats_entry rt_advice_note "
+	 "rt_regions_phase "
 	 "rt_regions_call ",
 	 ENOENT, "the index is past the last one"},
 	{"rt_advice_to_form ", ENODATA, "the advice was refused: rt_advice_refused() says why"},

@@ -399,11 +399,11 @@ static void add_idle(struct search *search)
 /* "It waited for TCP port 5432 of another machine during about 83 % of the time (python3)." */
 static bool search_waited(struct search *search)
 {
-	const struct summary_wait *wait = search->facts->waits.list;
+	const struct summary_wait *wait = search->facts->waits.by_target.list;
 	double share = wait->secs / search->facts->recorded_secs;
 	char words[WAIT_WORDS_BYTES];
 
-	if (!search->facts->waits.count || strcmp(wait->class, "other") == 0 ||
+	if (!search->facts->waits.by_target.count || strcmp(wait->class, "other") == 0 ||
 	    !is_telling(search, wait->secs, WAITED_SHARE))
 		return false;
 	add_bottleneck(

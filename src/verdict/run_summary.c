@@ -99,3 +99,8 @@ int rt_summary_program(const rt_summary *summary, size_t index, struct rt_progra
 {
 	return summary_programs_get(&summary->facts.programs, index, ret_use);
 }
+
+int rt_summary_wait(const rt_summary *summary, size_t index, struct rt_wait_use *ret_use)
+{
+	return summary_waits_get(&summary->facts.waits, summary->facts.recorded_secs, index, ret_use);
+}

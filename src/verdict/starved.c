@@ -118,8 +118,8 @@ static bool add_wait(struct buffer *out, const struct run_facts *facts)
 	double outside = fmax(0, facts->recorded_secs - time->secs);
 	char words[WAIT_WORDS];
 
-	for (size_t i = 0; i < facts->waits.count; i++) {
-		const struct summary_wait *wait = &facts->waits.list[i];
+	for (size_t i = 0; i < facts->waits.by_target.count; i++) {
+		const struct summary_wait *wait = &facts->waits.by_target.list[i];
 		bool of_input = false;
 
 		for (size_t n = 0; n < ARRAY_SIZE(INPUT_WAITS); n++)

@@ -101,6 +101,8 @@ int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 	summary_gpus_json(&out, facts->gpus);
 	buffer_add_text(&out, ",\n ");
 	summary_programs_json(&out, &facts->programs);
+	buffer_add_text(&out, ",\n \"waits\":");
+	summary_waits_json(&out, &facts->waits, facts->recorded_secs);
 	buffer_add_text(&out, ",\n \"limit_changes\":");
 	allowances_json(&facts->allowances, &out);
 	add_json_bottlenecks(&out, &summary->verdict);

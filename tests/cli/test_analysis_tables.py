@@ -89,7 +89,7 @@ def test_the_last_of_several_forms_counts(run, eight):
 
 
 def test_a_value_without_a_meaning_is_told_with_its_option(run, eight):
-    for words in (("stats", "--round", "16"), ("stats", "--by", "host"), ("show", "--slice", "1"), ("show", "--rename", "a"), ("show", "--head", "-1"),
+    for words in (("stats", "--round", "16"), ("show", "--slice", "1"), ("show", "--rename", "a"), ("show", "--head", "-1"),
                   ("summary", "--unit", "x"), ("export", "-f", "csv", "--gpu-uuids", ","), ("export", "-f", "csv", "--expected-cores", "0"),
                   ("history", "--since", "x"), ("history", "--by", "x"), ("recommend", "--server-filter", "x"), ("report", "--price", "0"),
                   ("compare-runs", "--last-good", "0"), ("compare-runs", "--runs", ""), ("runs", "--runs", ""), ("live", "--pid", "0")):

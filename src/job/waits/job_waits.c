@@ -25,10 +25,10 @@ const char *wait_class_name(enum wait_class class)
 }
 
 /* Returns the row of a wait. A full table has one row for each class. */
-static struct wait_row *wait_row_of(struct job_waits *waits, const struct found_wait *wait,
-				    const char *program)
+static struct counted_wait *wait_row_of(struct job_waits *waits, const struct found_wait *wait,
+					const char *program)
 {
-	struct wait_row row = {.wait = *wait};
+	struct counted_wait row = {.wait = *wait};
 
 	for (;;) {
 		snprintf(row.program, sizeof row.program, "%s", program);
@@ -66,7 +66,7 @@ static void see_wait(struct job_waits *waits, struct process_tree *tree)
 	}
 	waits->has_last = wait_chain_end(tree, &wait, &error);
 	if (waits->has_last) {
-		struct wait_row *row = wait_row_of(waits, &wait, waiting_program_of(tree, wait.pid));
+		struct counted_wait *row = wait_row_of(waits, &wait, waiting_program_of(tree, wait.pid));
 
 		waits->last = (size_t)(row - waits->rows);
 		row->looks++;
@@ -87,6 +87,7 @@ void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t 
 		idle_ns -= threads->total.wait_ns - waits->delayed_ns +
 			   max_i64(0, ran_ns - (threads->total.run_ns - waits->known_ns));
 	waits->looked_ns = now_ns;
+	waits->found_ns = 0;
 	waits->cpu_ns = cpu_ns;
 	waits->delayed_ns = threads->total.wait_ns;
 	waits->known_ns = threads->total.run_ns;
@@ -104,13 +105,14 @@ void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t 
 	if (!waits->has_last)
 		return;
 	waits->rows[waits->last].ns += waits->pending_ns;
+	waits->found_ns = waits->pending_ns;
 	waits->pending_ns = 0;
 }
 
 void job_waits_finish(struct job_waits *waits, size_t most)
 {
 	for (size_t i = 1; i < waits->count; i++) {
-		struct wait_row row = waits->rows[i];
+		struct counted_wait row = waits->rows[i];
 		size_t at = i;
 
 		for (; at && waits->rows[at - 1].ns < row.ns; at--)

@@ -15,7 +15,7 @@
 
 enum { WAIT_PROGRAM_SIZE = 32 };
 
-struct wait_row {
+struct counted_wait {
 	struct found_wait wait;
 	char program[WAIT_PROGRAM_SIZE]; /* "": waits of this class that have no row of their own */
 	int64_t ns;
@@ -23,12 +23,13 @@ struct wait_row {
 };
 
 struct job_waits {
-	struct wait_row rows[WAIT_ROWS_MOST];
+	struct counted_wait rows[WAIT_ROWS_MOST];
 	size_t count;
 	size_t last;        /* the wait that the last look saw */
 	bool has_last;      /* false: the job ran then */
 	int64_t pending_ns; /* idle time since the last look that saw a wait */
 	int64_t idle_ns;    /* all of it */
+	int64_t found_ns;   /* idle time for which the last look has found the wait; 0: none */
 	int64_t looked_ns, cpu_ns, delayed_ns, known_ns;
 	int error; /* why a look found nothing */
 };
