@@ -207,6 +207,28 @@ def test_programs_are_areas_and_a_table(make, drive):
     assert all(len(drive(page, "drawn", chart=f"programs-{name}", colour="c0")["full"]) > 500 for name in ("cpu", "memory"))
 
 
+def test_the_job_s_time_is_a_stack_of_its_states(make, drive):
+    """A socket for 1.5 s is named by one sample: the half second before it belongs to the sample before, whose job ran for 0.25 s."""
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["cpu"].update(process_cores_used=0.25, process_cpu_wait_secs=0.25)
+    assert "chart-states" not in drive(make(samples), "look")["charts"]
+    for number, kind, secs in ((1, "sleep", 0.5), (3, "socket", 1.5), (6, "storage", 0.5), (7, "storage", 0.5)):
+        samples[number]["waits"] = [{"class": kind, "target": None, "program": "a", "wait_secs": secs}]
+    samples[3]["cpu"].update(process_cores_used=0.0, process_cpu_wait_secs=0.0)
+    # Two threads that run share what no wait has.
+    samples[7]["cpu"].update(process_cores_used=1.5, process_cpu_wait_secs=0.5)
+    page = make(samples)
+    seen = drive(page, "look")
+    assert seen["charts"][0] == "chart-states" and "no look could name the wait" in seen["text"]
+    rows = {row[0].split(": ")[1]: row[1:] for row in drive(page, "tables")["rows"][0]["rows"] if row[0].startswith("What the job did")}
+    # Mean, smallest and largest.
+    assert rows == {
+        "running": ["23.4 %", "0 %", "37.5 %", "0:08.0"], "waiting for a CPU": ["20.3 %", "0 %", "25.0 %", "0:01.0"],
+        "socket": ["18.8 %", "0 %", "100 %", "0:04.0"], "storage": ["12.5 %", "0 %", "50.0 %", "0:07.0"],
+        "timer (sleep)": ["6.25 %", "0 %", "50.0 %", "0:02.0"]}, rows
+
+
 def test_disks_are_lines_of_their_own_if_several_are_busy(make, drive):
     samples = recordings.eight_samples()
     assert "chart-disks" not in drive(make(samples), "look")["charts"]

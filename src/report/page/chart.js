@@ -170,7 +170,7 @@ class Chart {
 		const stroke = () => colour('muted');
 		const binary = ['MiB', 'bytes', 'bytes/s'].includes(this.unit);
 		const draws = (line) => ({label: line.label, show: line.shown, width: line.width, dash: line.dash, stroke: () => colour(line.colour), fill: () => this.fillOf(line),
-			points: {show: false}, paths: this.layout.stepped ? uPlot.paths.stepped({align: 1}) : undefined});
+			points: {show: false}, paths: this.layout.stepped ? uPlot.paths.stepped({align: this.layout.states ? -1 : 1}) : undefined});
 
 		return {
 			width, height: PLOT_HEIGHT, padding: [10, RIGHT_ROOM, 0, 0], legend: {show: false}, focus: {alpha: 1},

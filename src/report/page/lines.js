@@ -87,7 +87,7 @@ const stackable = (kind, lines) => {
 };
 
 /* The lines of a chart of one run. */
-const linesOf = (run, layout) => layout.rows ? rowLines(run, layout) : listedLines(run, layout);
+const linesOf = (run, layout) => layout.states ? stateLines(run, layout) : layout.rows ? rowLines(run, layout) : listedLines(run, layout);
 
 /* One chart of several runs: the job's lines, or all lines of a chart that has none of the job. The run gives the colour. */
 const overlaidLines = (runs, layout) => {
