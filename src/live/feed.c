@@ -86,6 +86,7 @@ static int open_record(struct feed *feed, struct rt_problem *problem)
 	metric_set_add_kind(&options.wanted, ROW_run_end);
 	metric_set_add_kind(&options.wanted, ROW_run_start_scheduler);
 	metric_set_add_kind(&options.wanted, ROW_signal_at);
+	metric_set_add_kind(&options.wanted, ROW_wait);
 	r = record_open(paths, 1, &options, &feed->record, problem);
 	if (r == -ENODATA && options.follows)
 		return 0;

@@ -11,6 +11,7 @@
 #include "record/reader.h"
 #include "record/tree_memory.h"
 #include "table/signal_words.h"
+#include "table/wait_words.h"
 
 static double real_of_run(double value)
 {
@@ -80,6 +81,19 @@ static void take_early_signals(struct run *run, const struct frame *frame)
 	}
 }
 
+/* A sample without a wait ends it. */
+static void take_wait(struct run *run, const struct frame *frame)
+{
+	const struct wait_row *row = FIRST(frame, wait);
+
+	run->waiter[0] = run->wait[0] = '\0';
+	if (!row || text_absent(row->class) || text_absent(row->program))
+		return;
+	keep_run_text(run->waiter, sizeof(run->waiter), row->program);
+	(void)wait_words(row->class, text_absent(row->target) ? "" : row->target, run->wait,
+			 sizeof(run->wait));
+}
+
 static bool reason_is(const struct run_end_row *end, const char *reason)
 {
 	return !text_absent(end->reason) && strcmp(end->reason, reason) == 0;
@@ -145,6 +159,7 @@ int run_take(struct run *run, const struct frame *frame, const struct frame *ide
 		return r;
 	take_start(run, frame, identity);
 	take_early_signals(run, frame);
+	take_wait(run, frame);
 	run->interval_secs = interval_secs;
 	if (run_is_live(run) || run->state == RUN_LOST) {
 		run->state = RUN_GOES_ON;

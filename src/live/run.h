@@ -15,7 +15,7 @@ enum run_state {
 	RUN_LOST,    /* its recorder has gone without an end */
 };
 
-enum { RUN_NAME_BYTES = 120, RUN_OUTCOME_BYTES = 160, RUN_SIGNAL_BYTES = 160 };
+enum { RUN_NAME_BYTES = 120, RUN_OUTCOME_BYTES = 160, RUN_SIGNAL_BYTES = 160, RUN_WAIT_BYTES = 96 };
 
 struct run {
 	unsigned number;  /* in the history, 0 for none */
@@ -33,6 +33,8 @@ struct run {
 	enum run_state state;
 	char outcome[RUN_OUTCOME_BYTES]; /* in words, or empty while it goes on */
 	char signal[RUN_SIGNAL_BYTES];   /* of --signal-at that was sent last, in words */
+	char waiter[RUN_WAIT_BYTES];     /* program that waited at the end of the last sample, or empty */
+	char wait[RUN_WAIT_BYTES];       /* for what, in words */
 	struct usual_time usual;         /* of the job's last good runs */
 	bool told_overdue;               /* to the user who wants to be told */
 	struct timeline timeline;

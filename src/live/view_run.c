@@ -118,7 +118,19 @@ static void draw_head(const struct scene *scene)
 
 /* ---- graphs ------------------------------------------------------------------------------------------ */
 
-/* In the empty line below the head: the expected end on the right, and the last signal of --signal-at in the room that is left. */
+/* The past has no wait: only the newest moment of a run that goes on. */
+static bool shows_wait(const struct scene *scene)
+{
+	const struct timeline *timeline = &scene->run->timeline;
+
+	return run_is_live(scene->run) && scene->run->waiter[0] && !scene->machine && timeline->count &&
+	       scene->moment == &timeline->moments[timeline->count - 1];
+}
+
+/*
+ * In the empty line below the head: the expected end on the right, and in the room that is left the last signal of --signal-at, and the
+ * present wait.
+ */
 static void draw_expected(const struct scene *scene)
 {
 	const struct run *run = scene->run;
@@ -131,8 +143,13 @@ static void draw_expected(const struct scene *scene)
 		canvas_text_right(scene->canvas, 1, LABEL, columns,
 				  is_overdue(&run->usual, secs) ? LOOK_WARNING : LOOK_FAINT, text);
 	}
-	if (used < columns)
-		canvas_text(scene->canvas, 1, LABEL, columns - used, LOOK_WARNING, run->signal);
+	columns -= used < columns ? used : columns;
+	used = run->signal[0] && columns
+		       ? canvas_text(scene->canvas, 1, LABEL, columns, LOOK_WARNING, run->signal) + 2
+		       : 0;
+	if (used < columns && shows_wait(scene))
+		canvas_printf(scene->canvas, 1, LABEL + used, columns - used, LOOK_FAINT, "%s waits for %s",
+			      run->waiter, run->wait);
 }
 
 static double most_of(const double *values, size_t count)

@@ -9,26 +9,7 @@
 #include "base/json_write.h"
 #include "base/sized.h"
 #include "metric/typed_rows.h"
-
-/* "": the target says all. */
-static const struct {
-	const char *class, *words;
-} CLASSES[] = {
-	{"sleep", "a timer (sleep)"},
-	{"child", "a child process"},
-	{"pipe", "a pipe"},
-	{"file_lock", "the lock of a file"},
-	{"lock", "a lock"},
-	{"thread", "another of its threads"},
-	{"socket", ""},
-	{"terminal", "input at the terminal"},
-	{"events", "events"},
-	{"storage", "storage"},
-	{"memory", "memory"},
-	{"jobserver", "a free job slot of make"},
-	{"stopped", "a signal to go on, because it was stopped"},
-	{"other", "something that no look could name"},
-};
+#include "table/wait_words.h"
 
 void summary_waits_want(struct metric_set *wanted)
 {
@@ -157,14 +138,5 @@ void summary_waits_json(struct buffer *out, const struct summary_waits *waits, d
 
 const char *summary_wait_words(const struct summary_wait *wait, char *text, size_t size)
 {
-	const char *words = wait->class;
-
-	for (size_t i = 0; i < sizeof CLASSES / sizeof *CLASSES; i++)
-		if (strcmp(CLASSES[i].class, wait->class) == 0)
-			words = CLASSES[i].words;
-	if (!*words)
-		snprintf(text, size, "%s", *wait->target ? wait->target : "a socket");
-	else
-		snprintf(text, size, "%s%s%s", words, *wait->target ? ": " : "", wait->target);
-	return text;
+	return wait_words(wait->class, wait->target, text, size);
 }

@@ -441,6 +441,40 @@ static void signal_that_was_sent_stands_beside_the_expected_end(void **state)
 	assert_lacks("memory=90%");
 }
 
+static void give_waiting(double secs, const char *program)
+{
+	struct wait_row *row;
+
+	sample_at(secs);
+	SINGLE_ROW(&frame, tree)->process_cores_used = 1;
+	row = ADD_ROW(&frame, wait, NULL);
+	row->class = "storage";
+	row->target = "disk vda (ext4)";
+	row->program = program;
+	give(&run);
+}
+
+static void present_wait_stands_below_the_head(void **state)
+{
+	(void)state;
+	give_job(&run, 29, 1, 1);
+	set_usual_runs();
+	give_waiting(30, "ps\033ql");
+	assert_shows("ql waits for storage: disk vda (ext4)");
+	assert_shows("usually 12 min, about 12 min left\n");
+	assert_lacks("\033");
+	view_press(&view, KEY_OF_LEFT);
+	assert_lacks("waits for");
+	view_press(&view, KEY_OF_END);
+	assert_shows("waits for");
+	/* A sample without one ends it, and so does the end of the run. */
+	give_job(&run, 31, 1, 1);
+	assert_lacks("waits for");
+	SINGLE_ROW(&identity, run_end)->exit_code = 0;
+	give_waiting(32, "psql");
+	assert_lacks("waits for");
+}
+
 static void next_run_of_a_recording_replaces_the_last(void **state)
 {
 	(void)state;
@@ -635,6 +669,7 @@ UNIT_TESTS
 		TEST(expected_end_is_that_of_the_runs_that_took_longer),
 		TEST(run_shows_its_expected_end_while_it_goes_on),
 		TEST(signal_that_was_sent_stands_beside_the_expected_end),
+		TEST(present_wait_stands_below_the_head),
 		TEST(next_run_of_a_recording_replaces_the_last),
 		TEST(silence_of_a_recording_is_said),
 		TEST(list_shows_all_runs_and_opens_the_chosen_one),
