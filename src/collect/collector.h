@@ -100,6 +100,7 @@ struct collect_context {
 	enum pss_mode pss;
 	int64_t program_rows;                   /* setting: programs to report one by one, 0 for none */
 	int64_t wait_rows;                      /* setting: waits to report one by one, 0 for none */
+	bool wait_details;                      /* setting: record paths and addresses of waits */
 	const struct signal_rule *signal_rules; /* setting */
 	size_t signal_rule_count;
 	bool own_cgroup;                    /* the job runs in a memory cgroup that was made for it */

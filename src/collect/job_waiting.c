@@ -10,9 +10,19 @@
 
 static int job_waiting_open(struct collect_context *context, void **ret_state)
 {
-	(void)context;
-	*ret_state = calloc(1, sizeof(struct job_waits));
-	return *ret_state ? 0 : -ENOMEM;
+	struct job_waits *waits = calloc(1, sizeof *waits);
+
+	if (!waits)
+		return -ENOMEM;
+	waits->wants_detail = context->wait_details;
+	*ret_state = waits;
+	return 0;
+}
+
+static void job_waiting_close(void *state)
+{
+	job_waits_done(state);
+	free(state);
 }
 
 static const char *text_or_none(struct frame *frame, const char *text)
@@ -33,6 +43,7 @@ static void add_wait_rows(const struct job_waits *waits, struct frame *frame)
 
 		row->class = wait_class_name(from->wait.class);
 		row->target = text_or_none(frame, from->wait.target);
+		row->detail = text_or_none(frame, from->detail ? from->detail : "");
 		row->program = program_or_others(frame, from);
 		row->wait_secs = ns_to_secs(from->ns);
 		row->wait_pct = 100 * (double)from->ns / (double)waits->idle_ns;
@@ -47,6 +58,7 @@ static void add_wait_of_sample(const struct job_waits *waits, struct frame *fram
 
 	row->class = wait_class_name(from->wait.class);
 	row->target = text_or_none(frame, from->wait.target);
+	row->detail = text_or_none(frame, from->detail ? from->detail : "");
 	row->program = program_or_others(frame, from);
 	row->wait_secs = ns_to_secs(waits->found_ns);
 }
@@ -79,6 +91,6 @@ const struct collector JOB_WAITING_COLLECTOR = {
 	.name = "job_waiting",
 	.open = job_waiting_open,
 	.collect = job_waiting_collect,
-	.close = free,
+	.close = job_waiting_close,
 	.fills = (const enum row_kind[]){ROW_wait, ROW_run_end_wait, ROW_KINDS},
 };

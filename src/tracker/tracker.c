@@ -217,6 +217,7 @@ static int open_here(rt_config *config, rt_tracker **ret_tracker)
 	tracker->context.gpu_vendor = config_gpu_vendor_name(tracker->config);
 	tracker->context.program_rows = tracker->tree->programs ? config->programs : 0;
 	tracker->context.wait_rows = config->waits;
+	tracker->context.wait_details = config->record_targets;
 	tracker->context.signal_rules = tracker->config->signal_rules;
 	tracker->context.signal_rule_count = tracker->config->signal_rule_count;
 	tracker->context.pss = tracker->config->pss == PSS_OFF      ? PSS_MODE_OFF

@@ -1,4 +1,5 @@
 """Every option by flag, by environment variable and by TOML key; precedence, refused values and messages."""
+import fcntl
 import importlib.machinery
 import importlib.util
 import json
@@ -279,6 +280,18 @@ def test_static_once(recorded_with):
     # The end comes once, so no value of it repeats an earlier one.
     end = recorded_with([("static-once", True)], "-i", 0.1, "--duration", 0.25)[-1]["run_end"]
     assert end["reason"] == "duration" and "exit_code" in end
+
+
+@of_options("record-targets")
+def test_record_targets(recorded_with, tmp_path):
+    held = tmp_path / "held"
+    with open(held, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        words = ["-i", 0.1, "--", "sh", "-c", f"timeout 0.6 flock {held} true; true"]
+        (row,) = recorded_with([("record-targets", True)], *words)[-1]["run_end"]["waits"]
+        assert (row["class"], row["detail"]) == ("file_lock", str(held))
+        (row,) = recorded_with([], *words)[-1]["run_end"]["waits"]
+        assert (row["class"], row["detail"]) == ("file_lock", None)
 
 
 @of_options("record-command")

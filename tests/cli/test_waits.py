@@ -180,3 +180,17 @@ def test_a_run_without_an_end_names_its_wait(run, tmp_path):
         each["waits"] = [wait("socket", "TCP port 5432 of another machine", "psql", 0.9)]
     found = json.loads(run("summary", "--json", recordings.write(tmp_path / "run.jsonl", made)).out)["bottlenecks"][0]
     assert found["text"] == "It waited for TCP port 5432 of another machine during about 90.0 % of the time (psql)."
+
+
+def test_record_targets_has_addresses_that_no_summary_repeats(binary, run, tmp_path):
+    job = PYTHON + ["import socket,threading,os,sys; s=socket.create_server(('127.0.0.77',0)); c=socket.create_connection(s.getsockname())\n"
+                    "threading.Timer(1,lambda:os._exit(0)).start(); c.recv(1)"]
+    end = record_end(binary, tmp_path, job, "--record-targets", "--runs", "runs.jsonl")
+    assert end["waits"][0]["detail"].startswith("127.0.0.77:") and end["waits"][0]["target"].startswith("TCP port ")
+    path = tmp_path / "run.jsonl"
+    rows = [row for line in path.read_text().splitlines() for row in json.loads(line).get("waits", [])]
+    assert end["waits"][0]["detail"] in {row["detail"] for row in rows}
+    told = [run(*words, path).out for words in (("summary",), ("summary", "--json"), ("stats", "--by", "wait"), ("compare-runs", path))]
+    assert all("127.0.0.77" not in text for text in [*told, (tmp_path / "runs.jsonl").read_text()])
+    end = record_end(binary, tmp_path, job)
+    assert end["waits"][0]["detail"] is None and "127.0.0.77" not in path.read_text()

@@ -2,6 +2,7 @@
 #include "job/waits/job_waits.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/min_max.h"
@@ -9,6 +10,7 @@
 #include "job/programs/program_table.h"
 #include "job/programs/programs.h"
 #include "job/waits/wait_chain.h"
+#include "job/waits/wait_detail.h"
 
 const char *wait_class_name(enum wait_class class)
 {
@@ -24,9 +26,14 @@ const char *wait_class_name(enum wait_class class)
 	return "other";
 }
 
+static bool is_detail(const char *one, const char *other)
+{
+	return strcmp(one ? one : "", other) == 0;
+}
+
 /* Returns the row of a wait. A full table has one row for each class. */
 static struct counted_wait *wait_row_of(struct job_waits *waits, const struct found_wait *wait,
-					const char *program)
+					const char *program, const char *detail)
 {
 	struct counted_wait row = {.wait = *wait};
 
@@ -35,13 +42,15 @@ static struct counted_wait *wait_row_of(struct job_waits *waits, const struct fo
 		for (size_t i = 0; i < waits->count; i++)
 			if (waits->rows[i].wait.class == row.wait.class &&
 			    strcmp(waits->rows[i].program, row.program) == 0 &&
-			    strcmp(waits->rows[i].wait.target, row.wait.target) == 0)
+			    strcmp(waits->rows[i].wait.target, row.wait.target) == 0 &&
+			    is_detail(waits->rows[i].detail, detail))
 				return &waits->rows[i];
 		if (waits->count < WAIT_ROWS_MOST - (*program ? WAIT_CLASS_COUNT : 0))
 			break;
-		program = "";
+		program = detail = "";
 		row.wait.target[0] = '\0';
 	}
+	row.detail = *detail ? strdup(detail) : NULL;
 	waits->rows[waits->count] = row;
 	return &waits->rows[waits->count++];
 }
@@ -57,6 +66,7 @@ static const char *waiting_program_of(const struct process_tree *tree, pid_t pid
 static void see_wait(struct job_waits *waits, struct process_tree *tree)
 {
 	struct found_wait wait;
+	char detail[WAIT_DETAIL_SIZE] = "";
 	int error = 0;
 
 	/* As long as no process has run, all wait for the same. */
@@ -66,8 +76,11 @@ static void see_wait(struct job_waits *waits, struct process_tree *tree)
 	}
 	waits->has_last = wait_chain_end(tree, &wait, &error);
 	if (waits->has_last) {
-		struct counted_wait *row = wait_row_of(waits, &wait, waiting_program_of(tree, wait.pid));
+		struct counted_wait *row;
 
+		if (waits->wants_detail)
+			wait_detail(tree->root, &wait, detail);
+		row = wait_row_of(waits, &wait, waiting_program_of(tree, wait.pid), detail);
 		waits->last = (size_t)(row - waits->rows);
 		row->looks++;
 	} else if (error) {
@@ -126,12 +139,22 @@ void job_waits_finish(struct job_waits *waits, size_t most)
 		while (waits->rows[others].wait.class != waits->rows[i].wait.class)
 			others++;
 		waits->rows[others].program[0] = waits->rows[others].wait.target[0] = '\0';
+		free(waits->rows[others].detail);
+		waits->rows[others].detail = NULL;
 		if (others == i)
 			continue;
+		free(waits->rows[i].detail);
 		waits->rows[others].ns += waits->rows[i].ns;
 		waits->rows[others].looks += waits->rows[i].looks;
 		waits->count--;
 		memmove(&waits->rows[i], &waits->rows[i + 1], (waits->count - i) * sizeof waits->rows[0]);
 		i--;
 	}
+}
+
+void job_waits_done(struct job_waits *waits)
+{
+	for (size_t i = 0; i < waits->count; i++)
+		free(waits->rows[i].detail);
+	waits->count = 0;
 }

@@ -18,6 +18,7 @@ enum { WAIT_PROGRAM_SIZE = 32 };
 struct counted_wait {
 	struct found_wait wait;
 	char program[WAIT_PROGRAM_SIZE]; /* "": waits of this class that have no row of their own */
+	char *detail;                    /* path or address; NULL: none, or not wanted */
 	int64_t ns;
 	int64_t looks; /* that saw it */
 };
@@ -31,6 +32,7 @@ struct job_waits {
 	int64_t idle_ns;    /* all of it */
 	int64_t found_ns;   /* idle time for which the last look has found the wait; 0: none */
 	int64_t looked_ns, cpu_ns, delayed_ns, known_ns;
+	bool wants_detail;
 	int error; /* why a look found nothing */
 };
 
@@ -39,5 +41,7 @@ void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t 
 
 /* Sorts the rows, the longest first, and adds those past `most` to one for each class. */
 void job_waits_finish(struct job_waits *waits, size_t most);
+
+void job_waits_done(struct job_waits *waits);
 
 const char *wait_class_name(enum wait_class class);

@@ -38,6 +38,7 @@ enum { WAIT_TARGET_SIZE = 64 };
 struct found_wait {
 	enum wait_class class;
 	pid_t pid;
+	int fd;                        /* that it waits at, -1: none */
 	char target[WAIT_TARGET_SIZE]; /* "": its class says all */
 };
 

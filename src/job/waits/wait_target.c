@@ -43,7 +43,7 @@ static const struct {
 enum wait_strength wait_ends(struct found_wait *found, pid_t pid, enum wait_class class, const char *target,
 			     enum wait_strength strength)
 {
-	*found = (struct found_wait){.class = class, .pid = pid};
+	*found = (struct found_wait){.class = class, .pid = pid, .fd = -1};
 	snprintf(found->target, sizeof found->target, "%s", target);
 	return strength;
 }
@@ -240,19 +240,26 @@ static enum wait_strength wait_at_copy(struct wait_chain *chain, pid_t pid, int 
 	return wait_ends(found, pid, WAIT_SOCKET, target, listens ? WAIT_WEAK : WAIT_STRONG);
 }
 
+int wait_copy_socket(pid_t pid, int fd)
+{
+	int process = (int)syscall(SYS_pidfd_open, pid, 0);
+	int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+
+	if (process >= 0)
+		close(process);
+	return copy;
+}
+
 /* The kernel tells the peer of a socket by a copy of its descriptor, which is closed at once. */
 static enum wait_strength wait_at_socket(struct wait_chain *chain, pid_t pid, int fd,
 					 struct found_wait *found)
 {
-	int process = (int)syscall(SYS_pidfd_open, pid, 0);
-	int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	int copy = wait_copy_socket(pid, fd);
 	enum wait_strength strength = copy < 0 ? wait_ends(found, pid, WAIT_SOCKET, "", WAIT_STRONG)
 					       : wait_at_copy(chain, pid, copy, found);
 
 	if (copy >= 0)
 		close(copy);
-	if (process >= 0)
-		close(process);
 	return strength;
 }
 
@@ -339,15 +346,18 @@ enum wait_strength wait_at_file_lock(struct wait_chain *chain, pid_t pid, int fd
 
 	if (read_link(chain, pid, fd, link))
 		strength = follow_holders(chain, pid, link, has_lock, NULL, found, &is_held);
-	return strength ? strength
-			: wait_ends(found, pid, WAIT_FILE_LOCK,
-				    is_held ? "held in the job" : "held by another process", WAIT_STRONG);
+	if (strength)
+		return strength;
+	(void)wait_ends(found, pid, WAIT_FILE_LOCK, is_held ? "held in the job" : "held by another process",
+			WAIT_STRONG);
+	found->fd = fd;
+	return WAIT_STRONG;
 }
 
 /* ---- any descriptor ---- */
 
-enum wait_strength wait_at_descriptor(struct wait_chain *chain, pid_t pid, pid_t tid, int fd, bool writes,
-				      struct found_wait *found)
+static enum wait_strength at_descriptor(struct wait_chain *chain, pid_t pid, pid_t tid, int fd, bool writes,
+					struct found_wait *found)
 {
 	char link[LINK_SIZE];
 
@@ -365,6 +375,21 @@ enum wait_strength wait_at_descriptor(struct wait_chain *chain, pid_t pid, pid_t
 	if (link[0] == '/' && tid && wait_class_of_function(wait_function(chain, pid, tid)) == WAIT_PIPE)
 		return wait_at_pipe(chain, pid, link, writes, found);
 	return wait_at_storage(chain, pid, fd, found);
+}
+
+/* Where the chain ends at this process, the descriptor is kept. */
+static enum wait_strength with_descriptor(enum wait_strength strength, struct found_wait *found, pid_t pid,
+					  int fd)
+{
+	if (strength && found->pid == pid)
+		found->fd = fd;
+	return strength;
+}
+
+enum wait_strength wait_at_descriptor(struct wait_chain *chain, pid_t pid, pid_t tid, int fd, bool writes,
+				      struct found_wait *found)
+{
+	return with_descriptor(at_descriptor(chain, pid, tid, fd, writes, found), found, pid, fd);
 }
 
 /* A file is always ready, so no poll waits for it, but a ring does. Descriptors of the process's own wake-ups tell nothing. */

@@ -16,6 +16,8 @@ enum wait_strength wait_at_descriptor(struct wait_chain *chain, pid_t pid, pid_t
 				      struct found_wait *found);
 /* The lock of an open file, which a process of the job may hold. */
 enum wait_strength wait_at_file_lock(struct wait_chain *chain, pid_t pid, int fd, struct found_wait *found);
+/* A copy of a socket of another process, or -1. */
+int wait_copy_socket(pid_t pid, int fd);
 /* The descriptors of an epoll. */
 enum wait_strength wait_at_epoll(struct wait_chain *chain, pid_t pid, int fd, struct found_wait *found);
 /* Any of its open descriptors below `below`, the newest first. */
