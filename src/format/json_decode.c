@@ -87,36 +87,52 @@ static const char *decode_text(struct json_decoder *reader, struct frame *frame,
 	return frame_text(frame, reader->text.data ? reader->text.data : "", reader->text.length);
 }
 
+static double decode_real(struct scan raw)
+{
+	double real;
+
+	return scan_real(&raw, &real) && !scan_left(&raw) && fabs(real) <= RECORDED_MOST
+		       ? real
+		       : no_real(ABSENT_NOT_COLLECTED);
+}
+
+void json_decode_number(enum metric_type type, enum json_kind kind, struct scan raw, void *field)
+{
+	if (type == TYPE_REAL)
+		*(double *)field = kind == VALUE_NUMBER ? decode_real(raw) : no_real(ABSENT_NOT_COLLECTED);
+	else if (type == TYPE_COUNT && kind == VALUE_NUMBER)
+		*(int64_t *)field = scan_whole_count(raw);
+	else if (type == TYPE_FLAG && (kind == VALUE_TRUE || kind == VALUE_FALSE))
+		*(int64_t *)field = kind == VALUE_TRUE;
+	else
+		*(int64_t *)field = no_count(ABSENT_NOT_COLLECTED);
+}
+
+static void note_value(struct json_decoder *reader, const char *text, void *field,
+		       const struct metric *metric, enum row_kind kind)
+{
+	if (reader->value_count < reader->value_room)
+		reader->values[reader->value_count] = (struct decoded_value){text, field, metric->type, kind};
+	reader->value_count++;
+}
+
 static bool read_metric(struct json_decoder *reader, struct scan *json, const struct field_place *place,
 			size_t index)
 {
 	const struct metric *metric = &ROW_DESCRIPTIONS[place->kind].metrics[index];
 	size_t offset = metric_offset(index);
+	const char *text = json->at;
 	enum json_kind kind;
 	struct scan raw;
-	double real;
 
 	if (!json_value(json, &kind, &raw))
 		return false;
-	switch (metric->type) {
-	case TYPE_REAL:
-		if (kind == VALUE_NUMBER && scan_real(&raw, &real) && !scan_left(&raw) &&
-		    fabs(real) <= RECORDED_MOST)
-			*row_real(place->row, offset) = real;
-		break;
-	case TYPE_COUNT:
-		if (kind == VALUE_NUMBER)
-			*row_count(place->row, offset) = scan_whole_count(raw);
-		break;
-	case TYPE_FLAG:
-		if (kind == VALUE_TRUE || kind == VALUE_FALSE)
-			*row_count(place->row, offset) = kind == VALUE_TRUE;
-		break;
-	case TYPE_TEXT:
-		if (kind == VALUE_STRING)
-			*row_text(place->row, offset) = decode_text(reader, place->frame, &raw);
-		break;
-	}
+	if (reader->values)
+		note_value(reader, text, row_count(place->row, offset), metric, place->kind);
+	if (metric->type != TYPE_TEXT)
+		json_decode_number(metric->type, kind, raw, row_count(place->row, offset));
+	else if (kind == VALUE_STRING)
+		*row_text(place->row, offset) = decode_text(reader, place->frame, &raw);
 	return true;
 }
 
@@ -297,6 +313,7 @@ bool json_decoder_read(struct json_decoder *reader, struct scan line, struct fra
 	struct field_place place = {frame, &frame->sample->row, ROW_sample};
 
 	reader->brief = true;
+	reader->value_count = 0;
 	memset(reader->rows, 0, sizeof(reader->rows));
 	json_skip_space(&line);
 	return decode_members(reader, &line, &place) && !scan_left(&line) && !frame->error;

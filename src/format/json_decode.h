@@ -39,6 +39,14 @@ enum {
 #include "metric/catalogue.def"
 };
 
+/* Where a wanted value stands in the line, and its field in the frame. */
+struct decoded_value {
+	const char *text;
+	void *field;
+	enum metric_type type;
+	enum row_kind kind;
+};
+
 /* The members of each kind's object in the order of output, and whether they are wanted. */
 struct json_decoder {
 	struct sample_member members[SAMPLE_MEMBERS];
@@ -50,6 +58,10 @@ struct json_decoder {
 	struct buffer text;           /* a string while its escapes are resolved */
 	bool brief;                   /* the last sample leaves out unchanged fields (--static-once) */
 	int rows[ROW_KINDS];          /* number of rows in the present sample */
+	struct decoded_value
+		*values;    /* of the last sample, in the order of its line; NULL: they are not noted */
+	size_t value_count; /* above value_room: there were more of them */
+	size_t value_room;
 };
 
 enum { SAMPLE_ROWS = 8192 };
@@ -62,3 +74,6 @@ void json_decoder_done(struct json_decoder *reader);
  * more rows of a kind than any machine (SAMPLE_ROWS).
  */
 bool json_decoder_read(struct json_decoder *reader, struct scan line, struct frame *frame);
+
+/* Writes a number or a flag into its field, which becomes absent if the value is of another type. */
+void json_decode_number(enum metric_type type, enum json_kind kind, struct scan raw, void *field);

@@ -130,6 +130,67 @@ const char *frame_text(struct frame *frame, const char *bytes, size_t length)
 	return copy;
 }
 
+/* Returns how many bytes of a chunk an image holds: all of those before the last one. */
+static size_t image_bytes(const struct frame *frame, const struct frame_chunk *chunk)
+{
+	return chunk == frame->chunk ? frame->used : chunk->size;
+}
+
+int frame_image_take(struct frame_image *image, const struct frame *frame)
+{
+	const struct frame_chunk *end = frame->chunk->next;
+	size_t size = 0;
+
+	for (const struct frame_chunk *chunk = frame->chunks; chunk != end; chunk = chunk->next)
+		size += image_bytes(frame, chunk);
+	if (size > image->capacity) {
+		char *bytes = realloc(image->bytes, size);
+
+		if (!bytes)
+			return -ENOMEM;
+		image->bytes = bytes;
+		image->capacity = size;
+	}
+	image->frame = *frame;
+	image->size = 0;
+	for (const struct frame_chunk *chunk = frame->chunks; chunk != end; chunk = chunk->next) {
+		memcpy(image->bytes + image->size, chunk->bytes, image_bytes(frame, chunk));
+		image->size += image_bytes(frame, chunk);
+	}
+	return 0;
+}
+
+void frame_image_put(const struct frame_image *image, struct frame *frame)
+{
+	const struct frame_chunk *end = image->frame.chunk->next;
+	const char *bytes = image->bytes;
+
+	*frame = image->frame;
+	for (struct frame_chunk *chunk = frame->chunks; chunk != end; chunk = chunk->next) {
+		memcpy(chunk->bytes, bytes, image_bytes(frame, chunk));
+		bytes += image_bytes(frame, chunk);
+	}
+}
+
+size_t frame_image_offset(const struct frame_image *image, const void *at)
+{
+	size_t offset = 0;
+
+	for (const struct frame_chunk *chunk = image->frame.chunks;; chunk = chunk->next) {
+		size_t within = (size_t)((uintptr_t)at - (uintptr_t)chunk->bytes);
+
+		if (within < chunk->size)
+			return offset + within;
+		offset += image_bytes(&image->frame, chunk);
+	}
+}
+
+void frame_image_done(struct frame_image *image)
+{
+	free(image->bytes);
+	*image = (struct frame_image){0};
+}
+
 /* Keys of nested arrays repeat below other parents, so the parents must match as well. */
 static bool same_identity(const struct row *a, const struct row *b)
 {

@@ -71,5 +71,19 @@ const char *frame_text(struct frame *frame, const char *bytes, size_t length);
  */
 const struct row *frame_match(const struct frame *other, const struct row *row, const struct row *guess);
 
+/* A copy of all rows and texts of a frame, to bring that frame back to it. It is the frame's own: rows point to each other. */
+struct frame_image {
+	struct frame frame;
+	char *bytes;
+	size_t size, capacity;
+};
+
+/* Returns -ENOMEM without memory. */
+int frame_image_take(struct frame_image *image, const struct frame *frame);
+void frame_image_put(const struct frame_image *image, struct frame *frame);
+/* Returns where the image has what stands at `at` in the frame, which is a field or a text of it, in bytes from its start. */
+size_t frame_image_offset(const struct frame_image *image, const void *at);
+void frame_image_done(struct frame_image *image);
+
 /* Copies all texts into the frame, so that their collectors may be closed. Without memory they become absent. */
 void frame_own_texts(struct frame *frame);

@@ -20,12 +20,11 @@ struct record {
 	struct rt_problem problem;
 	struct record_file file; /* open while path_index < path_count */
 	struct record_file partner;
-	struct csv_pair pair; /* used when two files are read side by side */
-	struct json_decoder wanted_json;
+	struct csv_pair pair;        /* used when two files are read side by side */
+	struct line_decoder decoder; /* of the wanted metrics, with the sample that a brief one refers to */
 	struct json_decoder identity_json;
 	bool follows;
 	struct frame frame;
-	struct frame previous; /* JSON: the last sample, which a brief sample refers to */
 	struct frame identity;
 	struct record_damage damage;
 	const char *layout;
@@ -68,7 +67,10 @@ static void init_readers(struct record *record, const struct record_options *opt
 
 	want_always(&wanted);
 	want_tree_memory(&wanted);
-	json_decoder_init(&record->wanted_json, &wanted);
+	json_decoder_init(&record->decoder.json, &wanted);
+	/* A file that grows has few lines, and its last sample outlives lines that are none. */
+	if (!options->follows)
+		same_line_begin(&record->decoder.same, &record->decoder.json);
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 		if (is_identity(kind))
 			metric_set_add_kind(&identity, kind);
@@ -157,10 +159,11 @@ void record_close(struct record *record)
 	csv_pair_done(&record->pair);
 	record_file_close(&record->file);
 	record_file_close(&record->partner);
-	json_decoder_done(&record->wanted_json);
+	same_line_done(&record->decoder.same, &record->decoder.json);
+	json_decoder_done(&record->decoder.json);
 	json_decoder_done(&record->identity_json);
 	frame_done(&record->frame);
-	frame_done(&record->previous);
+	frame_done(&record->decoder.previous);
 	frame_done(&record->identity);
 	for (size_t i = 0; i < record->path_count; i++)
 		free(record->paths[i]);
@@ -294,7 +297,7 @@ static void carry_row(struct frame *frame, struct row *row, const struct row *be
 static void carry_identities(struct record *record)
 {
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
-		const struct row *guess = record->previous.first[kind];
+		const struct row *guess = record->decoder.previous.first[kind];
 
 		if (is_identity(kind) || ROW_DESCRIPTIONS[kind].shape == EVENTS)
 			continue;
@@ -306,7 +309,7 @@ static void carry_identities(struct record *record)
 		    record->frame.first[ROW_DESCRIPTIONS[kind].parent])
 			frame_add(&record->frame, kind, record->frame.first[ROW_DESCRIPTIONS[kind].parent]);
 		for (struct row *row = record->frame.first[kind]; row; row = row->next) {
-			const struct row *before = frame_match(&record->previous, row, guess);
+			const struct row *before = frame_match(&record->decoder.previous, row, guess);
 
 			if (before)
 				carry_row(&record->frame, row, before);
@@ -333,7 +336,7 @@ static void complete_sample(struct record *record)
 	struct memory_row *memory = (struct memory_row *)(void *)frame->first[ROW_memory];
 	bool again = !count_absent(sample->sample) && sample->sample <= record->last_sample;
 
-	if (record->file.format == RECORD_JSON && record->wanted_json.brief && record->run && !again)
+	if (record->file.format == RECORD_JSON && record->decoder.json.brief && record->run && !again)
 		carry_identities(record);
 	if (!record->run || frame->first[ROW_run_start] || again) {
 		begin_read_run(record);
@@ -352,22 +355,12 @@ static void complete_sample(struct record *record)
 	note_host(record, sample->host);
 }
 
-static void swap_frames(struct record *record)
-{
-	struct frame frame = record->previous;
-
-	record->previous = record->frame;
-	record->frame = frame;
-}
-
 int record_next(struct record *record, const struct frame **ret_frame)
 {
-	/* Keep the last sample for one more call. Its memory then serves the sample after that. */
-	swap_frames(record);
 	while (record->path_index < record->path_count) {
 		int result = record->pair.machine
 				     ? csv_pair_next(&record->pair, &record->frame)
-				     : record_file_next(&record->file, &record->wanted_json, &record->frame);
+				     : record_file_next(&record->file, &record->decoder, &record->frame);
 
 		if (result > 0) {
 			complete_sample(record);
@@ -378,7 +371,8 @@ int record_next(struct record *record, const struct frame **ret_frame)
 			return problem_set(&record->problem, result, "%s: %s", record->file.source.path,
 					   strerror(-result));
 		if (record->follows) {
-			swap_frames(record);
+			if (record->decoder.fresh)
+				line_decoder_swap(&record->decoder, &record->frame);
 			return 0;
 		}
 		result = next_file(record);

@@ -108,12 +108,33 @@ static struct scan without_list(struct scan line)
 	return line;
 }
 
-static bool read_json(struct record_file *file, struct json_decoder *json, struct scan line,
+static bool has_time(const struct frame *frame)
+{
+	return !real_absent(frame->sample->timestamp) || !count_absent(frame->sample->timestamp_secs);
+}
+
+/* Empties a frame. The last sample is kept beside it. */
+static void begin_line_frame(struct line_decoder *decoder, struct frame *frame)
+{
+	if (decoder && !decoder->fresh) {
+		line_decoder_swap(decoder, frame);
+		decoder->fresh = true;
+	}
+	frame_begin(frame, 0, 0);
+}
+
+static bool read_json(struct record_file *file, struct line_decoder *decoder, struct scan line,
 		      struct frame *frame)
 {
 	file->line = line;
-	return json_decoder_read(json, line, frame) &&
-	       (!real_absent(frame->sample->timestamp) || !count_absent(frame->sample->timestamp_secs));
+	if (same_line_read(&decoder->same, line, frame))
+		return has_time(frame);
+	decoder->same.known = false;
+	begin_line_frame(decoder, frame);
+	if (!json_decoder_read(&decoder->json, line, frame) || !has_time(frame))
+		return false;
+	same_line_remember(&decoder->same, &decoder->json, line, frame);
+	return true;
 }
 
 static void count_bad(struct record_file *file, const struct source_line *line)
@@ -128,7 +149,7 @@ static void count_bad(struct record_file *file, const struct source_line *line)
 }
 
 /* Returns 1 for a sample, 0 for an empty line, -EBADMSG for a line that is not a sample. */
-static int read_first_line(struct record_file *file, struct json_decoder *json,
+static int read_first_line(struct record_file *file, struct line_decoder *decoder,
 			   const struct source_line *line, struct frame *frame)
 {
 	struct scan text;
@@ -139,28 +160,39 @@ static int read_first_line(struct record_file *file, struct json_decoder *json,
 	/* A crash of the machine leaves NUL bytes. */
 	if (!scan_left(&text))
 		return memchr(line->text.at, 0, scan_left(&line->text)) ? -EBADMSG : 0;
-	frame_begin(frame, 0, 0);
 	if (file->format == RECORD_JSON)
-		return read_json(file, json, text, frame) ? 1 : -EBADMSG;
+		return read_json(file, decoder, text, frame) ? 1 : -EBADMSG;
+	begin_line_frame(decoder, frame);
 	if ((*text.at == '"' || *text.at == 't') && csv_decoder_header(&file->csv, text))
 		return 0;
 	/* In a line without its end, the last number may lack digits. */
 	return line->terminated && csv_decoder_read(&file->csv, text, frame) ? 1 : -EBADMSG;
 }
 
-int record_file_next(struct record_file *file, struct json_decoder *json, struct frame *frame)
+void line_decoder_swap(struct line_decoder *decoder, struct frame *frame)
+{
+	struct frame last = *frame;
+
+	*frame = decoder->previous;
+	decoder->previous = last;
+}
+
+int record_file_next(struct record_file *file, struct line_decoder *decoder, struct frame *frame)
 {
 	struct source_line line;
 	int result;
 
+	if (decoder)
+		decoder->fresh = false;
+
 	if (file->format == RECORD_SNAPSHOT) {
-		frame_begin(frame, 0, 0);
+		begin_line_frame(decoder, frame);
 		result = snapshot_next(file->snapshot, frame);
 		file->samples += result > 0;
 		return frame->error ? frame->error : result;
 	}
 	while ((result = source_next_line(&file->source, &line)) > 0) {
-		result = read_first_line(file, json, &line, frame);
+		result = read_first_line(file, decoder, &line, frame);
 		if (frame->error)
 			return frame->error;
 		if (result > 0) {

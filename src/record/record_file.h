@@ -8,6 +8,7 @@
 #include "record/package_snapshot.h"
 #include "record/problem.h"
 #include "record/record_format.h"
+#include "record/same_line.h"
 #include "record/source.h"
 
 struct record_file {
@@ -28,8 +29,22 @@ int record_file_open(struct record_file *ret_file, const char *path, bool follow
 		     struct rt_problem *problem);
 void record_file_close(struct record_file *file);
 
-/* Reads the next sample into a frame, which is emptied first: 1, 0 at the end, or a negative errno. */
-int record_file_next(struct record_file *file, struct json_decoder *json, struct frame *frame);
+/* JSON: what it takes to read a line, with the memory of an earlier one. */
+struct line_decoder {
+	struct json_decoder json;
+	struct same_line same;
+	struct frame previous;
+	bool fresh; /* the last call has emptied its frame: `previous` is the last sample */
+};
+
+/* Exchanges a frame with the one of the sample before. */
+void line_decoder_swap(struct line_decoder *decoder, struct frame *frame);
+
+/*
+ * Reads the next sample into a frame, which is emptied first: 1, 0 at the end, or a negative errno. With a decoder, an
+ * emptied frame is another one, and the last sample is in decoder->previous.
+ */
+int record_file_next(struct record_file *file, struct line_decoder *decoder, struct frame *frame);
 
 /* Tells whether it is CSV with values of the machine alone (ROW_host_cpu) or of the tree alone (ROW_tree). */
 bool record_file_is(const struct record_file *file, enum row_kind kind);

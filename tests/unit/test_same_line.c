@@ -1,0 +1,211 @@
+/* Tests of src/record/same_line.c: whatever differs from the last line, the frame is as if the line had been decoded alone. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format/sample_format.h"
+#include "metric/typed_rows.h"
+#include "record/same_line.h"
+
+struct reading {
+	struct json_decoder decoder;
+	struct same_line same;
+	struct frame frame;
+	int hits;
+};
+
+static void begin_reading(struct reading *reading)
+{
+	struct metric_set wanted = {0};
+
+	metric_set_add_kind(&wanted, ROW_sample);
+	metric_set_add_kind(&wanted, ROW_tree);
+	metric_set_add_kind(&wanted, ROW_cpu_core);
+	metric_set_add_kind(&wanted, ROW_disk);
+	metric_set_add_kind(&wanted, ROW_limits);
+	metric_set_add_kind(&wanted, ROW_run_start_tag);
+	*reading = (struct reading){0};
+	json_decoder_init(&reading->decoder, &wanted);
+	same_line_begin(&reading->same, &reading->decoder);
+	frame_begin(&reading->frame, 0, 0);
+}
+
+static void end_reading(struct reading *reading)
+{
+	same_line_done(&reading->same, &reading->decoder);
+	json_decoder_done(&reading->decoder);
+	frame_done(&reading->frame);
+}
+
+/* As a recording is read, but every line that was decoded is remembered. */
+static bool read_line(struct reading *reading, struct scan line)
+{
+	if (same_line_read(&reading->same, line, &reading->frame)) {
+		reading->hits++;
+		/* Readers complete the frame. The next line must not see it. */
+		reading->frame.sample->elapsed_secs = -1;
+		reading->frame.sample->host = "completed";
+		return true;
+	}
+	reading->same.known = false;
+	reading->same.misses = reading->same.passed = 0;
+	frame_begin(&reading->frame, 0, 0);
+	if (!json_decoder_read(&reading->decoder, line, &reading->frame))
+		return false;
+	same_line_remember(&reading->same, &reading->decoder, line, &reading->frame);
+	return true;
+}
+
+static void assert_as_alone(struct reading *reading, const char *text)
+{
+	CLEANUP_BUFFER struct buffer ours = BUFFER(1 << 20), alone = BUFFER(1 << 20);
+	struct scan line = scan_bytes(text, strlen(text));
+	struct json_decoder decoder;
+	struct frame frame = {0};
+	bool good, read;
+	int hits = reading->hits;
+
+	json_decoder_init(&decoder, &reading->decoder.wanted);
+	frame_begin(&frame, 0, 0);
+	good = json_decoder_read(&decoder, line, &frame);
+	write_frame_json(&alone, &frame, false);
+	read = read_line(reading, line);
+	if (read != good)
+		fail_msg("%s: %s", text, read ? "taken" : "refused");
+	if (good) {
+		if (reading->hits > hits) {
+			/* Undo what the reader completed. */
+			frame_image_put(&reading->same.image, &reading->frame);
+		}
+		write_frame_json(&ours, &reading->frame, false);
+		assert_string_equal(ours.data, alone.data);
+	}
+	json_decoder_done(&decoder);
+	frame_done(&frame);
+}
+
+#define HEAD "{\"timestamp\":1.5,\"elapsed_secs\":1.0,\"host\":\"a\",\"job_name\":\"job\","
+
+static void changed_values_are_those_of_the_line(void **state)
+{
+	static const struct {
+		const char *text;
+		bool hit;
+	} LINES[] = {
+		{HEAD "\"cpu\":{\"per_core_pct\":[1.0,2],\"process_rss_mib\":7.5},\"new\":{\"x\":[1,\"t\"]}}",
+		 false},
+		{HEAD
+		 "\"cpu\":{\"per_core_pct\":[100.0,2],\"process_rss_mib\":7.5},\"new\":{\"x\":[1,\"t\"]}}",
+		 true},
+		{HEAD
+		 "\"cpu\":{\"per_core_pct\":[10,null],\"process_rss_mib\":null},\"new\":{\"x\":[1,\"t\"]}}",
+		 true},
+		{HEAD "\"cpu\":{\"per_core_pct\":[-1e3,22],\"process_rss_mib\":75},\"new\":{\"x\":[12,"
+		      "\"longer\"]}}",
+		 true},
+		{HEAD
+		 "\"cpu\":{\"per_core_pct\":[-1e3,22],\"process_rss_mib\":1e99},\"new\":{\"x\":[12,\"l\"]}}",
+		 true},
+		{HEAD "\"cpu\":{\"per_core_pct\":[-1e3,22],\"process_rss_mib\":true},\"new\":{\"x\":[12,"
+		      "\"l\\\"\"]}}",
+		 true},
+		/* An element, a name and an object more. */
+		{HEAD
+		 "\"cpu\":{\"per_core_pct\":[-1e3,22,3],\"process_rss_mib\":1},\"new\":{\"x\":[12,\"l\"]}}",
+		 false},
+		{HEAD
+		 "\"cpu\":{\"per_core_pct\":[-1e3,22,3],\"process_rss_mib\":1},\"new\":{\"y\":[12,\"l\"]}}",
+		 false},
+		{HEAD
+		 "\"cpu\":{\"per_core_pct\":[-1e3,22,3],\"process_rss_mib\":1},\"new\":{\"y\":[{},\"l\"]}}",
+		 false},
+		{HEAD
+		 "\"cpu\":{\"per_core_pct\":[-1e3,22,3],\"process_rss_mib\":1},\"new\":{\"y\":[{},\"l\"]}} ",
+		 false},
+		/* One value twice: the last one wins, so it is decoded. */
+		{HEAD "\"cpu\":{\"process_rss_mib\":1,\"process_rss_mib\":2}}", false},
+		{HEAD "\"cpu\":{\"process_rss_mib\":3,\"process_rss_mib\":2}}", false},
+		/* A text fits into the room of the last one, or is decoded. */
+		{HEAD "\"disk\":[{\"device\":\"sda\",\"model\":\"A long name\"}]}", false},
+		{HEAD "\"disk\":[{\"device\":\"sdb\",\"model\":\"short\"}]}", true},
+		{HEAD "\"disk\":[{\"device\":\"sdb\",\"model\":null}]}", true},
+		{HEAD "\"disk\":[{\"device\":\"\",\"model\":\"A long name\"}]}", true},
+		{HEAD "\"disk\":[{\"device\":\"sda\",\"model\":\"Too long a name\"}]}", false},
+		{HEAD "\"disk\":[{\"device\":\"s\\u0064a\",\"model\":\"Too long a name\"}]}", false},
+		/* A time that is none, and half a line. */
+		{"{\"timestamp\":2.5,\"host\":\"a\"}", false},
+		{"{\"timestamp\":3.5,\"host\":\"b\"}", true},
+		{"{\"timestamp\":null,\"host\":\"b\"}", false},
+		{"{\"timestamp\":3.5,\"host\":\"b\"", false},
+	};
+	struct reading reading;
+
+	(void)state;
+	begin_reading(&reading);
+	for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++) {
+		int hits = reading.hits;
+
+		assert_as_alone(&reading, LINES[i].text);
+		if ((reading.hits > hits) != LINES[i].hit)
+			fail_msg("line %zu was %s", i, LINES[i].hit ? "decoded" : "not decoded");
+	}
+	end_reading(&reading);
+}
+
+/* Lines with some bytes changed, taken out or put in: values, names, punctuation. The generator is that of POSIX's rand(). */
+static void any_change_gives_the_frame_of_the_line_alone(void **state)
+{
+	static const char LINE[] = HEAD
+		"\"tracked_pid\":12,\"cpu\":{\"per_core_pct\":[1.0,22.25,3],\"process_rss_mib\":7.5,"
+		"\"process_child_count\":3,\"process_cpu_source\":\"cgroup\"},\"disk\":[{\"device\":"
+		"\"sda\",\"model\":\"A\"}],\"limits\":{\"cpu_limit_cores\":null},\"run_start\":{\"tags\":"
+		"{\"team\":\"blue\"}},\"other\":{\"a\":[1,{\"b\":\"c,d\"}]}}";
+	static const char BYTES[] = "0123456789.,:\"\\{}[]-enul ab";
+	struct reading reading;
+	uint32_t seed = 1;
+	char text[sizeof LINE + 8];
+
+	(void)state;
+	begin_reading(&reading);
+	for (int i = 0; i < 60000; i++) {
+		size_t length = sizeof LINE - 1;
+		int changes;
+
+		memcpy(text, LINE, sizeof LINE);
+		seed = seed * 1103515245 + 12345;
+		changes = (int)(seed >> 16) % 4;
+		for (int c = 0; c < changes; c++) {
+			size_t at;
+			char byte;
+
+			seed = seed * 1103515245 + 12345;
+			at = (seed >> 8) % length;
+			seed = seed * 1103515245 + 12345;
+			byte = BYTES[(seed >> 16) % (sizeof BYTES - 1)];
+			if (seed >> 28 < 5) {
+				memmove(text + at, text + at + 1, length - at);
+				length--;
+			} else if (seed >> 28 < 10) {
+				memmove(text + at + 1, text + at, length - at + 1);
+				text[at] = byte;
+				length++;
+			} else {
+				text[at] = byte;
+			}
+		}
+		assert_as_alone(&reading, text);
+	}
+	assert_true(reading.hits > 1000);
+	end_reading(&reading);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(changed_values_are_those_of_the_line),
+		cmocka_unit_test(any_change_gives_the_frame_of_the_line_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
