@@ -237,7 +237,7 @@ def nextflow_lines(text):
 
 def test_nextflow_reads_the_figures_behind_its_own_lines(run, export, tmp_path):
     samples = recordings.eight_samples()
-    samples[-1]["run_end"].update(wall_secs=8.0004, voluntary_switches=7, involuntary_switches=0)
+    samples[-1]["run_end"] = {**samples[-1]["run_end"], "wall_secs": 8.0004, "voluntary_switches": 7, "involuntary_switches": 0}
     for one in samples:
         one["cpu"].update(process_read_chars=1000, process_written_chars=0)
     path = recordings.write(tmp_path / "x.jsonl", samples)
