@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from json import dumps
+from json import dumps, loads
 from time import time
 from typing import Any, Dict, Iterator, List
 
@@ -143,6 +143,27 @@ def make_page(recording: str, page: str, prices: Dict[str, Any], cloud: Any, **o
         _analysis.report([recording], page, **options, **prices)
 
 
+def _write_stats(runs: List[Dict[str, Any]], folder: str) -> List[str]:
+    """Writes the statistics of runs as files that `recommend` reads, and returns their paths."""
+    from os import path
+
+    paths = [path.join(folder, f"stats-{number}.json") for number in range(len(runs))]
+    for name, stats in zip(paths, runs):
+        with open(name, "w", encoding="utf-8") as out:
+            out.write(dumps(stats))
+    return paths
+
+
+def memory_for(runs: List[Dict[str, Any]]) -> int:
+    """Returns the MiB that `recommend` says for the next run, from the statistics of earlier ones, the oldest first."""
+    from tempfile import TemporaryDirectory
+
+    from . import _analysis
+
+    with TemporaryDirectory(prefix="resource-tracker-") as folder:
+        return loads(_analysis.recommend(_write_stats(runs, folder), force=True))["memory"]
+
+
 def report_of(tracker: Any, integration: str, historical_stats: List[Dict[str, Any]], failed: bool,
               integration_version: Any, title: Any, prices: Dict[str, Any]) -> Any:
     from os import path
@@ -161,11 +182,7 @@ def report_of(tracker: Any, integration: str, historical_stats: List[Dict[str, A
             recording = path.join(folder, "run.json")
             with open(recording, "w", encoding="utf-8") as out:
                 out.writelines(_json_of(tracker))
-        history = []
-        for number, stats in enumerate(historical_stats):
-            history.append(path.join(folder, f"stats-{number}.json"))
-            with open(history[-1], "w", encoding="utf-8") as out:
-                out.write(dumps(stats))
+        history = _write_stats(historical_stats, folder)
         cloud = tracker.cloud_info if prices.get("catalogue") and not prices.get("instance") else None
         make_page(_named(recording, folder, title or title_of(tracker)), page, prices, cloud, integration=shown, failed=failed,
                   history=history, succeeded=not failed and tracker.stop_time is not None)

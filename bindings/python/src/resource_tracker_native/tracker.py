@@ -443,21 +443,25 @@ class ResourceTracker:
         """Returns the resources to request next time: `cpu` (cores), `memory` (MiB), `gpu` (devices), `vram` (MiB).
 
         They are the mean of cores and the maximum of memory, GPUs and GPU memory. Both memories get a fifth more and
-        are rounded up to usual sizes.
+        are rounded up to usual sizes. With earlier runs, the memory is that of `resource-tracker recommend` (docs/SIZING.md):
+        its margin follows the scatter of the runs, in steps of 16 MiB.
 
         Args:
-            historical_stats: results of `stats()` for earlier runs, with the same weight.
+            historical_stats: results of `stats()` for earlier runs, the oldest first, with the same weight.
         """
+        from ._recordings import memory_for
+
         self.wait_for_samples(n=1, timeout=self.interval * 5)
         stats = self._default_stats(self._combined(self._frame("system", "0.5"), self._frame("process", "0.5")), "0.5")
+        runs = [*historical_stats, stats]
         if historical_stats:
-            stats = aggregate_stats([stats, *historical_stats])
+            stats = aggregate_stats(runs)
         if stats["process_cpu_usage"]["mean"] is None or stats["process_memory_mib"]["max"] is None:
             raise RuntimeError("Without a tracked process there is nothing to recommend for it")
         gpu, vram = stats["process_gpu_usage"], stats["process_gpu_vram_mib"]
         return {
             "cpu": max(1, round(stats["process_cpu_usage"]["mean"])),
-            "memory": round_memory(stats["process_memory_mib"]["max"] * 1.2),
+            "memory": memory_for(runs) if historical_stats else round_memory(stats["process_memory_mib"]["max"] * 1.2),
             "gpu": max(1, round(gpu["max"])) if gpu["max"] else 0,
             "vram": round_memory(vram["max"] * 1.2) if vram["max"] else 0,
         }
