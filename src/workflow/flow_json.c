@@ -6,10 +6,19 @@
 
 enum { SCHEMA = 1 };
 
+/* Smaller figures have more decimals. All others are short, because a page has thousands. */
+static const double FEW_MIB = 10, FEW_CORES = 0.1;
+
 static void add_flow_number(struct json_writer *json, const char *key, double value, int decimals)
 {
 	json_key(json, key);
 	json_decimal(json, value, decimals);
+}
+
+/* A tenth of a MiB is enough above 10 MiB. A program of half a MiB would be told as one that takes a tenth more or less. */
+static void add_flow_mib(struct json_writer *json, const char *key, double mib)
+{
+	add_flow_number(json, key, mib, mib < FEW_MIB ? 3 : 1);
 }
 
 static void add_flow_count(struct json_writer *json, const char *key, size_t value)
@@ -45,8 +54,13 @@ static void add_flow_needs(struct json_writer *json, const struct rt_workflow *f
 }
 
 static void add_course_list(struct json_writer *json, const char *key, const double *values, size_t parts,
-			    int decimals)
+			    double few, int decimals)
 {
+	double most = 0;
+
+	for (size_t i = 0; i < parts; i++)
+		most = fmax(most, values[i]);
+	decimals += most < few ? 2 : 0;
 	json_key(json, key);
 	json_open(json, '[');
 	for (size_t i = 0; i < parts; i++)
@@ -62,8 +76,9 @@ static void add_flow_course(struct json_writer *json, const struct flow_place *p
 		return;
 	}
 	json_open(json, '{');
-	add_course_list(json, "cores", place->course, place->course_parts, 2);
-	add_course_list(json, "memory_mib", place->course + place->course_parts, place->course_parts, 0);
+	add_course_list(json, "cores", place->course, place->course_parts, FEW_CORES, 2);
+	add_course_list(json, "memory_mib", place->course + place->course_parts, place->course_parts, FEW_MIB,
+			0);
 	json_close(json, '}');
 }
 
@@ -89,7 +104,7 @@ static void add_flow_step(struct json_writer *json, const struct rt_workflow *fl
 	add_flow_number(json, "cores_mean", step->cores_mean, 3);
 	add_flow_number(json, "cores_max", step->cores_max, 3);
 	add_flow_number(json, "cores_asked", step->cores_asked, 3);
-	add_flow_number(json, "memory_peak_mib", step->memory_peak_mib, 1);
+	add_flow_mib(json, "memory_peak_mib", step->memory_peak_mib);
 	add_flow_number(json, "memory_asked_mib", step->memory_asked_mib, 1);
 	add_flow_count(json, "attempt", step->attempt);
 	json_key(json, "is_last_attempt");
@@ -119,7 +134,7 @@ static void add_flow_rule(struct json_writer *json, const struct flow_rule *rule
 	add_flow_number(json, "longest_secs", rule->longest_secs, 3);
 	add_flow_number(json, "path_secs", rule->path_secs, 3);
 	add_flow_number(json, "cpu_secs", rule->cpu_secs, 3);
-	add_flow_number(json, "memory_peak_mib", rule->memory_peak_mib, 1);
+	add_flow_mib(json, "memory_peak_mib", rule->memory_peak_mib);
 	add_flow_number(json, "cores_asked", rule->cores_asked, 3);
 	add_flow_number(json, "memory_asked_mib", rule->memory_asked_mib, 1);
 	add_flow_number(json, "asked_core_secs", rule->asked_core_secs, 3);
@@ -166,7 +181,7 @@ static void add_flow_host(struct json_writer *json, const struct flow_host *host
 	add_flow_number(json, "cores", host->cores, 3);
 	add_flow_number(json, "memory_mib", host->memory_mib, 1);
 	add_flow_number(json, "cores_most", host->cores_most, 3);
-	add_flow_number(json, "memory_most_mib", host->memory_most, 1);
+	add_flow_mib(json, "memory_most_mib", host->memory_most);
 	json_close(json, '}');
 }
 

@@ -18,10 +18,21 @@ static const char *plural_end(size_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* "align (sample 3)", of Nextflow, names the process as well. */
+static bool task_names_rule(const struct flow_step *step)
+{
+	size_t length = strlen(step->rule);
+
+	return strncmp(step->task, step->rule, length) == 0 &&
+	       (!step->task[length] || strncmp(step->task + length, " (", 2) == 0);
+}
+
 void flow_add_step_name(struct buffer *out, const struct flow_step *step)
 {
-	buffer_add_printable(out, step->rule);
-	if (!*step->task)
+	bool is_whole = task_names_rule(step);
+
+	buffer_add_printable(out, is_whole ? step->task : step->rule);
+	if (!*step->task || is_whole)
 		return;
 	buffer_add_text(out, " (");
 	buffer_add_printable(out, step->task);

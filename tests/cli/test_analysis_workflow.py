@@ -307,3 +307,15 @@ def test_targets_of_cmake_need_their_objects_and_libraries(run, binary, tmp_path
     objects = "CMakeFiles/prog.dir/main.c.o", "CMakeFiles/prog.dir/b.c.o"
     assert set(objects) | {"liba.a"} <= set(needs["prog"]) and needs["liba.a"][0] == "CMakeFiles/a.dir/a.c.o" and path[-1] == "prog"
     assert needs["b.c"] == [], "a command of its own is no step"
+
+
+def test_a_task_that_names_its_rule_is_told_once(run, tmp_path):
+    """As those of Nextflow. A task that only begins like its rule does not."""
+    steps = [step("ALIGN", 0, 3, task="ALIGN (s 1)"), step("ALIGN", 3, 2, task="ALIGNED"), step("JOIN", 5, 1, task="JOIN")]
+    text = run("summary", "--workflow", write_runs(tmp_path / "runs.jsonl", steps)).out
+    assert [line.split("  ")[0] for line in text.split("STEP", 1)[1].splitlines()[1:4]] == ["ALIGN (s 1)", "ALIGN (ALIGNED)", "JOIN"]
+
+
+def test_small_memory_keeps_its_figures(run, tmp_path):
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", [step("small", 0, 1, memory_peak_mib=0.711), step("large", 1, 1, memory_peak_mib=123.456)]))
+    assert [one["memory_peak_mib"] for one in found["steps"]] == [0.711, 123.5]

@@ -9,7 +9,8 @@ const NEEDS_SHOWN = 20;
 const COLOURED = 8, LANE_MOST = 22, LANE_LEAST = 4, LANES_HIGH = 480, AREA_HIGH = 130, TEXT_LEFT = 4, PATH_MOST = 50;
 const FAINT = 0.35;
 
-const nameOf = (step) => step.rule + (step.task ? ` (${step.task})` : '');
+/* A task of Nextflow names its process: "align (sample 3)". */
+const nameOf = ({rule, task}) => !task ? rule : task === rule || task.startsWith(`${rule} (`) ? task : `${rule} (${task})`;
 const unknown = (value, format) => value === null || value === undefined ? '\u2013' : format(value);
 const askedFor = (value, format) => value === null || value === undefined ? '' : `, ${format(value)} asked for`;
 const inMib = (value) => withUnit(value, 'MiB');
@@ -257,7 +258,7 @@ const choose = (index) => {
 		fact('Outcome', isGood(step) ? 'ended well' : `${step.outcome}: ${step.end || 'no end is recorded'}`), fact('Time', `${duration(step.wall_secs)}, from ${clock(step.start_secs, 0.1)}`),
 		fact('Cores', `${unknown(step.cores_mean, figure)} on average, ${unknown(step.cores_max, figure)} at most${askedFor(step.cores_asked, figure)}`),
 		fact('Memory', `${unknown(step.memory_peak_mib, inMib)} at most${askedFor(step.memory_asked_mib, inMib)}`),
-		fact('CPU time', step.cpu_secs === null ? '' : duration(step.cpu_secs)), fact('Bottleneck', (step.bottleneck || '').replaceAll('_', ' ')),
+		fact('CPU time', step.cpu_secs === null ? '' : duration(step.cpu_secs)), fact('Bottleneck', (step.bottleneck || '').replaceAll('_', ' ').replace(/\b[cg]pu\b/, (word) => word.toUpperCase())),
 		fact('Attempt', step.attempt > 1 || !step.is_last_attempt ? `${step.attempt}${step.is_last_attempt ? '' : ', and was repeated'}` : ''),
 		fact('Critical path', step.on_path ? 'on it' : `${duration(step.slack_secs)} of slack at least`),
 		fact('Rank', step.rank === null ? '' : String(step.rank)),
@@ -316,26 +317,26 @@ const swatch = (name) => {
 	return made;
 };
 const legend = element('div', {class: 'readout'}, [...colourOf].map(([rule, name]) => element('span', {class: 'entry still'}, swatch(name), rule)),
-	flow.rules.length > COLOURED ? element('span', {class: 'entry still'}, swatch('machine'), `${flow.rules.length - COLOURED} other rules`) : null);
+	flow.rules.length > COLOURED ? element('span', {class: 'entry still'}, swatch('machine'), counted(flow.rules.length - COLOURED, 'other rule')) : null);
 const chart = (id, title, method, place) => element('section', {class: 'chart card', id: 'chart-' + id, 'aria-labelledby': 'title-' + id},
 	element('div', {class: 'chart-head'}, element('h2', {id: 'title-' + id}, title), element('p', {class: 'method'}, method)), place);
 const area = (canvas) => [element('p', {class: 'note'}), element('div', {}, canvas)];
 
 /* ---- tables ---- */
 
-const table = (caption, heads, rows) => labelled(element('table', {class: 'numbers'}, element('caption', {}, caption),
+const table = (title, method, heads, rows) => labelled(element('table', {class: 'numbers'}, element('caption', {}, element('strong', {}, title), method),
 	element('thead', {}, element('tr', {}, heads.map((name) => element('th', {scope: 'col'}, name)))), element('tbody', {}, rows)));
 const row = (first, cells) => element('tr', {}, element('th', {scope: 'row'}, first), cells.map((cell) => element('td', {}, cell)));
 const scrolled = (title, ...content) => element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title}, content);
 const part = (whole, of) => whole ? percent(of / whole) : '\u2013';
 
 const longest = [...flow.path].sort((a, b) => flow.steps[b].wall_secs - flow.steps[a].wall_secs).slice(0, PATH_MOST);
-const pathTable = table(`The critical path: ${counted(flow.path.length, 'step')}` + (flow.path.length > PATH_MOST ? `, of which the ${PATH_MOST} longest are shown` : ''),
+const pathTable = table('The critical path', counted(flow.path.length, 'step') + (flow.path.length > PATH_MOST ? `, of which the ${PATH_MOST} longest are shown` : ''),
 	['Step', 'Began', 'Time', 'After the one before', 'Cores', 'Asked', 'Memory'], flow.path.filter((index) => longest.includes(index)).map((index) => {
 		const step = flow.steps[index];
 		return row(stepButton(index), [clock(step.start_secs, 0.1), duration(step.wall_secs), duration(Math.max(0, step.gap_secs)), unknown(step.cores_mean, figure), unknown(step.cores_asked, figure), unknown(step.memory_peak_mib, inMib)]);
 	}));
-const rulesTable = table('Rules: time on the critical path, and the part of their request that stood idle',
+const rulesTable = table('Rules', 'Time on the critical path, and the part of their request that stood idle',
 	['Rule', 'Steps', 'Failed', 'Repeated', 'Time', 'On the path', 'CPU time', 'Peak of memory', 'Cores idle', 'Memory idle'], flow.rules.slice(0, ROWS_AT_ONCE).map((rule) =>
 		row(rule.rule, [rule.steps, rule.failed, rule.repeated, duration(rule.wall_secs), duration(rule.path_secs), unknown(rule.cpu_secs, duration), unknown(rule.memory_peak_mib, inMib),
 			part(rule.asked_core_secs, rule.idle_core_secs), part(rule.asked_gib_hours, rule.idle_gib_hours)])));
@@ -346,7 +347,7 @@ const straggler = (ranks) => {
 	return ranks.straggler === null ? 'none stands out' : element('span', {}, element('button', {type: 'button', class: 'link', onclick: () => choose(step.index)}, `rank ${step.rank}` + (step.host ? ` on ${step.host}` : '')),
 		`: ${ranks.straggler_by === 'cpu_secs' ? 'CPU time' : 'time'} ${figure(ranks.straggler_over_pct)} % over the median`);
 };
-const ranksTable = flow.ranks.length ? table('Ranks: least / median / most, and the one that the others waited for', ['Program', 'Ranks', 'Time', 'CPU time', 'Peak of memory', 'Straggler'],
+const ranksTable = flow.ranks.length ? table('Ranks', 'Least / median / most, and the one that the others waited for', ['Program', 'Ranks', 'Time', 'CPU time', 'Peak of memory', 'Straggler'],
 	flow.ranks.slice(0, ROWS_AT_ONCE).map((one) => row(nameOf(one), [one.ranks, spread(one.wall_secs, duration), spread(one.cpu_secs, duration), spread(one.memory_peak_mib, inMib), straggler(one)]))) : null;
 
 const COLUMNS = [['Step', (step) => step.name, (step) => stepButton(step.index)], ['Began', (step) => step.start_secs, (step) => clock(step.start_secs, 0.1)],
