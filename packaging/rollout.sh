@@ -8,8 +8,8 @@ install: the programs in PREFIX/VERSION, a module file, and the settings of the 
 remove: one version with its module file; with the last one, the settings of the shells as well
 
   --prefix DIR    folder of all versions (default: /opt/resource-tracker)
-  --modules DIR   folder of module files, none if empty (default: /etc/environment-modules/modules if it exists, else
-                  /etc/modulefiles)
+  --modules DIR   folder of module files, none if empty (default: /etc/environment-modules/modules or /etc/lmod/modules if it
+                  exists, else /etc/modulefiles)
   --profile       write /etc/profile.d/resource-tracker.sh too: every login shell finds the program without a module
   --runs FILE     a line of each run of all users goes to FILE (%h: the host); made with its folder if missing (default: none)
   --quota MIB     the most that the history of a user takes (default: 1024)
@@ -57,7 +57,10 @@ done
 [ -n "$action" ] || refuse "say install or remove"
 if [ "$modules" = - ]; then
 	modules=/etc/modulefiles
-	[ ! -d "$root/etc/environment-modules/modules" ] || modules=/etc/environment-modules/modules
+	# Where Environment Modules and Lmod look on Debian, and Environment Modules on Fedora.
+	for known in /etc/lmod/modules /etc/environment-modules/modules; do
+		[ ! -d "$root$known" ] || modules=$known
+	done
 fi
 for path in "$prefix" ${modules:+"$modules"} ${runs:+"$runs"} ${root:+"$root"}; do
 	case $path in
@@ -93,7 +96,7 @@ put() {
 
 if [ "$action" = remove ]; then
 	if [ -x "$root$here/bin/resource-tracker" ]; then
-		rm -rf "${root:?/}$here"
+		rm -rf "$root${here:?}"
 		echo "removed $root$here"
 	else
 		echo "$root$here has no resource-tracker" >&2

@@ -123,3 +123,21 @@ def test_a_wrong_word_changes_nothing(rollout, words, message):
         result = subprocess.run(["sh", rollout.source / "rollout.sh", *words], text=True, capture_output=True, stdin=subprocess.DEVNULL)
     assert result.returncode == 2 and message in result.stderr, result.stderr
     assert not rollout.root.exists() or not files_below(rollout.root)
+
+
+@pytest.mark.parametrize("folder", ["etc/lmod/modules", "etc/environment-modules/modules"])
+def test_the_module_file_is_where_this_machine_looks(rollout, folder):
+    (rollout.root / folder).mkdir(parents=True)
+    assert rollout("install").returncode == 0
+    assert (rollout.root / folder / "resource-tracker/.version").exists() and not (rollout.root / "etc/modulefiles").exists()
+
+
+def test_a_version_is_removed_from_the_machine_itself(rollout):
+    """Without --destdir, as an administrator does it."""
+    assert rollout("install").returncode == 0
+    place = rollout.root / "opt/resource-tracker"
+    _, version = version_of(rollout)
+    shutil.copytree(place / version, place / "0.0.9")
+    done = subprocess.run(["sh", rollout.source / "rollout.sh", "remove", "--version", "0.0.9", "--prefix", place, "--modules", rollout.root / "etc/modulefiles"],
+                          text=True, stdin=subprocess.DEVNULL, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, "") and sorted(path.name for path in place.iterdir()) == [version, "current"]
