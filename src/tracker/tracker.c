@@ -19,6 +19,7 @@
 #include "job/new_members.h"
 #include "job/pass.h"
 #include "job/programs/programs.h"
+#include "launch/in_time.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
 
@@ -137,6 +138,32 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 	return 0;
 }
 
+struct root_call {
+	const char *dir;
+};
+
+/* A folder may be known to the kernel while its files are not: a look at one of them. */
+static void look_into_root(void *data)
+{
+	const struct root_call *call = data;
+	struct root root;
+
+	if (root_open(&root, call->dir, NULL) < 0)
+		return;
+	(void)root_read(&root, "proc/stat");
+	root_close(&root);
+}
+
+static int open_root(struct rt_tracker *tracker)
+{
+	const char *dir = tracker->config->root_dir;
+
+	if (dir && act_in_time(dir, look_into_root, &(struct root_call){dir}, sizeof(struct root_call)) ==
+			   -ETIMEDOUT)
+		return -ETIMEDOUT;
+	return root_open(&tracker->root, dir, NULL);
+}
+
 static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 {
 	const char *unmatched;
@@ -144,11 +171,12 @@ static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 
 	if (error < 0)
 		return config_fail(config, error, "out of memory");
-	error = root_open(&tracker->root, tracker->config->root_dir, NULL);
+	error = open_root(tracker);
 	if (error < 0)
 		return config_fail(config, error, "root folder '%s' cannot be opened: %s",
 				   tracker->config->root_dir ? tracker->config->root_dir : "/",
-				   strerror(-error));
+				   error == -ETIMEDOUT ? "its file system does not answer"
+						       : strerror(-error));
 	/* A rule works whatever is recorded. */
 	if (tracker->config->signal_rule_count && tracker->config->metric_count &&
 	    rt_config_set(tracker->config, "metrics", "signals_at") < 0)

@@ -402,6 +402,21 @@ def test_a_mark_keeps_no_job_waiting(start, file_system, trouble, user):
     assert trouble != "works" or '"load"' in marks.read_text()
 
 
+@pytest.mark.parametrize("trouble", ("never", "hang OPEN", "hang READ", "hang LOOKUP"))
+def test_a_root_folder_that_hangs(start, file_system, trouble):
+    (file_system.point / "proc").mkdir()
+    (file_system.point / "proc" / "stat").write_text("cpu  1 2 3 4 5 6 7 8 9 10\n")
+    file_system.turn(trouble)
+    line = f"root folder '{file_system.point}' cannot be opened: {SILENT}"
+    begun = time.time()
+    err = end_of(start(0, "-q", "--root", file_system.point, *JOB), begun)
+    assert err.splitlines() == ["resource-tracker: this job is not recorded: " + line]
+    process = start(0, "-q", "-o", "run.jsonl", "--root", file_system.point)
+    begun = time.time()
+    assert line in process.communicate(timeout=10)[1].decode()
+    assert process.returncode == 125 and time.time() - begun < LIMIT_SECS
+
+
 @pytest.mark.cost
 def test_a_start_on_disks_makes_no_process(binary, tmp_path):
     if not shutil.which("strace"):
