@@ -232,8 +232,9 @@ int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_
 		return problem_set(ret_problem, -ENXIO, "the history is off (TRACKER_HISTORY=%s)", given);
 	r = history_folder_find(given && *given ? given : NULL, false, &history.folder, why);
 	if (r == -ENOENT || r == -ENXIO)
-		return problem_set(ret_problem, -ENOENT,
-				   "no run has been kept yet: on a terminal, resource-tracker COMMAND keeps one");
+		return problem_set(
+			ret_problem, -ENOENT,
+			"no run has been kept yet: on a terminal, resource-tracker COMMAND keeps one");
 	if (r < 0)
 		return problem_set(ret_problem, r, "the history cannot be used: %s", why);
 	history.fd = open(history.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
