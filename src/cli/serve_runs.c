@@ -85,6 +85,15 @@ static pid_t fork_recorders(int fd)
 	return 1;
 }
 
+/* Tells whether the descriptor is the connection that `repeat` makes. A user's own SERVE_RUNS is an unknown option. */
+static bool is_connection_of_packets(int fd)
+{
+	int type;
+	socklen_t size = sizeof(type);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
 void serve_runs(int *argc, char ***argv)
 {
 	const char *word = *argc >= WORDS_LEAST ? (*argv)[WORD_SERVE] : "";
@@ -92,7 +101,8 @@ void serve_runs(int *argc, char ***argv)
 	sigset_t all, before;
 	uint64_t number;
 
-	if (*word != '-' || !scan_literal(&text, SERVE_RUNS) || !scan_u64(&text, &number) || number > INT_MAX)
+	if (*word != '-' || !scan_literal(&text, SERVE_RUNS) || !scan_u64(&text, &number) ||
+	    number > INT_MAX || !is_connection_of_packets((int)number))
 		return;
 	/* A terminal's signals are for the recorder. */
 	sigfillset(&all);

@@ -406,7 +406,7 @@ static void fill_sample(const struct combination *combination, struct frame *fra
 	int length = snprintf(hosts, sizeof(hosts), "%zu hosts", host_count(combination));
 
 	sample->timestamp = timestamp;
-	sample->timestamp_secs = (int64_t)floor(timestamp);
+	sample->timestamp_secs = count_of_real(floor(timestamp));
 	sample->elapsed_secs = timestamp - combination->started;
 	sample->actual_interval_ms = (timestamp - combination->last_timestamp) * 1000;
 	sample->sample = combination->samples;

@@ -86,6 +86,14 @@ static inline int count_absent(int64_t value)
 	return value < INT64_MIN + ABSENT_END ? (int)(value - INT64_MIN) : 0;
 }
 
+/* The sum of two counts. A sum beyond INT64_MAX, which a damaged recording can ask for, is INT64_MAX. */
+static inline int64_t count_sum(int64_t one, int64_t other)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(one, other, &sum) ? INT64_MAX : sum;
+}
+
 /* NaN: absent */
 static inline double real_of_count(int64_t count)
 {

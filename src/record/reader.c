@@ -244,7 +244,7 @@ static void complete_times(struct record *record, struct sample_row *sample)
 	if (real_absent(sample->timestamp) && !count_absent(sample->timestamp_secs))
 		sample->timestamp = (double)sample->timestamp_secs;
 	if (count_absent(sample->timestamp_secs))
-		sample->timestamp_secs = (int64_t)floor(sample->timestamp);
+		sample->timestamp_secs = count_of_real(floor(sample->timestamp));
 	step = sample->timestamp - record->last_timestamp;
 	if (step < 0) {
 		record->damage.clock_steps++;

@@ -305,7 +305,7 @@ static void add_tracker_counts(struct run_facts *facts, const struct frame *fram
 	const struct tracker_row *tracker = FIRST(frame, tracker);
 
 	if (!count_absent(frame->sample->missed_ticks))
-		facts->missed_ticks += frame->sample->missed_ticks;
+		facts->missed_ticks = count_sum(facts->missed_ticks, frame->sample->missed_ticks);
 	if (!tracker)
 		return;
 	if (!count_absent(tracker->dropped_samples))

@@ -44,7 +44,7 @@ static void add_to_list(struct summary_wait_list *waits, const struct summary_wa
 		*wait = *more;
 	} else {
 		wait->secs += more->secs;
-		wait->looks += more->looks;
+		wait->looks = count_sum(wait->looks, more->looks);
 	}
 	for (; wait > waits->list && wait[-1].secs < wait->secs; wait--) {
 		struct summary_wait shorter = wait[-1];

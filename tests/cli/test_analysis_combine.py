@@ -227,3 +227,10 @@ def test_bad_input_is_one_clear_line(run, tmp_path, arguments, status):
     (tmp_path / "empty").touch()
     result = run("combine", *arguments)
     assert result.returncode == status and result.err and not result.out
+
+
+def test_a_time_that_no_count_holds_leaves_the_whole_seconds_unknown(combine, tmp_path):
+    path = part(tmp_path / "a.jsonl", count=1, end=False)
+    beyond = recordings.write(path, [dict(json.loads(path.read_text()), timestamp=None, timestamp_secs=2**63 - 1)])
+    one, = combine(beyond)
+    assert (one["timestamp"], one["timestamp_secs"]) == (2**63, None)

@@ -221,6 +221,21 @@ def test_bad_input_gets_one_line(run, words, told):
     assert told in result.err.splitlines()[0] and len(result.err.splitlines()) == 1, result.err
 
 
+def test_the_option_of_the_server_is_unknown_to_a_user(run, tmp_path):
+    for number in 0, 2, 9:
+        result = run(f"--serve-runs={number}", "--output", tmp_path / "out.jsonl", "--", "true", pass_fds=())
+        assert (result.returncode, result.out) == (125, "") and "unknown option '--serve-runs" in result.err, (number, result)
+
+
+def test_a_folder_whose_path_leaves_no_room_for_a_recording_is_named(run, tmp_path):
+    # 31 bytes of the folder's own name leave 6 of PATH_MAX.
+    length = 4096 - 6 - 31 - len(str(tmp_path))
+    folder = str(tmp_path) + "".join("/" + "d" * min(200, length - at - 1) for at in range(0, length, 201))
+    os.makedirs(folder)
+    result = run("repeat", "-n", 1, "true", env={"TMPDIR": folder})
+    assert result.returncode and "too long" in result.err and len(result.err.splitlines()) == 1, result.err
+
+
 def test_options_behind_the_command_are_its_own(run):
     assert run("repeat", "-n", 1, "--show-output", "echo", "-h", "--help", "--json").out.startswith("-h --help --json\n")
     assert "usage" in run("repeat", "--help").out.lower()

@@ -393,7 +393,7 @@ def test_recommendations(recorded):
     assert wanted == {"cpu": 1, "memory": 128, "gpu": 0, "vram": 0} or wanted["memory"] == 256
     earlier = dict(recorded.stats(), process_cpu_usage={"mean": 6.9, "max": 8}, process_memory_mib={"mean": 1, "max": 5000})
     cores = round((recorded.stats()["process_cpu_usage"]["mean"] + 6.9) / 2)
-    # 5,000 MiB and 52 %, because two runs that differ say little of a third. Of 199 that agree, 2 % and a little for the one that differs.
+    # Two runs that differ get 52 % more than the larger. 200 of which one differs get 3 %.
     assert recorded.recommend_resources(historical_stats=[earlier]) == {"cpu": cores, "memory": 7600, "gpu": 0, "vram": 0}
     alike = [dict(earlier, process_memory_mib={"mean": 1, "max": 5000 - run % 7}) for run in range(199)]
     assert recorded.recommend_resources(historical_stats=alike)["memory"] == 5136
