@@ -227,7 +227,7 @@ def test_the_option_of_the_server_is_unknown_to_a_user(run, tmp_path):
         assert (result.returncode, result.out) == (125, "") and "unknown option '--serve-runs" in result.err, (number, result)
 
 
-def test_a_folder_whose_path_leaves_no_room_for_a_recording_is_named(run, tmp_path):
+def test_a_folder_too_long_for_recordings_is_named(run, tmp_path):
     # 31 bytes of the folder's own name leave 6 of PATH_MAX.
     length = 4096 - 6 - 31 - len(str(tmp_path))
     folder = str(tmp_path) + "".join("/" + "d" * min(200, length - at - 1) for at in range(0, length, 201))
