@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct sizing_rule SIZING_MEMORY = {0.02, 0.15, 1.1, 1.5, false}, SIZING_TIME = {0.3, 0.5, 0, 2, true};
+const struct sizing_rule SIZING_MEMORY = {0.02, 0.15, 1.1, 1.5, false}, SIZING_TIME = {0.3, 0.6, 0, 2, true};
 
 /* Shapes. Fewer sizes than these say too little. */
 enum { LINE_LEAST_RUNS = 8, NEAREST_RUNS = 7, NEAREST_LEAST_RUNS = 2 * NEAREST_RUNS };
