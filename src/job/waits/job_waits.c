@@ -26,25 +26,49 @@ const char *wait_class_name(enum wait_class class)
 	return "other";
 }
 
-static bool is_detail(const char *one, const char *other)
+static const char *detail_of(const struct counted_wait *row)
 {
-	return strcmp(one ? one : "", other) == 0;
+	return row->detail ? row->detail : "";
 }
 
-/* Returns the row of a wait. A full table has one row for each class. */
-static struct counted_wait *wait_row_of(struct job_waits *waits, const struct found_wait *wait,
-					const char *program, const char *detail)
+/* Returns another row of the same wait with this detail, or NULL. */
+static struct counted_wait *same_row_with(struct job_waits *waits, const struct counted_wait *row,
+				      const char *detail)
+{
+	for (size_t i = 0; i < waits->count; i++)
+		if (&waits->rows[i] != row && waits->rows[i].wait.class == row->wait.class &&
+		    strcmp(waits->rows[i].program, row->program) == 0 &&
+		    strcmp(waits->rows[i].wait.target, row->wait.target) == 0 &&
+		    strcmp(detail_of(&waits->rows[i]), detail) == 0)
+			return &waits->rows[i];
+	return NULL;
+}
+
+static size_t detail_count(const struct job_waits *waits)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < waits->count; i++)
+		count += waits->rows[i].detail != NULL;
+	return count;
+}
+
+struct counted_wait *job_waits_row(struct job_waits *waits, const struct found_wait *wait,
+				   const char *program, const char *detail)
 {
 	struct counted_wait row = {.wait = *wait};
 
 	for (;;) {
+		struct counted_wait *known;
+
 		snprintf(row.program, sizeof row.program, "%s", program);
-		for (size_t i = 0; i < waits->count; i++)
-			if (waits->rows[i].wait.class == row.wait.class &&
-			    strcmp(waits->rows[i].program, row.program) == 0 &&
-			    strcmp(waits->rows[i].wait.target, row.wait.target) == 0 &&
-			    is_detail(waits->rows[i].detail, detail))
-				return &waits->rows[i];
+		known = same_row_with(waits, &row, detail);
+		if (known)
+			return known;
+		if (*detail && detail_count(waits) >= WAIT_DETAILS_MOST) {
+			detail = "";
+			continue;
+		}
 		if (waits->count < WAIT_ROWS_MOST - (*program ? WAIT_CLASS_COUNT : 0))
 			break;
 		program = detail = "";
@@ -80,7 +104,7 @@ static void see_wait(struct job_waits *waits, struct process_tree *tree)
 
 		if (waits->wants_detail)
 			wait_detail(tree->root, &wait, detail);
-		row = wait_row_of(waits, &wait, waiting_program_of(tree, wait.pid), detail);
+		row = job_waits_row(waits, &wait, waiting_program_of(tree, wait.pid), detail);
 		waits->last = (size_t)(row - waits->rows);
 		row->looks++;
 	} else if (error) {
@@ -122,7 +146,23 @@ void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t 
 	waits->pending_ns = 0;
 }
 
-void job_waits_finish(struct job_waits *waits, size_t most)
+static void drop_detail(struct counted_wait *row)
+{
+	free(row->detail);
+	row->detail = NULL;
+}
+
+/* Adds the row to another and removes it. */
+static void join_rows(struct job_waits *waits, struct counted_wait *row, struct counted_wait *into)
+{
+	drop_detail(row);
+	into->ns += row->ns;
+	into->looks += row->looks;
+	waits->count--;
+	memmove(row, row + 1, (size_t)(waits->rows + waits->count - row) * sizeof *row);
+}
+
+static void sort_rows(struct job_waits *waits)
 {
 	for (size_t i = 1; i < waits->count; i++) {
 		struct counted_wait row = waits->rows[i];
@@ -132,6 +172,31 @@ void job_waits_finish(struct job_waits *waits, size_t most)
 			waits->rows[at] = waits->rows[at - 1];
 		waits->rows[at] = row;
 	}
+}
+
+/* The shortest wait behind the first `most` that has a detail loses it. False: none has one. */
+static bool drop_one_detail(struct job_waits *waits, size_t most)
+{
+	for (size_t i = waits->count; i-- > most;) {
+		struct counted_wait *row = &waits->rows[i], *same;
+
+		if (!row->detail)
+			continue;
+		drop_detail(row);
+		same = same_row_with(waits, row, "");
+		if (same)
+			join_rows(waits, row, same);
+		return true;
+	}
+	return false;
+}
+
+void job_waits_finish(struct job_waits *waits, size_t most)
+{
+	/* A wait that has lost its detail may be among the first again, with those that were told apart. */
+	do
+		sort_rows(waits);
+	while (drop_one_detail(waits, most));
 	for (size_t i = most; i < waits->count; i++) {
 		size_t others = most;
 
@@ -139,22 +204,14 @@ void job_waits_finish(struct job_waits *waits, size_t most)
 		while (waits->rows[others].wait.class != waits->rows[i].wait.class)
 			others++;
 		waits->rows[others].program[0] = waits->rows[others].wait.target[0] = '\0';
-		free(waits->rows[others].detail);
-		waits->rows[others].detail = NULL;
-		if (others == i)
-			continue;
-		free(waits->rows[i].detail);
-		waits->rows[others].ns += waits->rows[i].ns;
-		waits->rows[others].looks += waits->rows[i].looks;
-		waits->count--;
-		memmove(&waits->rows[i], &waits->rows[i + 1], (waits->count - i) * sizeof waits->rows[0]);
-		i--;
+		if (others != i)
+			join_rows(waits, &waits->rows[i--], &waits->rows[others]);
 	}
 }
 
 void job_waits_done(struct job_waits *waits)
 {
 	for (size_t i = 0; i < waits->count; i++)
-		free(waits->rows[i].detail);
+		drop_detail(&waits->rows[i]);
 	waits->count = 0;
 }

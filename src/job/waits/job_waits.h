@@ -39,7 +39,17 @@ struct job_waits {
 /* After a pass of the tree. `began_ns`: the start of the recording. `is_last`: the job has ended. */
 void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, bool is_last);
 
-/* Sorts the rows, the longest first, and adds those past `most` to one for each class. */
+/*
+ * Returns the row of a wait, a new one if it has none. `detail` may be "". Beyond WAIT_DETAILS_MOST details, waits are counted without
+ * theirs. A full table has one row for each class.
+ */
+struct counted_wait *job_waits_row(struct job_waits *waits, const struct found_wait *wait,
+				   const char *program, const char *detail);
+
+/*
+ * Sorts the rows, the longest first. Those past `most` lose their details first, so that places of one target are one row, and are then
+ * added to one for each class.
+ */
 void job_waits_finish(struct job_waits *waits, size_t most);
 
 void job_waits_done(struct job_waits *waits);

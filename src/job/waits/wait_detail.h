@@ -4,8 +4,8 @@
 #include "kernel/root.h"
 #include "job/waits/wait_class.h"
 
-/* Of a path, and of two addresses with their ports. A longer path is cut. */
+/* Bytes of a detail with its NUL. A longer path is cut. */
 enum { WAIT_DETAIL_SIZE = 256 };
 
-/* Writes the text, or "": there is no descriptor, or the kernel refuses. */
+/* Writes the path or the addresses, or "" if the wait has no descriptor or the kernel refuses. */
 void wait_detail(const struct root *root, const struct found_wait *wait, char ret_text[WAIT_DETAIL_SIZE]);

@@ -16,6 +16,8 @@ enum {
 	WAIT_DEPTH_MOST = 12,
 	/* Different waits that are counted one by one. */
 	WAIT_ROWS_MOST = 48,
+	/* Of these, those that have a path or addresses: the places of a job with many files do not fill the table. */
+	WAIT_DETAILS_MOST = WAIT_ROWS_MOST / 3,
 	/* Less idle time than this part of a sample (1/20) does not count as a wait. A busy job is not read at all. */
 	WAIT_IDLE_PARTS = 20,
 };
