@@ -4,6 +4,7 @@
 BUILD = build
 PREFIX = /usr/local
 FUZZ_SECONDS = 10
+FUZZ_RUNS =
 SOAK_SECONDS = 600
 # Warnings are errors in CI. DEBUG=1 keeps debug data, OFFLINE=1 fetches nothing while it builds.
 # The cache of libraries is root's. The PATH of many users, and of su, lacks /sbin.
@@ -105,7 +106,7 @@ site:
 	@tools/make-site $(BUILD)
 
 fuzz: fuzz-build
-	@tools/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
+	@tools/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS) $(FUZZ_RUNS)
 
 fuzz-build:
 	@tools/setup fuzz

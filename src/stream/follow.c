@@ -229,6 +229,8 @@ int follow_main(const struct settings *given, char **argv)
 		return EXIT_USAGE;
 	if (arguments.operand_count != 1)
 		return arguments_refuse("follow", "name one recording");
+	if (arguments.end_fd >= 0 && arguments.pid)
+		return arguments_refuse("follow", "--end-fd and --pid exclude each other");
 	if (destination_use(&settings, arguments.stream) < 0)
 		return 2;
 	/* Closes the standard streams. */

@@ -312,6 +312,12 @@ def test_an_unread_stderr(world):
         os.close(writer)
 
 
+def test_a_follower_has_one_sign_of_the_end(tmp_path):
+    """With both it would take every SIGTERM for the job's as long as the process runs."""
+    told = subprocess.run([net_program(), "follow", tmp_path / "run.jsonl", "--end-fd", "2", "--pid", "1"], capture_output=True, text=True)
+    assert told.returncode == 2 and "--end-fd and --pid exclude each other" in told.stderr
+
+
 def private_kib(pid):
     rollup = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
     return sum(int(kib) for kib in re.findall(r"Private_(?:Clean|Dirty): +(\d+)", rollup))

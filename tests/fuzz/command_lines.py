@@ -18,7 +18,7 @@ import time
 
 NOWHERE = "http://127.0.0.1:9"
 # A recorder of the machine, a follower and a sender go on until they are told to end.
-LET_RUN_SECS, MOST_END_SECS = 1.0, 15
+LET_RUN_SECS, TELL_EVERY_SECS, MOST_END_SECS = 1.0, 0.5, 15
 PR_SET_CHILD_SUBREAPER = 36
 OPTION = re.compile(r"^ +(?:-(.), )?--([\w-]+)(\[=)?(?: ?([\w|=-]+))?(?:  |\]|$)", re.M)
 
@@ -303,15 +303,15 @@ def end_orphans():
 
 
 def wait(process):
-    """(whether it was told to end, its status); a status of None if that did not help."""
-    try:
-        return False, process.wait(LET_RUN_SECS)
-    except subprocess.TimeoutExpired:
-        process.terminate()
-    try:
-        return True, process.wait(MOST_END_SECS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        return True, None
+    """(whether it was told to end, its status); a status of None if that did not help. A follower takes the first SIGTERM for its job's."""
+    told = False
+    for secs in LET_RUN_SECS, *[TELL_EVERY_SECS] * int(MOST_END_SECS / TELL_EVERY_SECS):
+        try:
+            return told, process.wait(secs)
+        except subprocess.TimeoutExpired:
+            told = True
+            process.terminate()
+    process.kill()
+    process.wait()
+    return told, None
 
