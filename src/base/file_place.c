@@ -14,6 +14,12 @@
 
 enum { ROOM_BYTES = 64 << 10 };
 
+const char *descriptor_path(int fd, char ret_path[DESCRIPTOR_PATH_BYTES])
+{
+	snprintf(ret_path, DESCRIPTOR_PATH_BYTES, "/proc/self/fd/%d", fd);
+	return ret_path;
+}
+
 char *absolute_path(const char *path)
 {
 	CLEANUP_FREE char *folder = *path == '/' ? NULL : getcwd(NULL, 0);

@@ -3,6 +3,10 @@
 
 #include <stdbool.h>
 
+/* The kernel's name of what a descriptor has open. Returns ret_path. */
+enum { DESCRIPTOR_PATH_BYTES = 32 };
+const char *descriptor_path(int fd, char ret_path[DESCRIPTOR_PATH_BYTES]);
+
 /* The path that also holds after a change of the current folder. The caller frees it. NULL: memory is exhausted. */
 char *absolute_path(const char *path);
 

@@ -7,7 +7,7 @@
 
 #include "base/close_descriptors.h"
 
-pid_t fork_aside(int kept_fd)
+pid_t fork_aside(int kept_fd, int also_fd)
 {
 	sigset_t all, before;
 	pid_t pid;
@@ -21,6 +21,6 @@ pid_t fork_aside(int kept_fd)
 	}
 	prctl(PR_SET_NAME, "rt-aside");
 	setsid();
-	close_descriptors(0, kept_fd, -1);
+	close_descriptors(0, kept_fd, also_fd);
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 
 /* A terminal that polls as writable has room for a buffer of 256 bytes, and every newline may become two. */
 enum { CHUNK_BYTES = 128 };
@@ -24,12 +25,11 @@ static int open_without_waiting(int fd, const struct stat *status)
 {
 	CLEANUP_CLOSE int again = -1;
 	struct stat found;
-	char path[32];
+	char path[DESCRIPTOR_PATH_BYTES];
 
 	if (!S_ISFIFO(status->st_mode) && !isatty(fd))
 		return -1;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	again = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	again = open(descriptor_path(fd, path), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (again < 0 || fstat(again, &found) < 0 || found.st_dev != status->st_dev ||
 	    found.st_ino != status->st_ino)
 		return -1;

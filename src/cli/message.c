@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
-#include "base/write_in_time.h"
+#include "launch/in_time.h"
 
 enum {
 	LINE_BYTES = 4000,
@@ -28,7 +28,7 @@ static const char *refusal = "";
  */
 static void write_line(const char *line, size_t length, int timeout_ms)
 {
-	int result = write_in_time(STDERR_FILENO, line, length, stuck ? 0 : timeout_ms);
+	int result = write_line_in_time(STDERR_FILENO, line, length, stuck ? 0 : timeout_ms);
 
 	stuck = stuck || (timeout_ms > 0 && result == -ETIMEDOUT);
 }

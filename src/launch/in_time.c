@@ -15,11 +15,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 #include "base/fork_aside.h"
 #include "base/wait_child.h"
+#include "base/write_in_time.h"
 #include "kernel/may_hang.h"
 
-enum { LIMIT_MS = 250, ALL_LIMIT_MS = 500, LEAST_MS = 20 };
+enum { LIMIT_MS = 250, ALL_LIMIT_MS = 500, LEAST_MS = 20, WRITE_BYTES = 4096 };
 
 static bool is_allowed;
 static int left_ms;
@@ -51,7 +53,8 @@ struct shared_call {
 	_Alignas(max_align_t) char data[];
 };
 
-static int call_aside(void (*act)(void *), struct shared_call *call)
+/* The process keeps `kept_fd`, -1: none. */
+static int call_aside(int kept_fd, void (*act)(void *), struct shared_call *call)
 {
 	CLEANUP_CLOSE int ours = -1, theirs = -1;
 	int ends[2];
@@ -61,7 +64,7 @@ static int call_aside(void (*act)(void *), struct shared_call *call)
 		return -errno;
 	ours = ends[0];
 	theirs = ends[1];
-	pid = fork_aside(theirs);
+	pid = fork_aside(theirs, kept_fd);
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
@@ -82,29 +85,61 @@ static int call_aside(void (*act)(void *), struct shared_call *call)
 	return call->is_done ? 0 : -EIO;
 }
 
-int act_in_time(const char *path, void (*act)(void *), void *data, size_t size)
+/* `path` may hang. */
+static int act_aside(const char *path, int kept_fd, void (*act)(void *), void *data, size_t size)
 {
 	size_t whole = sizeof(struct shared_call) + size;
 	struct shared_call *call;
 	int r;
 
-	if (!is_allowed || !path_may_hang(path)) {
-		act(data);
-		return 0;
-	}
 	if (path_hangs_now(path))
 		return -ETIMEDOUT;
 	call = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (call == MAP_FAILED)
 		return -errno;
 	memcpy(call->data, data, size);
-	r = call_aside(act, call);
+	r = call_aside(kept_fd, act, call);
 	if (r == 0)
 		memcpy(data, call->data, size);
 	else if (r == -ETIMEDOUT)
 		path_has_hung(path);
 	munmap(call, whole);
 	return r;
+}
+
+int act_in_time(const char *path, void (*act)(void *), void *data, size_t size)
+{
+	if (is_allowed && path_may_hang(path))
+		return act_aside(path, -1, act, data, size);
+	act(data);
+	return 0;
+}
+
+struct write_call {
+	int fd;
+	size_t length;
+	int result;
+	char bytes[WRITE_BYTES];
+};
+
+static void call_write(void *data)
+{
+	struct write_call *call = data;
+
+	call->result = write_in_time(call->fd, call->bytes, call->length, 0);
+}
+
+int write_line_in_time(int fd, const char *bytes, size_t length, int timeout_ms)
+{
+	char path[DESCRIPTOR_PATH_BYTES];
+	struct write_call call = {.fd = fd, .length = length};
+	int r;
+
+	if (!is_allowed || length > sizeof call.bytes || !path_may_hang(descriptor_path(fd, path)))
+		return write_in_time(fd, bytes, length, timeout_ms);
+	memcpy(call.bytes, bytes, length);
+	r = act_aside(path, fd, call_write, &call, sizeof call);
+	return r < 0 ? r : call.result;
 }
 
 struct stat_call {

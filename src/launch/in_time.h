@@ -18,6 +18,9 @@ void allow_work_aside(void);
  */
 int act_in_time(const char *path, void (*act)(void *), void *data, size_t size);
 
+/* As write_in_time(), also to a file that may hang: a process of its own writes that, within a quarter of a second. */
+int write_line_in_time(int fd, const char *bytes, size_t length, int timeout_ms);
+
 /* False: the file system of `path` does not answer. A missing file is an answer. */
 bool answers_in_time(const char *path);
 

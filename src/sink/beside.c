@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 #include "base/fork_aside.h"
 #include "base/wait_child.h"
 #include "kernel/may_hang.h"
@@ -111,7 +112,7 @@ static void keep_file_beside(struct file_keeper *keeper, int socket)
 	}
 }
 
-static _Noreturn void beside_main(struct beside_page *page, int socket, const char *path,
+static _Noreturn void beside_main(struct beside_page *page, int socket, const char *path, int open_fd,
 				  const struct target_options *options)
 {
 	struct target_options direct = *options;
@@ -120,7 +121,9 @@ static _Noreturn void beside_main(struct beside_page *page, int socket, const ch
 	int r;
 
 	direct.beside = false;
-	r = target_open(path, &direct, &keeper.target, page->message, sizeof page->message);
+	r = open_fd < 0 ? target_open(path, &direct, &keeper.target, page->message, sizeof page->message)
+			: target_from_fd(open_fd, path, &direct, &keeper.target, page->message,
+					 sizeof page->message);
 	if (r < 0) {
 		page->said = 1;
 		page->opened = r;
@@ -161,24 +164,27 @@ static bool hears_in_time(struct beside *beside, int64_t deadline_ns)
 	return r > 0;
 }
 
-static int start_process(const char *path, const struct target_options *options, struct beside *beside)
+static int start_process(const char *path, int open_fd, const struct target_options *options,
+			 struct beside *beside)
 {
 	int sockets[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
-	beside->pid = fork_aside(sockets[1]);
+	beside->pid = fork_aside(sockets[1], open_fd);
 	if (beside->pid == 0)
-		beside_main(beside->page, sockets[1], path, options);
+		beside_main(beside->page, sockets[1], path, open_fd, options);
 	close(sockets[1]);
 	beside->socket = sockets[0];
 	return beside->pid < 0 ? -errno : 0;
 }
 
-int beside_open(const char *path, const struct target_options *options, struct beside *ret_beside,
-		char *ret_message, size_t message_size)
+int beside_open(const char *path, int open_fd, const struct target_options *options,
+		struct beside *ret_beside, char *ret_message, size_t message_size)
 {
-	int64_t limit_ns = path_hangs_now(path) ? 0 : OPEN_LIMIT_NS;
+	char name[DESCRIPTOR_PATH_BYTES];
+	const char *place = open_fd < 0 ? path : descriptor_path(open_fd, name);
+	int64_t limit_ns = path_hangs_now(place) ? 0 : OPEN_LIMIT_NS;
 	struct beside beside = {.socket = -1};
 	int r;
 
@@ -186,9 +192,9 @@ int beside_open(const char *path, const struct target_options *options, struct b
 		mmap(NULL, sizeof *beside.page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (beside.page == MAP_FAILED)
 		return -errno;
-	r = start_process(path, options, &beside);
+	r = start_process(path, open_fd, options, &beside);
 	if (r == 0 && !hears_in_time(&beside, SYSTEM_CLOCKS.monotonic_ns(NULL) + limit_ns))
-		path_has_hung(path);
+		path_has_hung(place);
 	if (r == 0 && beside.page->opened < 0) {
 		r = beside.page->opened;
 		(void)beside_take_message(&beside, ret_message, message_size);

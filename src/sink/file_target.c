@@ -450,12 +450,40 @@ static int attach_descriptor(struct target *target, int fd, bool append)
 	return target->fd < 0 ? -errno : 0;
 }
 
+/* The file is opened, and written, by a process of its own. */
+static int open_in_process(const char *path, int open_fd, const struct target_options *options,
+			   struct target **ret_target, char *ret_message, size_t message_size)
+{
+	struct target *target = new_target(path, options);
+	struct beside *beside = target ? calloc(1, sizeof *beside) : NULL;
+	int r = beside ? beside_open(path, open_fd, options, beside, ret_message, message_size) : -ENOMEM;
+
+	if (r < 0) {
+		free(beside);
+		target_close(target, 0);
+		return r;
+	}
+	target->kind = STREAM;
+	target->beside = beside;
+	target->stream = nowait_stream_adopt(beside->socket);
+	target->stream.way = NOWAIT_SOCKET;
+	if (beside->page->opened)
+		target->opening = beside->page->opening;
+	*ret_target = target;
+	return 0;
+}
+
 int target_from_fd(int fd, const char *name, const struct target_options *options, struct target **ret_target,
 		   char *ret_message, size_t message_size)
 {
-	struct target *target = new_target(name, options);
-	int r = target ? attach_descriptor(target, fd, options->append) : -ENOMEM;
+	char place[DESCRIPTOR_PATH_BYTES];
+	struct target *target;
+	int r;
 
+	if (options->beside && path_may_hang(descriptor_path(fd, place)))
+		return open_in_process(name, fd, options, ret_target, ret_message, message_size);
+	target = new_target(name, options);
+	r = target ? attach_descriptor(target, fd, options->append) : -ENOMEM;
 	if (r < 0) {
 		output_message(ret_message, message_size, "cannot write to %s: %s",
 			       strcmp(name, "-") == 0 ? "standard output" : output_shown_path(name),
@@ -489,29 +517,6 @@ static bool names_descriptor(const char *path, int *ret_fd)
 	return true;
 }
 
-/* The file is opened by a process of its own. */
-static int open_in_process(const char *path, const struct target_options *options, struct target **ret_target,
-			   char *ret_message, size_t message_size)
-{
-	struct target *target = new_target(path, options);
-	struct beside *beside = target ? calloc(1, sizeof *beside) : NULL;
-	int r = beside ? beside_open(path, options, beside, ret_message, message_size) : -ENOMEM;
-
-	if (r < 0) {
-		free(beside);
-		target_close(target, 0);
-		return r;
-	}
-	target->kind = STREAM;
-	target->beside = beside;
-	target->stream = nowait_stream_adopt(beside->socket);
-	target->stream.way = NOWAIT_SOCKET;
-	if (beside->page->opened)
-		target->opening = beside->page->opening;
-	*ret_target = target;
-	return 0;
-}
-
 int target_open(const char *path, const struct target_options *options, struct target **ret_target,
 		char *ret_message, size_t message_size)
 {
@@ -524,7 +529,7 @@ int target_open(const char *path, const struct target_options *options, struct t
 	if (names_descriptor(path, &fd))
 		return target_from_fd(fd, path, options, ret_target, ret_message, message_size);
 	if (options->beside && path_may_hang(path))
-		return open_in_process(path, options, ret_target, ret_message, message_size);
+		return open_in_process(path, -1, options, ret_target, ret_message, message_size);
 	r = open_output(path, &output_options, &output, ret_message, message_size);
 	if (r < 0)
 		return r;

@@ -276,6 +276,51 @@ def test_a_file_system_that_hangs_later_delays_nothing(start, file_system, word)
     assert err.decode().count(SILENT) == 1, err
 
 
+# Standard output or error, the arguments, and how long the end may take: a summary has five seconds.
+STREAMS = {"samples": ("stdout", ("-o", "-"), 2 * LIMIT_SECS), "default": ("stdout", (), 2 * LIMIT_SECS),
+           "device": ("stdout", ("-o", "/dev/stdout"), 2 * LIMIT_SECS), "messages": ("stderr", ("-o", "/dev/full"), 2 * LIMIT_SECS),
+           "summary": ("stderr", ("-o", "run.jsonl", "--summary"), 5 + 2 * LIMIT_SECS)}
+
+
+@pytest.mark.parametrize("user", USERS, ids=("root", "user"))
+@pytest.mark.parametrize("way", STREAMS)
+def test_a_standard_stream_that_hangs_delays_nothing(start, file_system, public_folder, way, user):
+    """A job whose log is on a file server once waited for it at the recorder's first write."""
+    stream, arguments, limit_secs = STREAMS[way]
+    begins = pathlib.Path(tempfile.mkdtemp(dir=public_folder)) / "begins"
+    begins.parent.chmod(0o777)
+    with open(file_system.point / "log", "ab") as log:
+        os.chmod(log.name, 0o666)
+        file_system.turn("hang WRITE")
+        begun = time.time()
+        process = start(user, *arguments, "--", "sh", "-c", f"date +%s.%N > {begins}; exit 3", **{stream: log})
+    assert process.wait(15) == 3 and time.time() - begun < limit_secs
+    assert float(begins.read_text()) - begun < LIMIT_SECS
+
+
+def test_a_refusal_is_said_to_a_standard_error_that_hangs(start, file_system):
+    with open(file_system.point / "log", "ab") as log:
+        file_system.turn("hang WRITE")
+        process = start(0, "-o", "missing/run.jsonl", "--", "true", stderr=log)
+    assert process.wait(10) == 125
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("arguments", ((), ("-o", "-"), ("-o", "/dev/stdout", "--summary")), ids=("default", "samples", "device"))
+def test_standard_streams_on_a_file_system_that_works_get_all(start, file_system, arguments):
+    """The job and the recorder share one position in the log."""
+    with open(file_system.point / "log", "wb") as log:
+        log.write(b"before\n")
+        log.flush()
+        process = start(0, "-i", "0.1", *arguments, "--", "sh", "-c", "echo begins; sleep 0.5; echo ends", stdout=log, stderr=log)
+        assert process.wait(10) == 0
+    lines = (file_system.point / "log").read_text().splitlines()
+    found = [json.loads(line) for line in lines if line.startswith("{")]
+    assert lines[0] == "before" and lines.count("begins") == lines.count("ends") == 1
+    assert [sample["sample"] for sample in found] == list(range(len(found))) and len(found) >= 4 and found[-1]["run_end"]
+    assert ("CPU" in "".join(line for line in lines if not line.startswith("{"))) == ("--summary" in arguments)
+
+
 def test_a_recording_is_complete_when_the_file_system_answers_again(start, file_system, helpers):
     path = file_system.point / "run.jsonl"
     process = start(0, "-i", "0.1", "-o", path, "--", "sleep", "1")
