@@ -50,7 +50,7 @@ const SCENARIOS = {
 		return {
 			title: await page.title(), heading: await page.locator('h1').innerText(), text: await page.locator('body').innerText(),
 			images: await page.locator('img').count(), scripts: await page.locator('script').count(),
-			charts: await page.$$eval('.chart', (all) => all.map((one) => one.id)), ready: Number(await page.evaluate(() => document.documentElement.dataset.since)),
+			charts: await page.$$eval('.chart', (all) => all.map((one) => one.id)), empty: await page.$$eval('dl, table, section, ul', (all) => all.filter((one) => !one.hidden && !one.textContent.trim() && !one.querySelector('svg, canvas')).map((one) => one.outerHTML)), ready: Number(await page.evaluate(() => document.documentElement.dataset.since)),
 			took: Number(await page.evaluate(() => document.documentElement.dataset.ready)),
 		};
 	},

@@ -119,8 +119,9 @@ def distance(one, other):
     return ((2 + mean / 256) * red + 4 * green + (2 + (255 - mean) / 256) * blue) ** 0.5
 
 
-def test_a_page_without_phases_has_no_bar(make, drive):
-    assert "chart-phases" not in drive(make(recordings.eight_samples()), "look")["charts"]
+def test_a_page_without_phases_has_no_bar_and_no_empty_list(make, drive):
+    seen = drive(make(recordings.eight_samples()), "look")
+    assert "chart-phases" not in seen["charts"] and seen["empty"] == []
 
 
 def gpu(number, i, **more):

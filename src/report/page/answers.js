@@ -125,8 +125,9 @@ const gpuTable = (run) => {
 const gpuCourses = (run) => {
 	const gpus = valueAt(run.raw, 'summary.gpus') || [];
 
-	return element('dl', {class: 'facts compact'}, gpus.map((gpu, i) => gpu.course && fact(gpus.length > 1 ? `GPU ${gpu.index}` + (gpu.mig_parent ? ' (instance)' : '') : 'GPU',
-		told(run.raw, `summary.gpus.${i}.course`))));
+	return gpus.some((gpu) => gpu.course) ? element('dl', {class: 'facts compact'},
+		gpus.map((gpu, i) => gpu.course && fact(gpus.length > 1 ? `GPU ${gpu.index}` + (gpu.mig_parent ? ' (instance)' : '') : 'GPU',
+			told(run.raw, `summary.gpus.${i}.course`)))) : null;
 };
 
 /* Shows traffic in both directions: the job's if it is known, else the machine's. */
