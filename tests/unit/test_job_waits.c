@@ -1,6 +1,8 @@
 /* Tests of src/job/waits/job_waits.c: its rows. */
 #include "unit.h"
 
+#include <stdio.h>
+
 #include "job/waits/job_waits.h"
 
 static struct job_waits waits;
