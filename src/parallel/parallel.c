@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +18,20 @@ static const double SHORTEST_SECS = 1e-6;
 /* From here on cores are busy, and a plan is one of the last. */
 static const double BUSY_CORES = 0.8, LAST_PLANS = 0.95;
 
+/* The longest and the shortest time of a step in a trial, as a part of the recorded one. */
+static const double TRIAL_SPREAD = 0.1;
+
 /* Steps in the simulation. */
 struct schedule {
 	const struct parallel *parallel;
+	const size_t *order; /* in which the engine would start them */
+	const double *pace;  /* of each step's time. NULL: 1 */
 	double *left;          /* seconds of its own pace. Below 0: has not started */
 	double *began, *ended; /* NaN: has not */
 	double *most_files;    /* see change_files() */
 	size_t *running;
 	size_t running_count, jobs;
-	size_t first_waiting;
+	size_t first_waiting; /* in the order */
 	double now;
 };
 
@@ -53,13 +59,18 @@ static void start_ready_steps(struct schedule *schedule)
 {
 	size_t count = schedule->parallel->count;
 
-	while (schedule->first_waiting < count && !isnan(schedule->began[schedule->first_waiting]))
+	while (schedule->first_waiting < count &&
+	       !isnan(schedule->began[schedule->order[schedule->first_waiting]]))
 		schedule->first_waiting++;
-	for (size_t i = schedule->first_waiting; i < count && schedule->running_count < schedule->jobs; i++) {
+	for (size_t at = schedule->first_waiting; at < count && schedule->running_count < schedule->jobs;
+	     at++) {
+		size_t i = schedule->order[at];
+
 		if (!isnan(schedule->began[i]) || !is_step_ready(schedule, i))
 			continue;
 		schedule->began[i] = schedule->now;
-		schedule->left[i] = seconds_of(&schedule->parallel->steps[i]);
+		schedule->left[i] = seconds_of(&schedule->parallel->steps[i]) *
+				    (schedule->pace ? schedule->pace[i] : 1);
 		schedule->running[schedule->running_count++] = i;
 	}
 }
@@ -130,17 +141,27 @@ static double own_memory(const struct parallel_step *step, size_t part, size_t p
 	return parts == 1 ? step->peak_mib : step->memory_mib[part] - step->files_mib[part];
 }
 
+/* Whether a step has the memory of the part before. A short one has fewer samples than parts. */
+static bool is_as_before(const struct parallel_step *step, size_t part, size_t parts)
+{
+	return part && part < parts && step->memory_mib[part] == step->memory_mib[part - 1] &&
+	       step->files_mib[part] == step->files_mib[part - 1];
+}
+
 /* Lists the changes of each step in `parts` equal parts of its time. */
 static size_t list_changes(const struct schedule *schedule, size_t parts, struct memory_change *ret_changes)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < schedule->parallel->count; i++) {
+		const struct parallel_step *step = &schedule->parallel->steps[i];
 		double secs = schedule->ended[i] - schedule->began[i], before = 0;
 
 		for (size_t part = 0; part <= parts && secs >= SHORTEST_SECS; part++) {
-			double level = own_memory(&schedule->parallel->steps[i], part, parts);
+			double level = own_memory(step, part, parts);
 
+			if (is_as_before(step, part, parts))
+				continue;
 			ret_changes[count++] = (struct memory_change){
 				schedule->began[i] + secs * (double)part / (double)parts, i, part,
 				level - before};
@@ -231,30 +252,124 @@ static void find_heavy(const struct schedule *schedule, double moment, struct pa
 	}
 }
 
-static int plan_jobs(const struct parallel *parallel, size_t jobs, struct parallel_plan *ret_plan)
+/* Room for one simulation after the other. */
+struct simulation_room {
+	double *left, *began, *ended, *most_files, *pace;
+	size_t *running, *order;
+	struct memory_change *changes;
+};
+
+static void free_simulation_room(struct simulation_room *room)
 {
-	size_t count = parallel->count;
-	CLEANUP_FREE double *left = calloc(count + 1, sizeof(*left)),
-			    *began = calloc(count + 1, sizeof(*began)),
-			    *ended = calloc(count + 1, sizeof(*ended)),
-			    *most_files = calloc(count + 1, sizeof(*most_files));
-	CLEANUP_FREE size_t *running = calloc(count + 1, sizeof(*running));
-	CLEANUP_FREE struct memory_change *changes =
-		calloc(count * (PARALLEL_PARTS + 1) + 1, sizeof(*changes));
-	struct schedule schedule = {parallel, left, began, ended, most_files, running, 0, jobs, 0, 0};
+	free(room->left);
+	free(room->began);
+	free(room->ended);
+	free(room->most_files);
+	free(room->pace);
+	free(room->running);
+	free(room->order);
+	free(room->changes);
+}
+
+static bool make_simulation_room(size_t count, struct simulation_room *ret_room)
+{
+	struct simulation_room room = {
+		.left = calloc(count + 1, sizeof(*room.left)),
+		.began = calloc(count + 1, sizeof(*room.began)),
+		.ended = calloc(count + 1, sizeof(*room.ended)),
+		.most_files = calloc(count + 1, sizeof(*room.most_files)),
+		.pace = calloc(count + 1, sizeof(*room.pace)),
+		.running = calloc(count + 1, sizeof(*room.running)),
+		.order = calloc(count + 1, sizeof(*room.order)),
+		.changes = calloc(count * (PARALLEL_PARTS + 1) + 1, sizeof(*room.changes)),
+	};
+
+	*ret_room = room;
+	return room.left && room.began && room.ended && room.most_files && room.pace && room.running &&
+	       room.order && room.changes;
+}
+
+/* The numbers of SplitMix64 (Steele, Lea and Flood, 2014): the same in each call. */
+static uint64_t next_number(uint64_t *state)
+{
+	uint64_t number = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	number = (number ^ number >> 27) * UINT64_C(0x94d049bb133111eb);
+	return number ^ number >> 31;
+}
+
+/* Trial 0 is the recorded order and times. */
+static void set_trial(struct simulation_room *room, size_t count, uint64_t trial)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = next_number(&trial);
+
+		room->order[i] = i;
+		room->pace[i] = 1 + TRIAL_SPREAD * (2 * ((double)(number >> 11) * 0x1p-53) - 1);
+	}
+}
+
+static void shuffle_order(struct simulation_room *room, size_t count, uint64_t trial)
+{
+	for (size_t i = count; i > 1; i--) {
+		size_t other = (size_t)(next_number(&trial) % i), kept = room->order[i - 1];
+
+		room->order[i - 1] = room->order[other];
+		room->order[other] = kept;
+	}
+}
+
+static void play_steps(const struct parallel *parallel, size_t jobs, struct simulation_room *room, bool has_pace,
+		     struct parallel_plan *plan)
+{
+	struct schedule schedule = {.parallel = parallel,
+				    .order = room->order,
+				    .pace = has_pace ? room->pace : NULL,
+				    .left = room->left,
+				    .began = room->began,
+				    .ended = room->ended,
+				    .most_files = room->most_files,
+				    .running = room->running,
+				    .jobs = jobs};
 	double moment = 0;
 
-	if (!left || !began || !ended || !most_files || !running || !changes)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		began[i] = ended[i] = NAN;
+	for (size_t i = 0; i < parallel->count; i++)
+		room->began[i] = room->ended[i] = NAN;
 	for (start_ready_steps(&schedule); schedule.running_count; start_ready_steps(&schedule))
 		pass_time(&schedule);
-	*ret_plan = (struct parallel_plan){.jobs = jobs, .wall_secs = schedule.now};
-	ret_plan->peak_mib = most_memory(&schedule, PARALLEL_PARTS, changes, &moment);
-	ret_plan->bound_mib = most_memory(&schedule, 1, changes, &moment);
-	find_heavy(&schedule, moment, ret_plan);
-	return 0;
+	*plan = (struct parallel_plan){.jobs = jobs, .wall_secs = schedule.now};
+	plan->peak_mib = most_memory(&schedule, PARALLEL_PARTS, room->changes, &moment);
+	plan->bound_mib = most_memory(&schedule, 1, room->changes, &moment);
+	find_heavy(&schedule, moment, plan);
+}
+
+static void plan_jobs(const struct parallel *parallel, size_t jobs, struct simulation_room *room,
+		      struct parallel_plan *ret_plan)
+{
+	struct parallel_plan plan, trial;
+
+	set_trial(room, parallel->count, 0);
+	play_steps(parallel, jobs, room, false, &plan);
+	plan.wall_least_secs = plan.wall_most_secs = plan.wall_secs;
+	plan.peak_least_mib = plan.peak_most_mib = plan.peak_mib;
+	for (uint64_t i = 0; i < PARALLEL_TRIALS; i++) {
+		set_trial(room, parallel->count, i);
+		if (i % 2)
+			shuffle_order(room, parallel->count, ~i);
+		play_steps(parallel, jobs, room, true, &trial);
+		plan.wall_least_secs = fmin(plan.wall_least_secs, trial.wall_secs);
+		plan.wall_most_secs = fmax(plan.wall_most_secs, trial.wall_secs);
+		plan.peak_least_mib = fmin(plan.peak_least_mib, trial.peak_mib);
+		plan.peak_most_mib = fmax(plan.peak_most_mib, trial.peak_mib);
+		/* The steps that would meet are named as well. */
+		if (trial.bound_mib > plan.bound_mib) {
+			plan.bound_mib = trial.bound_mib;
+			plan.heavy_count = trial.heavy_count;
+			memcpy(plan.heavy, trial.heavy, sizeof(plan.heavy));
+		}
+	}
+	*ret_plan = plan;
 }
 
 /* ---- the choice -------------------------------------------------------------------------------------- */
@@ -336,18 +451,18 @@ static void find_alike(struct parallel *parallel)
 int parallel_choose(struct parallel *parallel, double cores, double memory_mib)
 {
 	size_t most = (size_t)fmin(2 * ceil(cores), (double)PARALLEL_JOBS_MOST);
-	int result = find_chain(parallel);
+	struct simulation_room room;
+	int result = make_simulation_room(parallel->count, &room) ? find_chain(parallel) : -ENOMEM;
 
-	find_alike(parallel);
-	parallel->cores = cores;
-	parallel->memory_mib = memory_mib;
-	parallel->plan_count = 0;
-	while (result == 0 && parallel->plan_count < most) {
-		size_t i = parallel->plan_count++;
-
-		result = plan_jobs(parallel, i + 1, &parallel->plans[i]);
-	}
-	if (result == 0)
+	if (result == 0) {
+		find_alike(parallel);
+		parallel->cores = cores;
+		parallel->memory_mib = memory_mib;
+		for (size_t i = 0; i < most; i++)
+			plan_jobs(parallel, i + 1, &room, &parallel->plans[i]);
+		parallel->plan_count = most;
 		choose_plan(parallel);
+	}
+	free_simulation_room(&room);
 	return result;
 }

@@ -8,6 +8,11 @@
  * Memory is the sum of the courses of the steps that run at once. The pages of a program and its libraries count once for all steps
  * that run it: two compilers of 100 MiB, of which 70 are the compiler itself, take 130. The bound is the sum of the peaks, as if all
  * peaks met and no page were shared, and only a number of jobs whose bound fits is advised.
+ *
+ * A run differs from its plan: steps take a little more or less time, so that those that begin together do not stay together, and an
+ * engine may take any of the steps that are ready. Each number of jobs is played PARALLEL_TRIALS times more with times 10 % shorter to
+ * 10 % longer, half of them in any order, by numbers that are the same in each call. Times and peaks have the least and the most of
+ * all, and the bound is the most.
  */
 #pragma once
 
@@ -17,7 +22,7 @@
 #include "base/buffer.h"
 #include "record/problem.h"
 
-enum { PARALLEL_PARTS = 32, PARALLEL_JOBS_MOST = 512, PARALLEL_NAMED = 4 };
+enum { PARALLEL_PARTS = 32, PARALLEL_JOBS_MOST = 512, PARALLEL_NAMED = 4, PARALLEL_TRIALS = 8 };
 
 /* A little more time is worth fewer jobs. */
 static const double PARALLEL_SAME = 1.02;
@@ -41,7 +46,9 @@ struct parallel_step {
 /* The result of one number of jobs. */
 struct parallel_plan {
 	size_t jobs;
-	double wall_secs, peak_mib, bound_mib;
+	double wall_secs, peak_mib; /* of steps as they were recorded */
+	double wall_least_secs, wall_most_secs, peak_least_mib, peak_most_mib;
+	double bound_mib;
 	size_t heavy[PARALLEL_NAMED],
 		heavy_count; /* the largest of those that run where the bound is reached */
 };

@@ -131,7 +131,11 @@ void parallel_add_json(struct buffer *out, const struct parallel *parallel)
 		json_key(&json, "jobs");
 		json_count(&json, (int64_t)plan->jobs);
 		json_shortest_member(&json, "wall_secs", plan->wall_secs);
+		json_shortest_member(&json, "wall_least_secs", plan->wall_least_secs);
+		json_shortest_member(&json, "wall_most_secs", plan->wall_most_secs);
 		json_shortest_member(&json, "peak_mib", plan->peak_mib);
+		json_shortest_member(&json, "peak_least_mib", plan->peak_least_mib);
+		json_shortest_member(&json, "peak_most_mib", plan->peak_most_mib);
 		json_shortest_member(&json, "peak_bound_mib", plan->bound_mib);
 		json_key(&json, "fits");
 		json_flag(&json, !(plan->bound_mib > parallel->memory_mib));
@@ -144,7 +148,8 @@ void parallel_add_json(struct buffer *out, const struct parallel *parallel)
 
 static void add_plans(struct grid *grid, const struct parallel *parallel)
 {
-	static const char *const HEADINGS[] = {"JOBS", "TIME", "SPEED", "PEAK", "PEAKS AT ONCE"};
+	static const char *const HEADINGS[] = {"JOBS",  "TIME",     "SPEED",        "PEAK",
+					       "LEAST", "MOST", "PEAKS AT ONCE"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(HEADINGS); i++)
 		grid_add_column(grid, HEADINGS[i], true);
@@ -155,6 +160,8 @@ static void add_plans(struct grid *grid, const struct parallel *parallel)
 		add_duration(grid_cell(grid), plan->wall_secs);
 		buffer_printf(grid_cell(grid), "x %.2f", parallel->plans[0].wall_secs / plan->wall_secs);
 		add_size_of_mib(grid_cell(grid), plan->peak_mib);
+		add_size_of_mib(grid_cell(grid), plan->peak_least_mib);
+		add_size_of_mib(grid_cell(grid), plan->peak_most_mib);
 		add_size_of_mib(grid_cell(grid), plan->bound_mib);
 	}
 }

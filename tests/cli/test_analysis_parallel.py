@@ -51,6 +51,9 @@ def test_links_wait_for_their_objects_and_the_chain_is_the_limit(run, build):
     assert answer["steps"] == 6 and answer["steps_without_command"] == 0
     assert [plans[jobs]["wall_secs"] for jobs in (1, 2, 4, 8)] == pytest.approx([24, 12, 8, 8])
     assert plans[1]["peak_mib"] == 3000 and plans[4]["peak_mib"] == 6000
+    # Links are played up to 10 % longer, and wait for the last object. Two that begin apart still meet.
+    assert 8 < plans[4]["wall_most_secs"] <= 8.8 and 7.2 <= plans[4]["wall_least_secs"] <= 8
+    assert plans[4]["peak_least_mib"] == plans[4]["peak_most_mib"] == 6000
     assert (answer["jobs"], answer["limit"], answer["chain_secs"]) == (4, "chain", pytest.approx(8))
 
 

@@ -201,6 +201,53 @@ static void pages_of_files_count_once_for_steps_of_one_program(void **state)
 	assert_near(parallel.plans[1].peak_mib, 100, 1e-6);
 }
 
+/* Four steps alike hold 100 MiB in their second halves: on two jobs the plan has them meet, and trials shift them. */
+static void trials_tell_the_least_and_the_most(void **state)
+{
+	struct parallel parallel;
+	const struct parallel_plan *plan = &parallel.plans[1];
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		steps[i] = busy_step("x", "x", 10, 100);
+	steps[0].memory_mib[PARALLEL_PARTS / 2] = steps[2].memory_mib[PARALLEL_PARTS / 2] = 150;
+	steps[0].peak_mib = steps[2].peak_mib = 150;
+	for (size_t i = 0; i < 4; i++)
+		steps[i].rule = steps[i].task = (char *)(uintptr_t)((const char *[]){"a", "b", "c", "d"})[i];
+	plan_steps(&parallel, 4, 2, INFINITY);
+	assert_near(plan->wall_secs, 20, 1e-9);
+	assert_near(plan->peak_mib, 250, 1e-9);
+	assert_true(plan->wall_least_secs < 20 && plan->wall_least_secs >= 18);
+	assert_true(plan->wall_most_secs > 20 && plan->wall_most_secs <= 22);
+	/* In the recorded order, 150 and 100 meet. In another, 150 and 150 run at once, and rarely have their peaks together. */
+	assert_true(plan->peak_least_mib <= 250 && plan->peak_most_mib >= 250);
+	assert_near(plan->bound_mib, 300, 1e-9);
+	/* One job has no order that matters for its peak. */
+	assert_near(parallel.plans[0].peak_least_mib, 150, 1e-9);
+	assert_near(parallel.plans[0].peak_most_mib, 150, 1e-9);
+	assert_near(parallel.plans[0].bound_mib, 150, 1e-9);
+	forget_needs(4);
+}
+
+static void trials_are_the_same_in_each_call(void **state)
+{
+	static struct parallel one, other;
+
+	(void)state;
+	for (size_t i = 0; i < PARALLEL_PARTS; i++)
+		steps[i] = busy_step("x", "x", 1 + (double)(i % 7), 10 * (double)(i % 5));
+	plan_steps(&one, PARALLEL_PARTS, 4, INFINITY);
+	forget_needs(PARALLEL_PARTS);
+	for (size_t i = 0; i < PARALLEL_PARTS; i++)
+		steps[i].needs = NULL, steps[i].need_count = 0;
+	plan_steps(&other, PARALLEL_PARTS, 4, INFINITY);
+	forget_needs(PARALLEL_PARTS);
+	for (size_t i = 0; i < one.plan_count; i++) {
+		assert_near(one.plans[i].wall_most_secs, other.plans[i].wall_most_secs, 0);
+		assert_near(one.plans[i].peak_most_mib, other.plans[i].peak_most_mib, 0);
+	}
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +256,8 @@ UNIT_TESTS
 		cmocka_unit_test(cores_that_are_shared_slow_the_busy_part_alone),
 		cmocka_unit_test(peaks_that_do_not_fit_together_limit_the_jobs),
 		cmocka_unit_test(pages_of_files_count_once_for_steps_of_one_program),
+		cmocka_unit_test(trials_tell_the_least_and_the_most),
+		cmocka_unit_test(trials_are_the_same_in_each_call),
 		cmocka_unit_test(memory_is_the_sum_of_courses_and_the_bound_that_of_peaks),
 	};
 
