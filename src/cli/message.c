@@ -28,8 +28,11 @@ static const char *refusal = "";
  */
 static void write_line(const char *line, size_t length, int timeout_ms)
 {
+	int reason = errno;
 	int result = write_line_in_time(STDERR_FILENO, line, length, stuck ? 0 : timeout_ms);
 
+	/* Callers go on with the reason that they have just told. */
+	errno = reason;
 	stuck = stuck || (timeout_ms > 0 && result == -ETIMEDOUT);
 }
 

@@ -183,7 +183,7 @@ def test_the_first_system_v_segment_of_a_namespace_counts(binary, tmp_path):
     memory = [line["cpu"]["process_memory_mib"] for line in lines]
     # On a busy machine, the first samples see a segment that is not full yet.
     full = next((i for i, told in enumerate(memory) if told and told >= 95), None)
-    assert full is not None and len(memory) - full > 3 and all(told is None or 95 <= told <= 106 for told in memory[full:]), memory
+    assert full is not None and len(memory) - full > 3 and all(told is None or 95 <= told <= 106 for told in memory[full:]), f"{memory}"
     assert 95 <= lines[-1]["run_end"]["memory_peak_mib"] <= 106
 
 
