@@ -283,8 +283,8 @@ static int record_one_run(struct series_of_runs *series, size_t side, int64_t in
 	int error;
 
 	if (name_repeat_recording(series, index, ret_path, pattern) < 0)
-		return problem_set(series->problem, -ENAMETOOLONG, "%.200s…: the path of the folder is too long",
-				   series->folder);
+		return problem_set(series->problem, -ENAMETOOLONG,
+				   "%.200s…: the path of the folder is too long", series->folder);
 	if (serve_one_run(series, side, pattern, ret_status, &error))
 		return error < 0 ? problem_set(series->problem, error, "%s: %s", series->recorder,
 					       strerror(-error))

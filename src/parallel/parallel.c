@@ -24,8 +24,8 @@ static const double TRIAL_SPREAD = 0.1;
 /* Steps in the simulation. */
 struct schedule {
 	const struct parallel *parallel;
-	const size_t *order; /* in which the engine would start them */
-	const double *pace;  /* of each step's time. NULL: 1 */
+	const size_t *order;   /* in which the engine would start them */
+	const double *pace;    /* of each step's time. NULL: 1 */
 	double *left;          /* seconds of its own pace. Below 0: has not started */
 	double *began, *ended; /* NaN: has not */
 	double *most_files;    /* see change_files() */
@@ -69,8 +69,8 @@ static void start_ready_steps(struct schedule *schedule)
 		if (!isnan(schedule->began[i]) || !is_step_ready(schedule, i))
 			continue;
 		schedule->began[i] = schedule->now;
-		schedule->left[i] = seconds_of(&schedule->parallel->steps[i]) *
-				    (schedule->pace ? schedule->pace[i] : 1);
+		schedule->left[i] =
+			seconds_of(&schedule->parallel->steps[i]) * (schedule->pace ? schedule->pace[i] : 1);
 		schedule->running[schedule->running_count++] = i;
 	}
 }
@@ -299,7 +299,7 @@ static uint64_t next_number(uint64_t *state)
 	return number ^ number >> 31;
 }
 
-/* Trial 0 is the recorded order and times. */
+/* The recorded order, and another time for each step. */
 static void set_trial(struct simulation_room *room, size_t count, uint64_t trial)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -320,8 +320,8 @@ static void shuffle_order(struct simulation_room *room, size_t count, uint64_t t
 	}
 }
 
-static void play_steps(const struct parallel *parallel, size_t jobs, struct simulation_room *room, bool has_pace,
-		     struct parallel_plan *plan)
+static void play_steps(const struct parallel *parallel, size_t jobs, struct simulation_room *room,
+		       bool has_pace, struct parallel_plan *plan)
 {
 	struct schedule schedule = {.parallel = parallel,
 				    .order = room->order,

@@ -148,7 +148,7 @@ void parallel_add_json(struct buffer *out, const struct parallel *parallel)
 
 static void add_plans(struct grid *grid, const struct parallel *parallel)
 {
-	static const char *const HEADINGS[] = {"JOBS",  "TIME",     "SPEED",        "PEAK",
+	static const char *const HEADINGS[] = {"JOBS",  "TIME", "SPEED",        "PEAK",
 					       "LEAST", "MOST", "PEAKS AT ONCE"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(HEADINGS); i++)

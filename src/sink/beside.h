@@ -36,8 +36,8 @@ struct beside {
  * Starts the process and waits a quarter of a second for the opening. Returns 0 if the file is open or will be, or a
  * negative errno with one line for the user. `options` and `path` are used by the process. `open_fd`: that of a standard stream, else -1.
  */
-int beside_open(const char *path, int open_fd, const struct target_options *options, struct beside *ret_beside,
-		char *ret_message, size_t message_size);
+int beside_open(const char *path, int open_fd, const struct target_options *options,
+		struct beside *ret_beside, char *ret_message, size_t message_size);
 
 /* Tells that no record follows. Returns whether all were written and the file was closed before the deadline. */
 bool beside_finish(struct beside *beside, int64_t deadline_ns);

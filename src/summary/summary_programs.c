@@ -100,9 +100,10 @@ void summary_programs_add(struct summary_programs *programs, const struct frame 
 			continue;
 		program->cpu_secs = secs_or_zero(row->cpu_total_secs);
 		program->estimated_secs = secs_or_zero(row->cpu_estimated_secs);
-		program->process_count = count_absent(row->exited_count)
-						 ? -1
-						 : count_sum(row->exited_count, known_count(row->process_count));
+		program->process_count =
+			count_absent(row->exited_count)
+				? -1
+				: count_sum(row->exited_count, known_count(row->process_count));
 		if (row->memory_mib > program->memory_peak_mib)
 			program->memory_peak_mib = row->memory_mib;
 	}

@@ -312,7 +312,7 @@ def test_standard_streams_on_a_file_system_that_works_get_all(start, file_system
     with open(file_system.point / "log", "wb") as log:
         log.write(b"before\n")
         log.flush()
-        process = start(0, "-i", "0.1", *arguments, "--", "sh", "-c", "echo begins; sleep 0.5; echo ends", stdout=log, stderr=log)
+        process = start(0, "-i", "0.1", *arguments, "--", "sh", "-c", "echo begins; sleep 0.5; echo ends", stdout=log, stderr=log, env={"CI": ""})
         assert process.wait(10) == 0
     lines = (file_system.point / "log").read_text().splitlines()
     found = [json.loads(line) for line in lines if line.startswith("{")]

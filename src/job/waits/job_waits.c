@@ -33,7 +33,7 @@ static const char *detail_of(const struct counted_wait *row)
 
 /* Returns another row of the same wait with this detail, or NULL. */
 static struct counted_wait *same_row_with(struct job_waits *waits, const struct counted_wait *row,
-				      const char *detail)
+					  const char *detail)
 {
 	for (size_t i = 0; i < waits->count; i++)
 		if (&waits->rows[i] != row && waits->rows[i].wait.class == row->wait.class &&
