@@ -99,7 +99,10 @@ def test_every_device_has_its_row(gpu_record, count):
 
 def test_all_keys_of_a_device(gpu_record):
     _, samples = gpu_record(["gpus 1", "remapped 0 4 2 1 0", "utilization 0 75 30", "memory 0 81920 600 20480"],
-                            "-i", 0.3, "--", "sleep", 1)
+                            "-i", 0.3, "--", "sleep", 2)
+    # The counter is read every 0.3 s beside the samples. On a busy machine a sample may come between two readings, and its joules are in the next one.
+    joules = sum(sample["gpu"][0]["energy_joules"] or 0 for sample in samples if sample["gpu"])
+    assert 0.6 <= joules / (318.5 * samples[-1]["run_end"]["wall_secs"]) <= 1.1
     gpu = last(samples[:-1])["gpu"][0]
     assert gpu["name"] == "NVIDIA Fake 80GB"
     assert gpu["vendor"] == "NVIDIA"
@@ -113,7 +116,6 @@ def test_all_keys_of_a_device(gpu_record):
     assert gpu["power_watts"] == 318.5
     assert gpu["power_limit_watts"] == 700.0
     assert gpu["energy_source"] == "counter"
-    assert gpu["energy_joules"] == pytest.approx(318.5 * 0.3, rel=0.25)
     assert (gpu["frequency_mhz"], gpu["memory_frequency_mhz"]) == (1980, 3201)
     assert gpu["performance_state"] == 0
     assert (gpu["frequency_max_mhz"], gpu["pcie_generation"], gpu["pcie_generation_max"]) == (2100, 3, 5)
@@ -208,8 +210,8 @@ def test_descendants_count_as_well(gpu_record, nvml):
 
 def test_programs_have_their_parts_of_the_memory(gpu_record, nvml):
     """head holds memory on two devices, and sleep on one. Programs without a row of their own are in the last row."""
-    job = (f"sleep 1.4 & head -c 1000000000000 /dev/zero >/dev/null & "
-           f"printf 'gpus 2\\nprocess 1 %d c 300 20\\nprocess 0 %d c 700 20\\nprocess 1 %d c 500 20\\n' $! $! $(pgrep -P $$ sleep) "
+    job = (f"sleep 1.4 & sleeper=$!; head -c 1000000000000 /dev/zero >/dev/null & "
+           f"printf 'gpus 2\\nprocess 1 %d c 300 20\\nprocess 0 %d c 700 20\\nprocess 1 %d c 500 20\\n' $! $! $sleeper "
            f">{nvml.path}.new; mv {nvml.path}.new {nvml.path}; sleep 1; kill $!; wait")
     for options, expected in (([], {"head": 1000.0, "sleep": 500.0}), (["--metrics", "programs.gpu_vram_mib"], {"head": 1000.0, "sleep": 500.0}),
                               (["--programs", "1"], {"head": 1000.0, "others": 500.0})):
