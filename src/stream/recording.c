@@ -148,25 +148,45 @@ bool recording_goes_on(const struct recording *recording, const struct frame *sa
 	       strcmp(host, recording->host) == 0;
 }
 
+int64_t recording_gap(const struct recording *recording, const struct frame *sample)
+{
+	return sample->sample->sample - recording->newest - 1;
+}
+
+/* Returns 1, 0 if the line is not a sample, or a negative errno. */
+static int take_line(struct recording *recording, struct scan line)
+{
+	frame_begin(&recording->frame, 0, 0);
+	if (recording->frame.error)
+		return recording->frame.error;
+	if (!json_decoder_read(&recording->json, line, &recording->frame))
+		return 0;
+	note_identity(recording, recording->frame.sample, recording->frame.first[ROW_run_start] != NULL);
+	return 1;
+}
+
 int recording_next(struct recording *recording, const struct frame **ret_frame)
 {
 	struct scan line;
 	int r;
 
-	for (;;) {
-		r = next_whole_line(recording, &line);
-		if (r <= 0)
-			return r;
-		frame_begin(&recording->frame, 0, 0);
-		if (recording->frame.error)
-			return recording->frame.error;
-		if (json_decoder_read(&recording->json, line, &recording->frame))
+	while ((r = next_whole_line(recording, &line)) > 0) {
+		r = take_line(recording, line);
+		if (r != 0)
 			break;
 		recording->bad_lines++;
 	}
-	note_identity(recording, recording->frame.sample, recording->frame.first[ROW_run_start] != NULL);
 	*ret_frame = &recording->frame;
-	return 1;
+	return r;
+}
+
+int recording_first(struct recording *recording, const struct frame **ret_frame)
+{
+	struct scan line;
+	int r = next_whole_line(recording, &line);
+
+	*ret_frame = &recording->frame;
+	return r > 0 ? take_line(recording, line) : r;
 }
 
 int64_t recording_left_bytes(const struct recording *recording)

@@ -41,11 +41,17 @@ void recording_close(struct recording *recording);
  */
 int recording_next(struct recording *recording, const struct frame **ret_frame);
 
+/* The same for the first line alone: 0 as well if that is not a sample. For files that may be anything. */
+int recording_first(struct recording *recording, const struct frame **ret_frame);
+
 /*
  * Whether a sample from `other` is a later one of `recording`'s run: a recorder whose file was removed or renamed
  * continues in a new one.
  */
 bool recording_goes_on(const struct recording *recording, const struct frame *sample);
+
+/* How many samples of the run lie between the last one that was returned and this later one. */
+int64_t recording_gap(const struct recording *recording, const struct frame *sample);
 
 /* Goes back to the beginning of a line and frees the read-ahead. */
 void recording_rewind(struct recording *recording, int64_t offset);

@@ -1,13 +1,20 @@
 /* Changes to the new file of a recording that was removed or renamed. See stream.h. */
 #include "stream/stream.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "net/redacted_message.h"
+
+/* A folder with more files is not searched to its end for a file that has lost the recording's name. */
+enum { MOST_SEARCHED = 10000 };
 
 /* A link, or another user's file, is not the recorder's: it writes to neither. */
 static bool may_be_ours(const struct stat *found, const struct stat *old)
@@ -98,10 +105,84 @@ static int go_over(struct stream *stream, struct recording *recording, const cha
 	return 1;
 }
 
+/* Whether the file begins with the sample after the last one that was read. It stays open then. */
+static bool begins_with_next(const struct stream *stream, const char *path, const struct stat *old,
+			     struct recording *ret_recording)
+{
+	const struct recording *read = &stream->recording;
+	const struct frame *first;
+	struct stat found;
+
+	if (lstat(path, &found) < 0 || !may_be_ours(&found, old) || found.st_mtime < old->st_mtime ||
+	    recording_open(ret_recording, path, 0, stream->settings->destination->calls->want) < 0)
+		return false;
+	if (recording_first(ret_recording, &first) > 0 && recording_goes_on(read, first) &&
+	    recording_gap(read, first) == 0)
+		return true;
+	recording_close(ret_recording);
+	return false;
+}
+
+/*
+ * A file that had the recording's name for a while, and lost it before this process looked. It was not older than the one
+ * before, and is still in the folder if it was renamed there.
+ */
+static bool find_missed(const struct stream *stream, struct recording *ret_recording)
+{
+	char path[PATH_MAX];
+	const struct dirent *entry;
+	struct stat old;
+	int left = MOST_SEARCHED, folder_length;
+	bool found = false;
+	DIR *entries;
+
+	if (fstat(stream->recording.fd, &old) < 0 ||
+	    snprintf(path, sizeof path, "%s", stream->spool.state.recording) >= (int)sizeof path)
+		return false;
+	folder_length = (int)(strrchr(path, '/') + 1 - path);
+	path[folder_length] = '\0';
+	entries = opendir(path);
+	while (!found && entries && left-- > 0 && (entry = readdir(entries)))
+		found = snprintf(path + folder_length, sizeof path - (size_t)folder_length, "%s",
+				 entry->d_name) < (int)sizeof path - folder_length &&
+			begins_with_next(stream, path, &old, ret_recording);
+	if (entries)
+		closedir(entries);
+	return found;
+}
+
+static void say_unsent(const struct stream *stream, int64_t count)
+{
+	int64_t newest = stream->recording.newest;
+
+	say_redacted("samples %lld to %lld of this run are not sent: %s was taken away "
+		     "twice before they were read, or the disk was full",
+		     (long long)newest + 1, (long long)(newest + count), stream->spool.state.recording);
+}
+
+/* Goes over to `next`, whose first sample is `first`, or to a file between that had the name for a short time. */
+static int go_on(struct stream *stream, struct recording *next, const struct frame *first)
+{
+	char part[SPOOL_NAME_SIZE];
+	struct recording missed;
+	int r;
+
+	if (recording_gap(&stream->recording, first) > 0) {
+		if (find_missed(stream, &missed)) {
+			spool_name(&missed.frame, stream->settings->destination->suffix, part);
+			r = go_over(stream, &missed, part);
+			recording_close(&missed);
+			return r;
+		}
+		say_unsent(stream, recording_gap(&stream->recording, first));
+	}
+	spool_name(first, stream->settings->destination->suffix, part);
+	return go_over(stream, next, part);
+}
+
 int stream_follow_name(struct stream *stream)
 {
 	struct recording recording;
-	char part[SPOOL_NAME_SIZE];
 	const struct frame *first;
 	int r;
 
@@ -110,7 +191,6 @@ int stream_follow_name(struct stream *stream)
 		return 0;
 	r = recording_next(&recording, &first);
 	if (r > 0 && recording_goes_on(&stream->recording, first)) {
-		spool_name(first, stream->settings->destination->suffix, part);
 		/*
 		 * Once the new file has a line, the recorder writes nothing more to the old one, so this is its
 		 * end.
@@ -118,7 +198,7 @@ int stream_follow_name(struct stream *stream)
 		r = stream_cut(stream, false);
 		if (r == 0 && !stream->spool.state.outcome.known &&
 		    recording_goes_on(&stream->recording, first))
-			r = go_over(stream, &recording, part);
+			r = go_on(stream, &recording, first);
 	} else if (r > 0) {
 		r = 0;
 	}

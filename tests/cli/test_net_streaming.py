@@ -336,6 +336,40 @@ def test_a_recording_that_is_taken_away_is_followed(world, spawn, helpers, tmp_p
     assert done.returncode == 0 and "sent already" in done.stderr and len(world.sentinel.runs) == 1
 
 
+def taken_away_while_the_store_hangs(world, spawn, helpers, tmp_path, swift, take_away):
+    """Takes a recording away three times while an upload waits for an answer. Returns (all samples, the rows sent, what was said)."""
+    world.serve(store=world.store())
+
+    def hang_first(path, number):
+        if number == 0:
+            helpers.wait_until(lambda: any(swift.list()))
+            swift.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.8)  # more than an upload interval: the follower waits for an answer now
+        take_away(path, number)
+
+    process, old = renamed_run(world, spawn, helpers, tmp_path, hang_first, times=3, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
+    swift.process.send_signal(signal.SIGCONT)
+    os.kill(old[0]["tracked_pid"], signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    return old + helpers.json_lines(tmp_path / "run.jsonl"), sent_rows(world.sentinel.run, swift), said.decode()
+
+
+def test_files_that_were_taken_away_during_an_upload_are_sent(world, spawn, helpers, tmp_path, swift):
+    """Two of the four files had lost their name before the follower looked."""
+    samples, rows, said = taken_away_while_the_store_hangs(
+        world, spawn, helpers, tmp_path, swift, lambda path, number: path.rename(path.with_suffix(f".{number}")))
+    compare_rows(rows, samples)
+    assert len(world.sentinel.runs) == 1 and "not sent" not in said
+
+
+def test_files_that_were_removed_during_an_upload_are_named(world, spawn, helpers, tmp_path, swift):
+    samples, rows, said = taken_away_while_the_store_hangs(world, spawn, helpers, tmp_path, swift, lambda path, _: path.unlink())
+    sent = {row["timestamp"] for row in rows}
+    unsent = [sample["sample"] for sample in samples if f"{sample['timestamp']:.3f}" not in sent]
+    assert unsent == list(range(unsent[0], unsent[-1] + 1))
+    assert f"samples {unsent[0]} to {unsent[-1]} of this run are not sent" in said
+
+
 def run_upload(world, *operands):
     done = world.upload(*operands)
     assert done.returncode in (0, 1)
