@@ -128,6 +128,28 @@ static void test_a_record_waits_for_its_parent_for_one_more_batch(void **state)
 	end(&job);
 }
 
+/* Another process below the job's parent, or a daemon of the job whose fork was not heard: the record does not tell. */
+static void test_a_child_of_an_ancestor_may_be_an_orphan_of_the_job(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	job.records.ancestors = (struct job_ancestors){{90, 1}, 2};
+	record(&job, 7, 6, "cron");
+	record(&job, 101, 100, "sh");
+	record(&job, 100, 90, "job");
+	assert_string_equal(settle(&job), "sh 101 1, job 100 1, ");
+	assert_false(job.records.has_orphan);
+	record(&job, 8, 1, "daemon");
+	assert_string_equal(settle(&job), "");
+	assert_true(job.records.has_orphan);
+	exit_records_close(&job.records);
+	assert_true(job.records.has_orphan);
+	assert_int_equal(job.records.ancestors.count, 2);
+	end(&job);
+}
+
 /* A process becomes known by its first or its last thread: the others have the name of a thread. */
 static void test_a_thread_in_the_middle_makes_no_process_known(void **state)
 {
@@ -307,6 +329,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_parent_of_a_recorded_child_is_known_to_have_children),
 		cmocka_unit_test(test_before_linux_6_0_only_known_processes_have_records),
 		cmocka_unit_test(test_a_thread_in_the_middle_makes_no_process_known),
+		cmocka_unit_test(test_a_child_of_an_ancestor_may_be_an_orphan_of_the_job),
 		cmocka_unit_test(test_records_have_a_limit),
 	};
 

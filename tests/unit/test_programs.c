@@ -57,6 +57,13 @@ void program_listener_catch_up(struct program_listener *listener)
 	(void)listener;
 }
 
+bool program_listener_add_ancestor(struct program_listener *listener, pid_t pid)
+{
+	(void)listener;
+	(void)pid;
+	return false;
+}
+
 static size_t said_added;
 
 void program_listener_add(struct program_listener *listener, pid_t pid, const char *program)

@@ -29,7 +29,8 @@ void exit_records_close(struct exit_records *records)
 	if (records->fd >= 0)
 		close(records->fd);
 	free(records->at);
-	*records = (struct exit_records){.fd = -1};
+	*records = (struct exit_records){
+		.fd = -1, .ancestors = records->ancestors, .has_orphan = records->has_orphan};
 }
 
 static int keep_record(struct exit_records *records, const struct taskstats *record)
@@ -77,7 +78,15 @@ static pid_t process_of(const struct taskstats *record)
 	return record->pid ? record->pid : record->tid;
 }
 
-static int find_members(const struct exit_records *records, struct known_processes *known)
+static bool is_ancestor(const struct job_ancestors *ancestors, pid_t pid)
+{
+	for (size_t i = 0; i < ancestors->count; i++)
+		if (ancestors->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static int find_members(struct exit_records *records, struct known_processes *known)
 {
 	for (size_t i = records->count; i-- > 0;) {
 		const struct taskstats *record = &records->at[i];
@@ -87,6 +96,7 @@ static int find_members(const struct exit_records *records, struct known_process
 		if ((!record->is_last && record->tid != record->pid) ||
 		    known_processes_find(known, process_of(record)))
 			continue;
+		records->has_orphan |= is_ancestor(&records->ancestors, record->parent_pid);
 		parent = known_processes_find(known, record->parent_pid);
 		if (!parent || !record->pid)
 			continue;

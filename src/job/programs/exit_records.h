@@ -17,6 +17,13 @@
 #include "job/programs/program_names.h"
 #include "kernel/taskstats.h"
 
+/* The processes above an attached job. One of them gets the job's orphans: the record of such a process does not lead to the job. */
+enum { JOB_ANCESTORS_MOST = 32 };
+struct job_ancestors {
+	pid_t pids[JOB_ANCESTORS_MOST];
+	size_t count;
+};
+
 struct exit_records {
 	int fd; /* -1: not permitted */
 	uint16_t family;
@@ -24,6 +31,8 @@ struct exit_records {
 	struct taskstats *at;
 	size_t count, capacity;
 	size_t old; /* the first ones, which the last batch has left */
+	struct job_ancestors ancestors;
+	bool has_orphan; /* a process that is not known has ended as a child of one of them */
 };
 
 /* Returns 0 or a negative errno. */

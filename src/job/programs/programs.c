@@ -561,6 +561,15 @@ static SELDOM void drop_listener(struct programs *programs)
 	programs->exact = false;
 }
 
+static RUNS_ONCE void add_ancestors(struct programs *programs, struct process_tree *tree)
+{
+	struct proc_pid_stat stat = {.parent_pid = tree->root_pid};
+
+	while (read_proc_pid_stat(tree->root, stat.parent_pid, &stat) == 0 && stat.parent_pid > 0 &&
+	       program_listener_add_ancestor(programs->listener, stat.parent_pid))
+		continue;
+}
+
 RUNS_ONCE void programs_start(struct programs *programs, struct process_tree *tree)
 {
 	programs->last_ns = root_monotonic_ns(tree->root);
@@ -571,6 +580,8 @@ RUNS_ONCE void programs_start(struct programs *programs, struct process_tree *tr
 		return;
 	/* The caller has only forked it: exec gives it its program. */
 	program_listener_add(programs->listener, tree->root_pid, NULL);
+	if (!tree->started_by_caller)
+		add_ancestors(programs, tree);
 	programs->exact = true;
 	if (program_listener_start(programs->listener, tree->started_by_caller) < 0)
 		drop_listener(programs);
