@@ -344,7 +344,7 @@ double summary_gpus_energy_joules(const struct summary_gpus *gpus)
 	return joules;
 }
 
-double summary_gpus_idle_hours(const struct summary_gpus *gpus)
+static double hours_of_gpus(const struct summary_gpus *gpus, size_t secs)
 {
 	double hours = NAN;
 
@@ -358,9 +358,20 @@ double summary_gpus_idle_hours(const struct summary_gpus *gpus)
 			continue;
 		if (gpu->tracked_secs <= 0)
 			return NAN;
-		hours = (isnan(hours) ? 0 : hours) + gpu->idle_secs / (double)SECS_PER_HOUR;
+		hours = (isnan(hours) ? 0 : hours) +
+			*(const double *)((const char *)gpu + secs) / (double)SECS_PER_HOUR;
 	}
 	return hours;
+}
+
+double summary_gpus_idle_hours(const struct summary_gpus *gpus)
+{
+	return hours_of_gpus(gpus, offsetof(struct gpu_figures, idle_secs));
+}
+
+double summary_gpus_held_idle_hours(const struct summary_gpus *gpus)
+{
+	return hours_of_gpus(gpus, offsetof(struct gpu_figures, held_secs));
 }
 
 /* "0", or "0 (instance 7)": a device with an instance in use must not look idle. */

@@ -26,6 +26,8 @@ double summary_gpus_energy_joules(const struct summary_gpus *gpus);
 
 /* Returns for how many hours whole GPUs stood without work of the job, added up. NaN: unknown, or there are instances. */
 double summary_gpus_idle_hours(const struct summary_gpus *gpus);
+/* The part of that in which the job held memory of them. */
+double summary_gpus_held_idle_hours(const struct summary_gpus *gpus);
 
 /* The GPUs that the job could have used and never did. */
 struct idle_gpus {

@@ -53,9 +53,10 @@ struct flow_ranks {
 	const char *rule, *task;
 	size_t count;
 	struct flow_spread wall_secs, cpu_secs, memory_mib;
-	long straggler; /* index of the step. FLOW_NONE: none stands out */
-	bool by_cpu;    /* it ended with the others, and computed longer */
-	double over;    /* its part over the median */
+	struct flow_spread gpu_mean, gpu_held_idle_secs; /* unknown as well without GPUs */
+	long straggler;                                  /* index of the step. FLOW_NONE: none stands out */
+	bool by_cpu;                                     /* it ended with the others, and computed longer */
+	double over;                                     /* its part over the median */
 };
 
 /* How long the workflow would have taken, with the assumption. */

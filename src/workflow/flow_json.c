@@ -163,6 +163,8 @@ static void add_flow_ranks(struct json_writer *json, const struct flow_ranks *ra
 	add_flow_spread(json, "wall_secs", &ranks->wall_secs);
 	add_flow_spread(json, "cpu_secs", &ranks->cpu_secs);
 	add_flow_spread(json, "memory_peak_mib", &ranks->memory_mib);
+	add_flow_spread(json, "gpu_mean", &ranks->gpu_mean);
+	add_flow_spread(json, "gpu_held_idle_secs", &ranks->gpu_held_idle_secs);
 	json_key(json, "straggler");
 	ranks->straggler < 0 ? json_absent(json) : json_count(json, ranks->straggler);
 	add_flow_word(json, "straggler_by",

@@ -8,6 +8,8 @@
 #include "workflow/flow.h"
 #include "workflow/flow_tuning.h"
 
+#define SECS_PER_HOUR 3600.0
+
 static const json_t *rank_of(const struct flow_step *step)
 {
 	return json_object_get(step->line, "rank");
@@ -36,6 +38,16 @@ static double flow_cpu_secs(const struct flow_step *step)
 static double flow_memory_mib(const struct flow_step *step)
 {
 	return step->memory_peak_mib;
+}
+
+static double flow_gpu_mean(const struct flow_step *step)
+{
+	return step->gpu_mean;
+}
+
+static double flow_gpu_held_idle_secs(const struct flow_step *step)
+{
+	return step->gpu_held_idle_hours * SECS_PER_HOUR;
 }
 
 static int by_rank_value(const void *left, const void *right)
@@ -120,6 +132,8 @@ static void add_set_of_ranks(struct rt_workflow *flow, const size_t *members, si
 		.wall_secs = spread_of(flow, members, count, flow_wall_secs, room),
 		.cpu_secs = spread_of(flow, members, count, flow_cpu_secs, room),
 		.memory_mib = spread_of(flow, members, count, flow_memory_mib, room),
+		.gpu_mean = spread_of(flow, members, count, flow_gpu_mean, room),
+		.gpu_held_idle_secs = spread_of(flow, members, count, flow_gpu_held_idle_secs, room),
 	};
 	find_straggler(ranks);
 	flow->ranks_count++;

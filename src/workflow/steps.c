@@ -94,6 +94,8 @@ static void read_numbers(struct flow_step *step)
 		NUMBER(memory_peak_mib, memory_peak_mib),
 		NUMBER(memory_asked_mib, memory_asked_mib),
 		NUMBER(memory_limit_mib, memory_limit_mib),
+		NUMBER(gpu_mean, gpu_mean),
+		NUMBER(gpu_held_idle_hours, gpu_held_idle_hours),
 #undef NUMBER
 	};
 

@@ -25,6 +25,7 @@ struct flow_step {
 	double started, ended; /* seconds since 1970, by the clock of its host */
 	double wall_secs, cpu_secs, cores_mean, cores_max, cores_asked, cores_limit;
 	double memory_peak_mib, memory_asked_mib, memory_limit_mib;
+	double gpu_mean, gpu_held_idle_hours;
 	size_t attempt;       /* from 1, of the steps of one rule and task in the order of their starts */
 	size_t failed_before; /* the place of the attempt before it, if there is one */
 	bool is_last;         /* attempt */

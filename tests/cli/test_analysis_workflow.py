@@ -251,6 +251,21 @@ def test_ranks_have_their_spread_and_the_one_that_ended_last_is_the_straggler(ru
     assert "Ranks of solve: 4 (min, median, max); time 10.0 s, 10.5 s, 15.0 s; CPU time 10.0 s, 10.5 s, 15.0 s; memory 100 MiB, 250 MiB, 400 MiB; straggler: rank 2 on node-1, time 43 % over the median" in text
 
 
+def test_ranks_with_gpus_tell_their_work_and_how_long_they_held_them_without(run, tmp_path):
+    lines = ranks("train", 0, [100, 100, 100])
+    for line, mean, hours in zip(lines, (0.91, 0.88, 0.3), (0, 0.0014, 0.0167)):
+        line |= {"gpus": 8, "gpu_mean": mean, "gpu_held_idle_hours": hours}
+    path = write_runs(tmp_path / "runs.jsonl", lines)
+    (one,) = workflow_of(run, path)["ranks"]
+    assert one["gpu_mean"] == {"min": 0.3, "median": 0.88, "max": 0.91} and one["gpu_held_idle_secs"] == {"min": 0, "median": 5.04, "max": 60.12}
+    text = " ".join(run("summary", "--workflow", path).out.split())
+    assert "; GPUs at work 0.30, 0.88, 0.91; GPUs held without work for 0 ms, 5.04 s, 1 min; " in text, text
+    del lines[1]["gpu_held_idle_hours"]
+    path = write_runs(tmp_path / "unknown.jsonl", lines)
+    assert workflow_of(run, path)["ranks"][0]["gpu_held_idle_secs"] == {"min": None, "median": None, "max": None}
+    assert "GPUs held" not in run("summary", "--workflow", path).out
+
+
 def test_the_straggler_of_ranks_that_end_together_computed_longest(run, tmp_path):
     (one,) = workflow_of(run, write_runs(tmp_path / "runs.jsonl", ranks("solve", 0, [10, 10, 10, 10.1], [4, 9, 5, 4])))["ranks"]
     assert (one["straggler"], one["straggler_by"]) == (1, "cpu_secs") and one["cpu_secs"] == {"min": 4, "median": 4.5, "max": 9}

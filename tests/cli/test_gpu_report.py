@@ -217,7 +217,8 @@ def test_a_gpu_that_is_held_without_work_says_how_long(run, tmp_path):
     assert found["gpu"]["idle_hours"] == 0.1
     line = tmp_path / "runs.jsonl"
     assert run("runs", "add", "--runs", line, tmp_path / "m.jsonl").returncode == 0
-    assert json.loads(line.read_text())["gpu_idle_hours"] == 0.1
+    line = json.loads(line.read_text())
+    assert (line["gpu_idle_hours"], line["gpu_held_idle_hours"]) == (0.1, pytest.approx(300 / 3600, abs=1e-4))
     assert re.search(r" first used after 2 min.*; idle from 6 min on.*; held 500 MiB without work for 5 min", flat(text)), text
 
 

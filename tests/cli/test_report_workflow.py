@@ -75,6 +75,13 @@ def test_ranks_have_a_table_with_their_straggler(make_flow, drive):
     assert drive(page, "looks")["overflow"] <= 0
     assert drive(page, "axe", axe=npm_package("axe-core"))["violations"] == []
     assert "Straggler" not in drive(make_flow(sample_flow()), "look")["text"]
+    assert "GPUs at work" not in text
+    for line in steps[:4]:
+        line |= {"gpus": 8, "gpu_mean": 0.25 * (1 + line["rank"]), "gpu_held_idle_hours": 0.01}
+    page = make_flow(steps)
+    text = drive(page, "look")["text"].replace("\xa0", " ")
+    assert "0.25 / 0.62 / 1.00" in text and "36.0 s / 36.0 s / 36.0 s" in text and "undefined" not in text, text
+    assert drive(page, "looks")["overflow"] <= 0
 
 
 def test_memory_of_steps_is_added_up_over_their_time(run, drive, tmp_path):
