@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 
-enum { HEAD_BYTES = 4, FORM_OF_CARDS = 1, CLOCKS_MAX = 8 };
+enum { HEAD_BYTES = 4, FORMS = 3, REVISIONS = 7, CLOCKS_MAX = 8 };
 
 #define JOULES_OF_ENERGY (1.0 / 65536)
 #define HZ_OF_MHZ 1e6
@@ -20,11 +20,20 @@ struct metrics_layout {
 	uint16_t throttle, residency;
 };
 
-/* By content revision. Until the fourth the unit of energy depends on the chip, and only the third has reasons that do not. */
-static const struct metrics_layout LAYOUTS[] = {
-	[1] = {96, 16, 0, 54, 1, 58, 74, 0, 0},      [2] = {104, 16, 0, 54, 1, 58, 74, 0, 0},
-	[3] = {120, 16, 0, 54, 1, 58, 74, 112, 0},   [4] = {288, 12, 24, 240, 8, 280, 48, 0, 0},
-	[5] = {360, 12, 88, 312, 8, 352, 112, 0, 0}, [6] = {384, 12, 88, 336, 8, 376, 136, 0, 104},
+/*
+ * By form (1: cards, 2: processors with graphics) and content revision. Until the fourth of cards the unit of energy depends on the
+ * chip, and only the third has reasons that do not. The unit of a processor's activity depends on the chip, too.
+ */
+static const struct metrics_layout LAYOUTS[FORMS][REVISIONS] = {
+	[1] = {[1] = {96, 16, 0, 54, 1, 58, 74, 0, 0},
+	       [2] = {104, 16, 0, 54, 1, 58, 74, 0, 0},
+	       [3] = {120, 16, 0, 54, 1, 58, 74, 112, 0},
+	       [4] = {288, 12, 24, 240, 8, 280, 48, 0, 0},
+	       [5] = {360, 12, 88, 312, 8, 352, 112, 0, 0},
+	       [6] = {384, 12, 88, 336, 8, 376, 136, 0, 104}},
+	[2] = {[2] = {128, 0, 0, 76, 1, 80, 0, 120, 0},
+	       [3] = {152, 0, 0, 76, 1, 80, 0, 120, 0},
+	       [4] = {168, 0, 0, 76, 1, 80, 0, 120, 0}},
 };
 
 static uint64_t metrics_number(const char *bytes, size_t offset, size_t size)
@@ -43,6 +52,12 @@ static struct gpu_number metrics_field(const char *bytes, size_t offset, size_t 
 	return value == UINT64_MAX >> (64 - 8 * size) || value == UINT64_MAX
 		       ? gpu_absent(EOPNOTSUPP)
 		       : gpu_value((double)value * scale);
+}
+
+/* The field of two bytes after one that a revision may lack. */
+static size_t after(size_t offset)
+{
+	return offset ? offset + 2 : 0;
 }
 
 static struct gpu_number fastest_clock(const char *bytes, const struct metrics_layout *layout)
@@ -114,19 +129,19 @@ int parse_amd_metrics(const void *bytes, size_t length, struct amd_metrics *ret_
 
 	if (length < HEAD_BYTES || metrics_number(bytes, 0, 2) != length)
 		return -EBADMSG;
-	if (head[2] != FORM_OF_CARDS || head[3] >= ARRAY_SIZE(LAYOUTS) || !LAYOUTS[head[3]].size)
+	if (head[2] >= FORMS || head[3] >= REVISIONS || !LAYOUTS[head[2]][head[3]].size)
 		return -EOPNOTSUPP;
-	layout = &LAYOUTS[head[3]];
+	layout = &LAYOUTS[head[2]][head[3]];
 	if (length < layout->size)
 		return -EBADMSG;
 	*ret_metrics = (struct amd_metrics){
 		.utilization_pct = metrics_field(bytes, layout->activity, 2, 1),
-		.memory_utilization_pct = metrics_field(bytes, layout->activity + 2u, 2, 1),
+		.memory_utilization_pct = metrics_field(bytes, after(layout->activity), 2, 1),
 		.energy_joules = metrics_field(bytes, layout->energy, 8, JOULES_OF_ENERGY),
 		.frequency_hz = fastest_clock(bytes, layout),
 		.memory_frequency_hz = metrics_field(bytes, layout->memory_clock, 2, HZ_OF_MHZ),
 		.pcie_lanes = metrics_field(bytes, layout->link, 2, 1),
-		.pcie_generation = link_generation(metrics_field(bytes, layout->link + 2u, 2, 1)),
+		.pcie_generation = link_generation(metrics_field(bytes, after(layout->link), 2, 1)),
 		.throttle_reasons = reasons_of(bytes, layout->throttle),
 		.residency = residency_at(bytes, layout->residency),
 	};

@@ -1,6 +1,6 @@
 /*
- * device/gpu_metrics of amdgpu: a record that the card's firmware fills, here its first form (cards). The kernel describes each revision
- * in drivers/gpu/drm/amd/include/kgd_pp_interface.h.
+ * device/gpu_metrics of amdgpu: a record that the firmware fills, here its forms of cards and of processors with graphics. The kernel describes each
+ * revision in drivers/gpu/drm/amd/include/kgd_pp_interface.h.
  */
 #pragma once
 

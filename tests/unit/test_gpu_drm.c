@@ -446,13 +446,49 @@ static void bits_of_the_firmware_are_reasons(void **state)
 	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
 	record[3] = 7; /* newer */
 	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
-	record[2] = 2; /* of a processor with graphics */
+	record[2] = 3; /* a form that we do not know */
 	record[3] = 3;
+	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
+	record[2] = 2; /* of a processor with graphics, without reasons */
+	record[3] = 1;
 	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
 	/* A record that calls itself a longer revision. */
 	record[2] = 1;
 	record[3] = 6;
 	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EBADMSG);
+}
+
+/* The first bytes of a record, and a field at any place, must not be taken for one that the revision lacks. */
+static void metrics_of_a_processor_with_graphics(void **state)
+{
+	static const uint8_t SIZES[] = {[2] = 128, [3] = 152, [4] = 168};
+
+	(void)state;
+	for (uint8_t revision = 2; revision < sizeof SIZES; revision++) {
+		uint8_t record[168] = {0};
+		struct amd_metrics metrics;
+
+		put_u16(record, 0, SIZES[revision]);
+		record[2] = 2;
+		record[3] = revision;
+		put_u16(record, 28, 4200); /* centi-percent on some chips */
+		put_u16(record, 76, 2200);
+		put_u16(record, 80, 800);
+		put_u64(record, 120, UINT64_C(1) << 33 | 1);
+		assert_int_equal(parse_amd_metrics(record, SIZES[revision], &metrics), 0);
+		assert_near(metrics.frequency_hz.value, 2200e6);
+		assert_near(metrics.memory_frequency_hz.value, 800e6);
+		assert_int_equal((int)metrics.throttle_reasons.value,
+				 GPU_THROTTLE_THERMAL_SOFTWARE | GPU_THROTTLE_POWER_CAP);
+		assert_int_equal(metrics.utilization_pct.error, EOPNOTSUPP);
+		assert_int_equal(metrics.memory_utilization_pct.error, EOPNOTSUPP);
+		assert_int_equal(metrics.energy_joules.error, EOPNOTSUPP);
+		assert_int_equal(metrics.pcie_lanes.error, EOPNOTSUPP);
+		assert_int_equal(metrics.pcie_generation.error, EOPNOTSUPP);
+		assert_false(metrics.residency.known);
+		put_u16(record, 0, SIZES[revision] - 8);
+		assert_int_equal(parse_amd_metrics(record, SIZES[revision] - 8u, &metrics), -EBADMSG);
+	}
 }
 
 /* ---- Intel ----------------------------------------------------------------------------------------- */
@@ -623,6 +659,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_card_has_the_memory_of_all_its_partitions),
 		cmocka_unit_test(firmware_of_an_mi300_tells_energy_link_and_reasons),
 		cmocka_unit_test(bits_of_the_firmware_are_reasons),
+		cmocka_unit_test(metrics_of_a_processor_with_graphics),
 		cmocka_unit_test(i915_has_energy_but_no_utilisation),
 		cmocka_unit_test(xe_counts_cycles_of_a_clock),
 		cmocka_unit_test(files_of_intels_drivers_are_reasons),
