@@ -190,9 +190,10 @@ def test_gpu_use_of_the_tree(gpu_record, nvml):
     assert sample["gpu"][1]["process_utilization_pct"] == 0.0
 
 
-@pytest.mark.parametrize("beside, use", [((), 0.5), (("process 0 2 c 100 -1",), None), (("process 0 2 cm 100 -1",), None)])
+@pytest.mark.parametrize("beside, use", [((), 0.5), (("process 0 %d c 100 -1",), None), (("process 0 %d cm 100 -1",), None)])
 def test_gpu_use_of_a_client_of_mps(gpu_record, nvml, beside, use):
     """As seen on an H100: the server (pid 1) has the samples of all its clients. Another process, or another's client, is beside it."""
+    beside = [line % os.getpid() for line in beside]
     _, samples = gpu_record(["gpus 1", "utilization 0 50 0", "memory 0 81920 600 2000", "process 0 1 c 66 50", *beside],
                             "-i", 0.3, *on_gpu(nvml, "process 0 %d cm 1000 -1"))
     sample, gpu = samples[1], samples[1]["gpu"][0]
