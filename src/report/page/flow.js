@@ -350,8 +350,8 @@ const straggler = (ranks) => {
 const ranksUseGpus = flow.ranks.some((one) => one.gpu_mean.max !== null);
 const gpusOfRanks = (one) => ranksUseGpus ? [spread(one.gpu_mean, figure), spread(one.gpu_held_idle_secs, duration)] : [];
 const ranksTable = flow.ranks.length ? table('Ranks', 'Least / median / most, and the one that the others waited for',
-	['Program', 'Ranks', 'Time', 'CPU time', 'Peak of memory', ...(ranksUseGpus ? ['GPUs at work', 'GPUs held without work'] : []), 'Straggler'],
-	flow.ranks.slice(0, ROWS_AT_ONCE).map((one) => row(nameOf(one), [one.ranks, spread(one.wall_secs, duration), spread(one.cpu_secs, duration), spread(one.memory_peak_mib, inMib), ...gpusOfRanks(one), straggler(one)]))) : null;
+	['Program', 'Ranks', 'Straggler', 'Time', 'CPU time', 'Peak of memory', ...(ranksUseGpus ? ['GPUs at work', 'GPUs held without work'] : [])],
+	flow.ranks.slice(0, ROWS_AT_ONCE).map((one) => row(nameOf(one), [one.ranks, straggler(one), spread(one.wall_secs, duration), spread(one.cpu_secs, duration), spread(one.memory_peak_mib, inMib), ...gpusOfRanks(one)]))) : null;
 
 const COLUMNS = [['Step', (step) => step.name, (step) => stepButton(step.index)], ['Began', (step) => step.start_secs, (step) => clock(step.start_secs, 0.1)],
 	['Outcome', (step) => step.outcome, (step) => (step.attempt > 1 ? `${step.outcome}, attempt ${step.attempt}` : step.outcome)], ['Time', (step) => step.wall_secs, (step) => duration(step.wall_secs)],
