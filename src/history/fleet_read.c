@@ -273,6 +273,13 @@ static void find_job(const struct run_lines *lines, struct fleet_run *run)
 	run->job = run->job ? run->job : 1;
 }
 
+/* What a limit counts: the memory of the job and of the kernel for it. A job that swaps is at its limit, too. */
+static double counted_by_limit(const struct run_lines *lines, double peak_mib)
+{
+	return fmax(peak_mib,
+		    run_real(lines, RUN_memory_needed_mib) + fmax(run_real(lines, RUN_memory_kernel_mib), 0));
+}
+
 static struct fleet_run take_fleet_run(const struct run_lines *lines)
 {
 	struct fleet_run run = {
@@ -285,9 +292,10 @@ static struct fleet_run take_fleet_run(const struct run_lines *lines)
 						   FIGURE_memory_limit_source),
 		.oom_had_mib = run_real(lines, RUN_oom_had_mib),
 	};
+	double counted = counted_by_limit(lines, run.memory_mib);
 
-	run.at_limit = run.memory_mib >= AT_LIMIT * run_real(lines, FIGURE_memory_limit_mib) ||
-		       run.memory_mib >= AT_LIMIT * run.memory_asked_mib;
+	run.at_limit = counted >= AT_LIMIT * run_real(lines, FIGURE_memory_limit_mib) ||
+		       counted >= AT_LIMIT * run.memory_asked_mib;
 	find_job(lines, &run);
 	return run;
 }

@@ -86,6 +86,13 @@ def test_a_peak_at_the_limit_is_at_least_that(run, groups, tmp_path):
     assert ">=3.91 GiB" in text and "1 run reached the memory limit" in text
 
 
+@pytest.mark.parametrize("needed, kernel, reached", [(890, 80, 1), (890, None, 0), (None, 80, 0), (1900, 0, 1), (890, 20, 0)])
+def test_a_limit_counts_the_memory_of_the_kernel_for_the_job(groups, needed, kernel, reached):
+    """A pipe, a socket or a page table is charged to the job's control group, and is in no process."""
+    lines = [line(0, memory_peak_mib=880.0, memory_limit_mib=1000.0, memory_asked_mib=None, memory_needed_mib=needed, memory_kernel_mib=kernel)]
+    assert groups(lines)[0]["runs_at_memory_limit"] == reached
+
+
 def test_drift_compares_the_newest_runs_with_those_before_and_says_how_many(run, groups, tmp_path):
     rng = random.Random(7)
     steady = [line(i, memory_peak_mib=1000 + rng.uniform(-20, 20)) for i in range(60)]
