@@ -273,7 +273,7 @@ static void find_job(const struct run_lines *lines, struct fleet_run *run)
 	run->job = run->job ? run->job : 1;
 }
 
-/* What a limit counts: the memory of the job and of the kernel for it. A job that swaps is at its limit, too. */
+/* A limit counts the memory of the job and that of the kernel for it. A job that swaps is at its limit, too. */
 static double counted_by_limit(const struct run_lines *lines, double peak_mib)
 {
 	return fmax(peak_mib,

@@ -34,7 +34,7 @@ def middle(samples):
 
 def test_pages_of_files_are_a_part_that_others_may_share(record, tmp_path):
     """30 MiB of a file that a program maps and reads, beside 50 MiB of its own."""
-    # Pages of a tmpfs are no pages of a file to the kernel.
+    # To the kernel, pages of a tmpfs are shared memory.
     with tempfile.NamedTemporaryFile(dir="/var/tmp" if exact.is_in_memory(tmp_path) else tmp_path) as mapped:
         if exact.is_in_memory(mapped.name):
             pytest.skip("no folder for temporary files is on a disk")
