@@ -55,7 +55,7 @@ static struct gpu_number metrics_field(const char *bytes, size_t offset, size_t 
 }
 
 /* The field of two bytes after one that a revision may lack. */
-static size_t after(size_t offset)
+static size_t field_after(size_t offset)
 {
 	return offset ? offset + 2 : 0;
 }
@@ -136,12 +136,12 @@ int parse_amd_metrics(const void *bytes, size_t length, struct amd_metrics *ret_
 		return -EBADMSG;
 	*ret_metrics = (struct amd_metrics){
 		.utilization_pct = metrics_field(bytes, layout->activity, 2, 1),
-		.memory_utilization_pct = metrics_field(bytes, after(layout->activity), 2, 1),
+		.memory_utilization_pct = metrics_field(bytes, field_after(layout->activity), 2, 1),
 		.energy_joules = metrics_field(bytes, layout->energy, 8, JOULES_OF_ENERGY),
 		.frequency_hz = fastest_clock(bytes, layout),
 		.memory_frequency_hz = metrics_field(bytes, layout->memory_clock, 2, HZ_OF_MHZ),
 		.pcie_lanes = metrics_field(bytes, layout->link, 2, 1),
-		.pcie_generation = link_generation(metrics_field(bytes, after(layout->link), 2, 1)),
+		.pcie_generation = link_generation(metrics_field(bytes, field_after(layout->link), 2, 1)),
 		.throttle_reasons = reasons_of(bytes, layout->throttle),
 		.residency = residency_at(bytes, layout->residency),
 	};
