@@ -153,11 +153,11 @@ static bool find_missed(const struct stream *stream, struct recording *ret_recor
 
 static void say_unsent(const struct stream *stream, int64_t count)
 {
-	int64_t newest = stream->recording.newest;
+	long long newest = stream->recording.newest, last = newest + count;
 
 	say_redacted("samples %lld to %lld of this run are not sent: %s was taken away "
 		     "twice before they were read, or the disk was full",
-		     (long long)newest + 1, (long long)(newest + count), stream->spool.state.recording);
+		     newest + 1, last, stream->spool.state.recording);
 }
 
 /* Goes over to `next`, whose first sample is `first`, or to a file between that had the name for a short time. */

@@ -203,7 +203,7 @@ static void add_spread(struct buffer *out, const char *label, const struct flow_
 	add(out, spread->most);
 }
 
-static void add_gpus(struct buffer *out, double count)
+static void add_count_of_gpus(struct buffer *out, double count)
 {
 	buffer_printf(out, "%.2f", count);
 }
@@ -225,7 +225,7 @@ static void add_ranks_line(struct buffer *out, const struct rt_workflow *flow)
 	add_spread(out, "; time", &ranks->wall_secs, add_duration);
 	add_spread(out, "; CPU time", &ranks->cpu_secs, add_duration);
 	add_spread(out, "; memory", &ranks->memory_mib, add_size_of_mib);
-	add_spread(out, "; GPUs at work", &ranks->gpu_mean, add_gpus);
+	add_spread(out, "; GPUs at work", &ranks->gpu_mean, add_count_of_gpus);
 	if (ranks->gpu_held_idle_secs.most > 0)
 		add_spread(out, "; GPUs held without work for", &ranks->gpu_held_idle_secs, add_duration);
 	if (ranks->straggler < 0) {
