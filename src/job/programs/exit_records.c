@@ -80,7 +80,7 @@ static pid_t process_of(const struct taskstats *record)
 
 static bool is_ancestor(const struct job_ancestors *ancestors, pid_t pid)
 {
-	for (size_t i = 0; i < ancestors->count; i++)
+	for (int i = 0; i < ancestors->count; i++)
 		if (ancestors->pids[i] == pid)
 			return true;
 	return false;

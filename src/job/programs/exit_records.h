@@ -21,7 +21,7 @@
 enum { JOB_ANCESTORS_MOST = 32 };
 struct job_ancestors {
 	pid_t pids[JOB_ANCESTORS_MOST];
-	size_t count;
+	int count;
 };
 
 struct exit_records {

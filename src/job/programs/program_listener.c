@@ -36,7 +36,6 @@ struct program_listener {
 	bool stopping;
 	int nap_msec;        /* before this round */
 	bool missed_forks;   /* since the last take */
-	bool missed_ever;    /* a fork, since the start */
 	int64_t whole_takes; /* since then */
 
 	int fd;          /* -1: too costly at present */
@@ -154,7 +153,6 @@ static int drain_events(struct program_listener *listener)
 	}
 	listener->missed_forks |= listener->fd < 0;
 	listener->heard.misses_ends |= listener->missed_forks;
-	listener->missed_ever |= listener->missed_forks;
 	heard_events_name(&listener->heard, listener->nap_msec < RECORDS_NAP_MSEC ? EXECS_MOST : EXECS_LEAST);
 	return count < 0 && count != -EAGAIN && count != -EINTR ? count : sum;
 }
@@ -402,7 +400,7 @@ RUNS_ONCE bool program_listener_add_ancestor(struct program_listener *listener, 
 {
 	struct job_ancestors *ancestors = &listener->records.ancestors;
 
-	if (ancestors->count == JOB_ANCESTORS_MOST)
+	if (pid <= 0 || ancestors->count == JOB_ANCESTORS_MOST)
 		return false;
 	ancestors->pids[ancestors->count++] = pid;
 	return true;
@@ -461,7 +459,7 @@ const struct program_event *program_listener_take(struct program_listener *liste
 	(void)drain_events(listener);
 	if (heard_events_settle(&listener->heard, &listener->records) < 0)
 		heard_events_forget(&listener->heard);
-	listener->heard.lost_ever |= listener->missed_ever && listener->records.has_orphan;
+	listener->heard.lost_ever |= listener->heard.misses_ends && listener->records.has_orphan;
 	if (listener->stopping)
 		heard_events_settle_rest(&listener->heard, is_gone);
 	end_spending(listener, begun_ns);

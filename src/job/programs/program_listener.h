@@ -40,7 +40,7 @@ int program_listener_start(struct program_listener *listener, bool is_read_by_ca
  */
 int program_listener_hear(struct program_listener *listener, bool with_thread);
 
-/* Adds a process above an attached job, before the start. Orphans of the job become children of one of them. Returns false if there is no room. */
+/* Adds a process above an attached job, before the start. Orphans of the job become children of one of them. Returns false if there is none, or no room. */
 bool program_listener_add_ancestor(struct program_listener *listener, pid_t pid);
 
 /* Adds a process of the job if it is not known yet. Its descendants from now on follow by themselves. */

@@ -563,11 +563,12 @@ static SELDOM void drop_listener(struct programs *programs)
 
 static RUNS_ONCE void add_ancestors(struct programs *programs, struct process_tree *tree)
 {
-	struct proc_pid_stat stat = {.parent_pid = tree->root_pid};
+	struct proc_pid_stat stat;
+	pid_t pid = tree->root_pid;
 
-	while (read_proc_pid_stat(tree->root, stat.parent_pid, &stat) == 0 && stat.parent_pid > 0 &&
+	while (read_proc_pid_stat(tree->root, pid, &stat) == 0 &&
 	       program_listener_add_ancestor(programs->listener, stat.parent_pid))
-		continue;
+		pid = stat.parent_pid;
 }
 
 RUNS_ONCE void programs_start(struct programs *programs, struct process_tree *tree)
