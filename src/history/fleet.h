@@ -50,8 +50,8 @@ struct fleet_group {
 	double oom_had_mib; /* the most that was not enough. NaN: no such run */
 	double cores_asked, memory_asked_mib; /* by the newest run that tells */
 	double core_hours, failed_core_hours; /* used */
-	double unused_core_hours, unused_gib_hours;
-	size_t core_runs, memory_runs; /* the last two are of these runs. 0: unknown */
+	double unused_core_hours, unused_gib_hours, unused_gpu_hours;
+	size_t core_runs, memory_runs, gpu_runs; /* the last three are of these runs. 0: unknown */
 	struct fleet_drift wall_drift, memory_drift;
 };
 

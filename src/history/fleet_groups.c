@@ -11,6 +11,8 @@
 static const double P50 = 0.5, P95 = 0.95, HOUR_SECS = 3600;
 /* In the order of groups, a core hour counts as much as this many GiB hours. */
 static const double GIB_PER_CORE = 4;
+/* And a GPU hour as much as this many core hours: clouds ask 15 to 50 times as much. */
+static const double CORES_PER_GPU = 16;
 /* The standard error of a median is about this times the median distance from it, by the root of the count. */
 static const double ERROR_OF_MEDIAN = 1.253 * 1.4826, ERRORS_APART = 3, LEAST_CHANGE = 0.1;
 enum { NEW_LEAST = 5, NEW_MOST = 50, OLD_MOST = 200 };
@@ -224,6 +226,8 @@ static void add_run_use(struct fleet_group *group, const struct fleet_run *run, 
 	group->unused_gib_hours += gib > 0 ? gib : 0;
 	group->core_runs += isnan(cores) ? 0 : 1;
 	group->memory_runs += isnan(gib) ? 0 : 1;
+	group->unused_gpu_hours += run->gpu_idle_hours > 0 ? run->gpu_idle_hours : 0;
+	group->gpu_runs += isnan(run->gpu_idle_hours) ? 0 : 1;
 	if (!isnan(run->cores_asked) && started >= *cores_asked_at) {
 		group->cores_asked = run->cores_asked;
 		*cores_asked_at = started;
@@ -267,7 +271,8 @@ static int compute_group(const struct fleet *fleet, struct fleet_group *group)
 
 static double group_cost(const struct fleet_group *group)
 {
-	return group->unused_core_hours + group->unused_gib_hours / GIB_PER_CORE;
+	return group->unused_core_hours + group->unused_gib_hours / GIB_PER_CORE +
+	       group->unused_gpu_hours * CORES_PER_GPU;
 }
 
 static int by_cost(const void *a, const void *b)

@@ -86,6 +86,21 @@ static double asked_on_host(const struct fleet_run *lines, size_t count, size_t 
 	return most_at_once(lines, count, place, true, active);
 }
 
+/* Several recordings of one host may tell of the same GPUs or of different ones: their sum is unknown. */
+static double idle_gpus_of_host(const struct fleet_run *lines, size_t count)
+{
+	double hours = NAN;
+
+	for (size_t i = 0; i < count; i++) {
+		if (isnan(lines[i].gpu_idle_hours))
+			continue;
+		if (!isnan(hours))
+			return NAN;
+		hours = lines[i].gpu_idle_hours;
+	}
+	return hours;
+}
+
 static void join_host(struct fleet_run *job, const struct fleet_run *lines, size_t count, size_t *active)
 {
 	double peak = most_at_once(lines, count, offsetof(struct fleet_run, memory_mib), false, active);
@@ -98,6 +113,7 @@ static void join_host(struct fleet_run *job, const struct fleet_run *lines, size
 	job->memory_mib = larger_of(job->memory_mib, peak);
 	job->memory_asked_mib = larger_of(job->memory_asked_mib, memory);
 	job->spare_gib = more_known(job->spare_gib, (memory - peak) / 1024);
+	job->gpu_idle_hours = more_known(job->gpu_idle_hours, idle_gpus_of_host(lines, count));
 }
 
 /* The script's end is the job's. If the job failed and one of its lines tells of a lack of memory, this is the reason. */
@@ -133,6 +149,7 @@ static struct fleet_run join_lines(const struct fleet_run *lines, size_t count, 
 		.cores_asked = NAN,
 		.memory_asked_mib = NAN,
 		.oom_had_mib = NAN,
+		.gpu_idle_hours = NAN,
 		.spare_gib = NAN,
 	};
 	double ended = NAN;

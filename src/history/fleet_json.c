@@ -95,8 +95,10 @@ static void add_fleet_group(struct json_writer *json, const struct fleet *fleet,
 		       group->memory_runs && fleet->usd_per_gib_hour > 0
 			       ? group->unused_gib_hours * fleet->usd_per_gib_hour
 			       : (double)NAN);
+	add_fleet_real(json, "unused_gpu_hours", group->gpu_runs ? group->unused_gpu_hours : (double)NAN);
 	add_fleet_count(json, "runs_with_cores_asked", group->core_runs);
 	add_fleet_count(json, "runs_with_memory_asked", group->memory_runs);
+	add_fleet_count(json, "runs_with_gpus", group->gpu_runs);
 	add_drift(json, "wall_drift", &group->wall_drift);
 	add_drift(json, "memory_drift", &group->memory_drift);
 	json_close(json, '}');

@@ -291,6 +291,7 @@ static struct fleet_run take_fleet_run(const struct run_lines *lines)
 		.memory_asked_mib = asked_or_limit(lines, RUN_memory_asked_mib, FIGURE_memory_limit_mib,
 						   FIGURE_memory_limit_source),
 		.oom_had_mib = run_real(lines, RUN_oom_had_mib),
+		.gpu_idle_hours = run_real(lines, FIGURE_gpu_idle_hours),
 	};
 	double counted = counted_by_limit(lines, run.memory_mib);
 

@@ -10,6 +10,8 @@ enum { FIRST_CHUNK = 128, CHUNK_MOST = 16 << 10, DECIMALS_MOST = 6 };
 /* Codes in place of a number of decimals. */
 enum { CODE_RAW = 7, CODE_UNKNOWN = 15 };
 enum { AT_LIMIT = 4, ENDED = 8, HAS_JOB = 16, IS_STEP = 32, ASKED_BY_CPU = 64, ASKED_AGAIN = 128 };
+/* Beside the index of the reason. Most runs have no GPU. */
+enum { HAS_GPU_HOURS = 128 };
 
 struct run_chunk {
 	struct run_chunk *next;
@@ -94,7 +96,7 @@ static const size_t REALS[] = {
 enum {
 	REAL_COUNT = sizeof(REALS) / sizeof(REALS[0]),
 	REQUEST_REALS = 2,
-	RUN_MOST = 48 + 10 * REAL_COUNT
+	RUN_MOST = 48 + 10 * (REAL_COUNT + 1)
 }; /* the last ones are the request */
 
 static double *real_at(const struct fleet_run *run, size_t place)
@@ -113,10 +115,12 @@ int packed_runs_add(struct packed_runs *runs, uint32_t number, const struct flee
 	*at++ = (unsigned char)(run->end | (run->at_limit ? AT_LIMIT : 0) | (run->ended ? ENDED : 0) |
 				(run->job ? HAS_JOB : 0) | (run->is_step ? IS_STEP : 0) |
 				(run->asked_by_cpu ? ASKED_BY_CPU : 0) | (again ? ASKED_AGAIN : 0));
-	*at++ = run->reason;
+	*at++ = (unsigned char)(run->reason | (isnan(run->gpu_idle_hours) ? 0 : HAS_GPU_HOURS));
 	pack_number(&at, number - runs->last_number);
 	for (size_t i = 0; i < REAL_COUNT - (again ? REQUEST_REALS : 0); i++)
 		pack_real(&at, *real_at(run, REALS[i]));
+	if (!isnan(run->gpu_idle_hours))
+		pack_real(&at, run->gpu_idle_hours);
 	if (run->job) {
 		pack_bytes(&at, &run->job, sizeof(run->job));
 		pack_bytes(&at, &run->host, sizeof(run->host));
@@ -147,7 +151,7 @@ int packed_runs_add(struct packed_runs *runs, uint32_t number, const struct flee
 bool packed_runs_next(struct run_cursor *cursor, struct fleet_run *ret_run)
 {
 	const unsigned char *at;
-	bool again;
+	bool again, has_gpu_hours;
 
 	while (cursor->chunk && cursor->at == cursor->chunk->used) {
 		cursor->chunk = cursor->chunk->next;
@@ -163,15 +167,17 @@ bool packed_runs_next(struct run_cursor *cursor, struct fleet_run *ret_run)
 		.job = *at & HAS_JOB,
 		.is_step = *at & IS_STEP,
 		.asked_by_cpu = *at & ASKED_BY_CPU,
-		.reason = at[1],
+		.reason = at[1] & (HAS_GPU_HOURS - 1),
 		.cores_asked = cursor->cores_asked,
 		.memory_asked_mib = cursor->memory_asked_mib,
 	};
 	again = *at & ASKED_AGAIN;
+	has_gpu_hours = at[1] & HAS_GPU_HOURS;
 	at += 2;
 	cursor->number += (uint32_t)unpack_number(&at);
 	for (size_t i = 0; i < REAL_COUNT - (again ? REQUEST_REALS : 0); i++)
 		*real_at(ret_run, REALS[i]) = unpack_real(&at);
+	ret_run->gpu_idle_hours = has_gpu_hours ? unpack_real(&at) : (double)NAN;
 	cursor->cores_asked = ret_run->cores_asked;
 	cursor->memory_asked_mib = ret_run->memory_asked_mib;
 	if (ret_run->job) {

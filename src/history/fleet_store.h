@@ -14,7 +14,8 @@ struct fleet_run {
 #define FLEET(field, ...) double field;
 #include "figures/run_figures.def"
 	double started, cores_asked, memory_asked_mib, oom_had_mib;
-	double spare_gib; /* asked for, and not used at the peak: of all hosts together */
+	double gpu_idle_hours; /* of GPUs without work of the job */
+	double spare_gib;      /* asked for, and not used at the peak: of all hosts together */
 	uint64_t job,
 		host; /* hashes, of a line that may be one of several of its job (fleet_jobs.c), else 0 */
 	uint8_t end, reason;  /* enum fleet_end, and the index of its words */

@@ -173,6 +173,15 @@ static void add_limit_note(struct buffer *line, const struct fleet_group *group)
 			      group->at_limit == 1 ? "run reached" : "runs reached");
 }
 
+static void add_gpu_note(struct buffer *line, const struct fleet_group *group)
+{
+	if (!(group->unused_gpu_hours > 0))
+		return;
+	buffer_add_text(line, "GPUs had no work for ");
+	add_hours(line, group->unused_gpu_hours);
+	buffer_printf(line, " GPU hours of %zu run%s", group->gpu_runs, group->gpu_runs == 1 ? "" : "s");
+}
+
 static void end_note(struct buffer *out, struct buffer *line, const struct screen *screen)
 {
 	CLEANUP_BUFFER struct buffer indented = BUFFER(LINE_BYTES);
@@ -196,6 +205,8 @@ static void add_group_notes(struct buffer *out, const struct fleet *fleet, const
 	add_limit_note(&line, group);
 	end_note(out, &line, screen);
 	add_request_note(&line, group);
+	end_note(out, &line, screen);
+	add_gpu_note(&line, group);
 	end_note(out, &line, screen);
 	if (fleet->usd_per_gib_hour > 0 && group->memory_runs && group->unused_gib_hours > 0)
 		buffer_printf(&line, "unused memory: %.4g USD",

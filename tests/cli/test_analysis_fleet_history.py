@@ -79,6 +79,27 @@ def test_waste_of_memory_says_nothing_about_cores(run, groups, tmp_path):
     assert run("history", tmp_path / "runs.jsonl").out.splitlines()[1].split()[-2:] == ["-", "3.00"]
 
 
+def test_hours_of_gpus_without_work_are_added_up_and_lead_the_order(run, groups, tmp_path):
+    lines = [line(i, name="train", gpus=4, gpu_idle_hours=hours) for i, hours in enumerate((1.5, 0.25, None))]
+    lines[1] |= {"outcome": "failed", "exit_code": 2}
+    found = groups([*lines, *(line(10 + i, name="wide", cores_asked=16.0) for i in range(4)), line(20, name="small")])
+    by_name = {one["job"]: one for one in found}
+    assert found[0]["job"] == "train" and (by_name["train"]["unused_gpu_hours"], by_name["train"]["runs_with_gpus"]) == (1.75, 2)
+    assert (by_name["wide"]["unused_gpu_hours"], by_name["wide"]["runs_with_gpus"]) == (None, 0)
+    assert by_name["train"]["reasons"] == {"exit 2": 1}
+    text = run("history", tmp_path / "runs.jsonl").out
+    assert text.count("GPU hours") == 1 and "GPUs had no work for 1.75 GPU hours of 2 runs" in text
+
+
+def test_gpus_of_a_job_with_several_recordings_count_where_each_host_has_one(groups):
+    """Two tasks of one host may tell of the same GPUs."""
+    for hosts, told in ((["node1", "node2"], 1.5), (["node1", "node1"], None)):
+        lines = [line(i, name="train", started=1_700_000_000.0, host=host, scheduler_job="77", gpu_idle_hours=hours,
+                      scheduler={"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_PROCID": str(i)}) for i, (host, hours) in enumerate(zip(hosts, (1.0, 0.5)))]
+        group, = groups(lines)
+        assert (group["runs"], group["unused_gpu_hours"]) == (1, told)
+
+
 def test_a_peak_at_the_limit_is_at_least_that(run, groups, tmp_path):
     lines = [line(0), line(1, memory_peak_mib=4000.0)]
     assert groups(lines)[0]["runs_at_memory_limit"] == 1
