@@ -1,5 +1,6 @@
 """CPU time of a running tree: only its time after the attach counts."""
 import contextlib
+import os
 import subprocess
 import sys
 
@@ -227,6 +228,6 @@ def test_ends_are_counted_in_a_storm_of_forks_where_all_have_a_parent(spawn, tmp
         job.stdin.close()
         assert tracker.wait() == 0
     counts = exited(helpers.json_lines(record))
-    if counts[0] is None:
-        pytest.skip("the kernel delivers no events here")
+    if counts[-1] is None and os.readlink("/proc/self/ns/pid") != "pid:[4026531836]":
+        pytest.skip("the kernel delivers no events in a PID namespace")
     assert counts[-1] in (6, 7), counts  # one may have begun before the recorder, and the shell itself ends
