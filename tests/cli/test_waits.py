@@ -27,7 +27,7 @@ JOBS = {
     "a pool of idle workers": (PYTHON + [
         "import threading,time,queue; q=queue.Queue(); [threading.Thread(target=q.get,daemon=True).start() for _ in range(20)]; time.sleep(2)"],
         "sleep", None, "python3"),
-    "the lock of a file that the job holds": (["sh", "-c", "flock lock sleep 2 & sleep 0.2; flock lock true"], "sleep", None, "sleep"),
+    "the lock of a file that the job holds": (["sh", "-c", "flock lock sleep 2 & while flock -n lock true; do sleep 0.05; done; flock lock true"], "sleep", None, "sleep"),
     "threads that wait for the same": (PYTHON + [
         "import threading,signal,socket; signal.alarm(2); s=socket.create_server(('127.0.0.1',0))\n"
         "t=[threading.Thread(target=lambda:socket.create_connection(s.getsockname()).recv(1)) for _ in '123']\n"
