@@ -4,8 +4,10 @@
  *   floor ROUNDS            ns of one host sample: pread of stat, meminfo, diskstats and net/dev on kept-open
  *                           descriptors, and statvfs of /
  *   floor ROUNDS SIZE       ns of one process of a herd of SIZE: pread of its kept-open stat, statm and io
+ *   floor paced ROUNDS MS   CPU time in ns of a round that begins each MS milliseconds: pread of the files whose
+ *                           paths are the lines of standard input, and statvfs of /
  *
- * Prints the median over the rounds.
+ * Prints the median over the rounds; the mean of rounds that are paced.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -87,20 +89,67 @@ static int64_t process_floor_ns(int rounds, int size)
 	return median;
 }
 
+/* The descriptors of the files that standard input names; the last one is -1. */
+static int *open_named(void)
+{
+	enum { MOST = 100000 };
+	int *fds = calloc(MOST + 1, sizeof(*fds)), count = 0;
+	char path[4096];
+
+	while (fds && count < MOST && fgets(path, sizeof(path), stdin)) {
+		path[strcspn(path, "\n")] = '\0';
+		fds[count++] = open_file(path);
+	}
+	if (fds)
+		fds[count] = -1;
+	return fds;
+}
+
+/* The wake-up belongs to the round. */
+static int64_t paced_floor_ns(int rounds, int pause_ms)
+{
+	int *fds = open_named();
+	struct timespec at;
+	int64_t begun;
+
+	if (!fds)
+		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	for (int round = 0; round < rounds; round++) {
+		struct statvfs space;
+
+		at.tv_nsec += pause_ms % 1000 * 1000000L;
+		at.tv_sec += pause_ms / 1000 + at.tv_nsec / 1000000000L;
+		at.tv_nsec %= 1000000000L;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		for (const int *fd = fds; *fd >= 0; fd++)
+			reread(*fd);
+		(void)statvfs("/", &space);
+	}
+	begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun;
+	free(fds);
+	return begun / rounds;
+}
+
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 0, size = argc > 2 ? atoi(argv[2]) : 0;
+	bool paced = argc == 4 && strcmp(argv[1], "paced") == 0;
+	int rounds = argc > 1 ? atoi(argv[1 + paced]) : 0, size = argc > 2 ? atoi(argv[2 + paced]) : 0;
 	struct rlimit files;
 	int64_t ns;
 
 	if (rounds <= 0 || size < 0) {
-		fprintf(stderr, "usage: floor ROUNDS [SIZE]\n");
+		fprintf(stderr, "usage: floor ROUNDS [SIZE], floor paced ROUNDS MS\n");
 		return 2;
 	}
 	getrlimit(RLIMIT_NOFILE, &files);
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
-	ns = size ? process_floor_ns(rounds, size) : host_floor_ns(rounds);
+	if (paced)
+		ns = paced_floor_ns(rounds, size);
+	else
+		ns = size ? process_floor_ns(rounds, size) : host_floor_ns(rounds);
 	printf("%lld\n", (long long)ns);
 	return ns < 0;
 }

@@ -91,24 +91,16 @@ static int list_crowd(const struct process_tree *tree, int folder, struct crowd 
 	return error;
 }
 
-static bool is_among(const pid_t *pids, size_t count, pid_t pid)
-{
-	for (size_t i = 0; i < count; i++)
-		if (pids[i] == pid)
-			return true;
-	return false;
-}
-
 /* Remembers the parents that are in the cgroup now. Returns false if one that was seen before is missing. */
 static bool keep_parents(struct cgroup_tenants *tenants, const struct crowd *crowd, const pid_t *parents,
 			 size_t parent_count)
 {
 	for (size_t i = 0; i < tenants->parent_count; i++)
-		if (!is_among(crowd->pids, crowd->count, tenants->parents[i]))
+		if (!pid_list_has(crowd->pids, crowd->count, tenants->parents[i]))
 			return false;
 	for (size_t i = 0; i < parent_count; i++) {
-		if (!is_among(crowd->pids, crowd->count, parents[i]) ||
-		    is_among(tenants->parents, tenants->parent_count, parents[i]))
+		if (!pid_list_has(crowd->pids, crowd->count, parents[i]) ||
+		    pid_list_has(tenants->parents, tenants->parent_count, parents[i]))
 			continue;
 		if (tenants->parent_count == TENANT_PARENTS_MOST)
 			return false;
@@ -124,7 +116,7 @@ static bool is_known_crowd(const struct cgroup_tenants *tenants, const struct te
 	size_t parents = 0;
 
 	for (size_t i = 0; i < crowd->count; i++) {
-		if (is_among(tenants->parents, tenants->parent_count, crowd->pids[i]))
+		if (pid_list_has(tenants->parents, tenants->parent_count, crowd->pids[i]))
 			parents++;
 		else if (viewer->in_program || !process_tree_excludes(viewer->tree, crowd->pids[i]))
 			return false;
@@ -148,7 +140,7 @@ static bool finds_others(struct cgroup_tenants *tenants, const struct tenants_vi
 		return false;
 	parent_count = list_parents(viewer->tree, parents);
 	for (size_t i = 0; i < crowd.count; i++)
-		if (!is_among(parents, parent_count, crowd.pids[i]) &&
+		if (!pid_list_has(parents, parent_count, crowd.pids[i]) &&
 		    descent_of(viewer, crowd.pids[i]) == TENANT_STRANGER)
 			return true;
 	return !keep_parents(tenants, &crowd, parents, parent_count);

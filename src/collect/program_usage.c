@@ -108,7 +108,7 @@ static void add_program_memory(const struct collect_context *context, const stru
 			       struct program_usage *state, size_t count)
 {
 	const struct process_tree *tree = context->tree;
-	const struct programs *programs = tree->programs;
+	struct programs *programs = tree->programs;
 	double total_mib = tree_of(frame)->process_memory_mib, sum_kib = 0;
 	int64_t told = 0;
 
@@ -137,7 +137,7 @@ static void add_program_memory(const struct collect_context *context, const stru
 static void add_vram(const struct collect_context *context, const struct frame *frame,
 		     struct program_usage *state)
 {
-	const struct programs *programs = context->tree->programs;
+	struct programs *programs = context->tree->programs;
 
 	for (const struct row *row = frame->first[ROW_gpu_process]; row; row = row->next) {
 		const struct gpu_process_row *process = (const void *)row;

@@ -18,6 +18,7 @@
 #include "job/programs/programs.h"
 #include "job/tree/process_files.h"
 #include "job/tree/tree_tuning.h"
+#include "kernel/pid_list.h"
 #include "kernel/proc_loadavg.h"
 #include "kernel/proc_pid_children.h"
 
@@ -362,24 +363,17 @@ static void discover_by_search(struct process_tree *tree)
 		continue;
 }
 
-static int compare_stray_pids(const void *a, const void *b)
-{
-	pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
-
-	return (first > second) - (first < second);
-}
-
 /*
  * Parents stand before children in the table. So a process whose parent is a process of the job as well is left to the
  * list of its parent's children, which the same pass reads.
  */
-static SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
+static SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *strays, size_t count)
 {
 	struct proc_pid_stat stat;
 
 	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) ||
 	    read_proc_pid_stat(tree->root, pid, &stat) < 0 || process_tree_find(tree, stat.parent_pid) ||
-	    bsearch(&stat.parent_pid, living, count, sizeof *living, compare_stray_pids))
+	    pid_list_has(strays, count, stat.parent_pid))
 		return;
 	(void)discover_process(tree, pid);
 }
@@ -388,7 +382,7 @@ static SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_
 SELDOM static void discover_strays(struct process_tree *tree)
 {
 	pid_t *pids;
-	size_t count;
+	size_t living, count = 0;
 
 	/* The descendants of a process that the caller started come to the caller. */
 	if (tree->started_by_caller || !tree->with_children || !programs_listen(tree->programs))
@@ -396,9 +390,11 @@ SELDOM static void discover_strays(struct process_tree *tree)
 	pids = malloc(STRAYS_MOST * sizeof *pids);
 	if (!pids)
 		return;
-	count = programs_living(tree->programs, pids, STRAYS_MOST);
-	qsort(pids, count, sizeof *pids, compare_stray_pids);
-	for (size_t i = 0; i < count && i < STRAYS_READ + tree->count; i++)
+	living = programs_living(tree->programs, pids, STRAYS_MOST);
+	for (size_t i = 0; i < living; i++)
+		if (!process_tree_find(tree, pids[i]))
+			pids[count++] = pids[i];
+	for (size_t i = 0; i < count && i < STRAYS_READ; i++)
 		add_if_stray(tree, pids[(tree->passes * STRAYS_READ + i) % count], pids, count);
 	free(pids);
 }

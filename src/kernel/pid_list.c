@@ -28,3 +28,11 @@ bool scan_pid(struct scan *text, pid_t *ret_pid)
 		return true;
 	}
 }
+
+bool pid_list_has(const pid_t *pids, size_t count, pid_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}

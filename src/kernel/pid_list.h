@@ -13,3 +13,5 @@
  * reader's PID namespace cannot name.
  */
 bool scan_pid(struct scan *text, pid_t *ret_pid);
+
+bool pid_list_has(const pid_t *pids, size_t count, pid_t pid);

@@ -33,10 +33,22 @@ static void words_other_than_pids_are_skipped(void **state)
 	assert_pids(scan_bytes(ODD, strlen(ODD)), "1 2147483647 4 ");
 }
 
+static void a_list_has_its_first_and_its_last_pid(void **state)
+{
+	static const pid_t PIDS[] = {7, 3, 9};
+
+	(void)state;
+	assert_true(pid_list_has(PIDS, 3, 7));
+	assert_true(pid_list_has(PIDS, 3, 9));
+	assert_false(pid_list_has(PIDS, 2, 9));
+	assert_false(pid_list_has(PIDS, 0, 7));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blanks_and_newlines_separate),
+		cmocka_unit_test(a_list_has_its_first_and_its_last_pid),
 		cmocka_unit_test(words_other_than_pids_are_skipped),
 	};
 

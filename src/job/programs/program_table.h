@@ -90,6 +90,7 @@ struct programs {
 	size_t count, capacity;
 	struct program_process *processes; /* by pid */
 	size_t process_count, process_capacity;
+	size_t next_place; /* behind the process that was found last */
 	struct failures failures;
 	bool ends_untold; /* descriptors of processes do not tell how they end */
 	/* Of failed processes that passes have seen, where no events are heard. NULL: there was none. */

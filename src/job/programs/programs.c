@@ -69,10 +69,14 @@ static size_t process_place(const struct programs *programs, pid_t pid)
 	return low;
 }
 
-static struct program_process *find_process(const struct programs *programs, pid_t pid)
+/* Passes ask for the members in their order, which is mostly that of their pids: the next one is looked at first. */
+static struct program_process *find_process(struct programs *programs, pid_t pid)
 {
-	size_t place = process_place(programs, pid);
+	size_t place = programs->next_place;
 
+	if (place >= programs->process_count || programs->processes[place].pid != pid)
+		place = process_place(programs, pid);
+	programs->next_place = place + 1;
 	return place < programs->process_count && programs->processes[place].pid == pid
 		       ? &programs->processes[place]
 		       : NULL;
@@ -107,7 +111,7 @@ static void remove_process(struct programs *programs, struct program_process *pr
 	memmove(process, process + 1, (programs->process_count - place) * sizeof *process);
 }
 
-const struct program *programs_of(const struct programs *programs, pid_t pid)
+const struct program *programs_of(struct programs *programs, pid_t pid)
 {
 	const struct program_process *process = find_process(programs, pid);
 

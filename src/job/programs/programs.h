@@ -71,4 +71,4 @@ enum programs_hearing { PROGRAMS_HEAR_ALL, PROGRAMS_HEAR_NONE, PROGRAMS_HEAR_SOM
 enum programs_hearing programs_hear_failures(const struct programs *programs);
 
 /* Returns the program of a process, or NULL if it is unknown. */
-const struct program *programs_of(const struct programs *programs, pid_t pid);
+const struct program *programs_of(struct programs *programs, pid_t pid);

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""A recorder at 100 Hz beside churn: tests/soak/churn.py BUILD SECONDS
+
+Records tests/soak/churn_job.py, the CPU time of each process read for itself (--cgroup=off), and reads the samples as they
+come. The recorder's own memory (without pages of files, which come as code runs for the first time) and its open descriptors must be
+what they were after a tenth of the time. The ticks that it missed are those that a program missed that only sleeps beside it. The CPU
+time of the samples is that of the control group which the job entered, within 0.1 %. Prints a line each minute. Ends with "N passed, N
+failed".
+"""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import time
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "cli"))
+import exact  # noqa: E402
+
+INTERVAL_SECS, LOOK_SECS = 0.01, 1.0
+# Descriptors follow the number of processes that live.
+GROWTH_KIB, MORE_DESCRIPTORS = 64, 8
+CPU_PART, MORE_MISSED_PART = 0.001, 0.0001
+# The interpreter starts inside of the group.
+ENTERED = '[ -z "$GROUP" ] || echo 0 >"$GROUP/cgroup.procs"; exec "$0" "$@"'
+# Sleeps until each tick, and prints how many passed while it did not run.
+SLEEPER = f"""
+import signal, sys, time
+missed, tick, begun = 0, 0, time.monotonic()
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(print(missed)))
+while True:
+    tick += 1
+    wait = begun + tick * {INTERVAL_SECS} - time.monotonic()
+    if wait > 0:
+        time.sleep(wait)
+    late = int((time.monotonic() - begun) / {INTERVAL_SECS}) - tick
+    missed, tick = missed + max(late, 0), tick + max(late, 0)
+"""
+
+
+class Looks:
+    """The anonymous memory of a process and the number of its descriptors, looked at each second."""
+
+    def __init__(self, pid):
+        self.pid, self.found, self.ended = pid, [], threading.Event()
+        self.thread = threading.Thread(target=self.look)
+        self.thread.start()
+
+    def look(self):
+        while not self.ended.wait(LOOK_SECS):
+            with contextlib.suppress(OSError, AttributeError):
+                text = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+                self.found.append((int(re.search(r"^RssAnon:\s+(\d+)", text, re.M)[1]), len(os.listdir(f"/proc/{self.pid}/fd"))))
+                if len(self.found) % 60 == 0:
+                    print(f"{len(self.found)} s: {self.found[-1][0]} KiB, {self.found[-1][1]} descriptors", flush=True)
+
+    def stop(self):
+        """Returns the most of both in the second tenth of the time and in the last one."""
+        self.ended.set()
+        self.thread.join()
+        tenth = len(self.found) // 10
+        return [[max(column) for column in zip(*part)] for part in (self.found[tenth:2 * tenth], self.found[-tenth:])]
+
+
+def record(build, secs):
+    """Returns (looks, samples, missed ticks, CPU seconds of the samples, those of the group, ticks that the sleeper missed)."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}
+    apart = ["unshare", "-mn"] if exact.is_root() else []
+    samples = missed = cpu_secs = 0
+    with contextlib.ExitStack() as stack:
+        group = None
+        if exact.is_root() and exact.UNIFIED:
+            group = stack.enter_context(exact.cgroup_around("churn"))
+            environment["GROUP"] = str(group)
+        sleeper = subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE, text=True)
+        tracker = subprocess.Popen(
+            [*apart, build / "resource-tracker", "-q", "--no-summary", "-i", str(INTERVAL_SECS), "--cgroup=off", "--wait-descendants",
+             "-o", "-", "--", "sh", "-c", ENTERED, sys.executable, TESTS / "soak" / "churn_job.py", str(secs)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment)
+        looks = Looks(tracker.pid)
+        for line in tracker.stdout:
+            sample = json.loads(line)
+            assert sample["sample"] == samples, (sample["sample"], samples)
+            samples += 1
+            missed += sample["missed_ticks"] or 0
+            cpu_secs += exact.interval_secs(sample)
+        assert tracker.wait() == 0, tracker.returncode
+        found = looks.stop()
+        sleeper.terminate()
+        return found, samples, missed, cpu_secs, exact.cgroup_secs(group) if group else None, int(sleeper.communicate()[0])
+
+
+def main():
+    build, secs = pathlib.Path(sys.argv[1]).resolve(), float(sys.argv[2])
+    begun = time.monotonic()
+    (early, late), samples, missed, told, group_secs, sleeper_missed = record(build, secs)
+    print(f"{samples} samples in {time.monotonic() - begun:.0f} s")
+    results = [late[0] - early[0] <= GROWTH_KIB, late[1] - early[1] <= MORE_DESCRIPTORS,
+               missed <= sleeper_missed + samples * MORE_MISSED_PART]
+    print(f"memory {early[0]} then {late[0]} KiB, descriptors {early[1]} then {late[1]}")
+    print(f"missed ticks {missed}, of a program that only sleeps {sleeper_missed}")
+    if group_secs is None:
+        print("no control group: the CPU time has no truth")
+    else:
+        print(f"CPU time {told:.3f} s, of the group {group_secs:.3f} s ({(told / group_secs - 1) * 100:+.3f} %)")
+        results.append(abs(told - group_secs) <= group_secs * CPU_PART + exact.EXITS_SECS)
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
+    return not all(results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
