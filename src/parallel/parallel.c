@@ -28,12 +28,16 @@ struct schedule {
 	const double *pace;    /* of each step's time. NULL: 1 */
 	double *left;          /* seconds of its own pace. Below 0: has not started */
 	double *began, *ended; /* NaN: has not */
+	double *moments;       /* of each step: when its parts begin, and when the last one ends */
+	size_t *parts_begun;   /* of each step */
 	double *most_files;    /* see change_files() */
 	size_t *running;
 	size_t running_count, jobs;
 	size_t first_waiting; /* in the order */
 	double now;
 };
+
+enum { MOMENTS = PARALLEL_PARTS + 1 };
 
 static double seconds_of(const struct parallel_step *step)
 {
@@ -43,6 +47,11 @@ static double seconds_of(const struct parallel_step *step)
 static double asked_cores(const struct parallel_step *step)
 {
 	return seconds_of(step) > 0 && step->cpu_secs > 0 ? step->cpu_secs / seconds_of(step) : 0;
+}
+
+static double trial_pace(const struct schedule *schedule, size_t index)
+{
+	return schedule->pace ? schedule->pace[index] : 1;
 }
 
 static bool is_step_ready(const struct schedule *schedule, size_t index)
@@ -69,8 +78,8 @@ static void start_ready_steps(struct schedule *schedule)
 		if (!isnan(schedule->began[i]) || !is_step_ready(schedule, i))
 			continue;
 		schedule->began[i] = schedule->now;
-		schedule->left[i] =
-			seconds_of(&schedule->parallel->steps[i]) * (schedule->pace ? schedule->pace[i] : 1);
+		schedule->left[i] = seconds_of(&schedule->parallel->steps[i]) * trial_pace(schedule, i);
+		schedule->parts_begun[i] = 0;
 		schedule->running[schedule->running_count++] = i;
 	}
 }
@@ -81,6 +90,27 @@ static double pace_of(const struct parallel_step *step, double share)
 	double busy = fmin(asked_cores(step), 1.0);
 
 	return 1 / (1 - busy + busy / share);
+}
+
+/*
+ * Lets a step run for a time at a pace, and notes the moments of the parts that it gets to. The engine's gap comes before the first part.
+ * A step whose pace changes does not stretch its parts evenly.
+ */
+static void run_step(struct schedule *schedule, size_t index, double secs, double pace)
+{
+	const struct parallel_step *step = &schedule->parallel->steps[index];
+	double *moments = schedule->moments + index * MOMENTS, before = schedule->left[index];
+	size_t *part = &schedule->parts_begun[index];
+
+	schedule->left[index] -= secs * pace;
+	for (; *part < MOMENTS; ++*part) {
+		double left_then =
+			step->wall_secs * trial_pace(schedule, index) * (1 - (double)*part / PARALLEL_PARTS);
+
+		if (left_then < schedule->left[index] - ENDED_SECS)
+			break;
+		moments[*part] = schedule->now + fmin(fmax(0, before - left_then) / pace, secs);
+	}
 }
 
 /* Goes on to the next end of a step. */
@@ -98,16 +128,16 @@ static void pass_time(struct schedule *schedule)
 
 		next = fmin(next, schedule->left[index] / pace_of(&steps[index], share));
 	}
-	schedule->now += next;
 	for (size_t i = 0; i < schedule->running_count; i++) {
 		size_t index = schedule->running[i];
 
-		schedule->left[index] -= next * pace_of(&steps[index], share);
+		run_step(schedule, index, next, pace_of(&steps[index], share));
 		if (schedule->left[index] > ENDED_SECS)
 			schedule->running[kept++] = index;
 		else
-			schedule->ended[index] = schedule->now;
+			schedule->ended[index] = schedule->now + next;
 	}
+	schedule->now += next;
 	schedule->running_count = kept;
 }
 
@@ -148,23 +178,23 @@ static bool is_as_before(const struct parallel_step *step, size_t part, size_t p
 	       step->files_mib[part] == step->files_mib[part - 1];
 }
 
-/* Lists the changes of each step in `parts` equal parts of its time. */
+/* Lists the changes of each step in its parts, or in the one of all its time. */
 static size_t list_changes(const struct schedule *schedule, size_t parts, struct memory_change *ret_changes)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < schedule->parallel->count; i++) {
 		const struct parallel_step *step = &schedule->parallel->steps[i];
-		double secs = schedule->ended[i] - schedule->began[i], before = 0;
+		const double *moments = schedule->moments + i * MOMENTS;
+		double secs = moments[PARALLEL_PARTS] - moments[0], before = 0;
 
 		for (size_t part = 0; part <= parts && secs >= SHORTEST_SECS; part++) {
 			double level = own_memory(step, part, parts);
 
 			if (is_as_before(step, part, parts))
 				continue;
-			ret_changes[count++] = (struct memory_change){
-				schedule->began[i] + secs * (double)part / (double)parts, i, part,
-				level - before};
+			ret_changes[count++] = (struct memory_change){moments[part * PARALLEL_PARTS / parts],
+								      i, part, level - before};
 			before = level;
 		}
 	}
@@ -254,8 +284,8 @@ static void find_heavy(const struct schedule *schedule, double moment, struct pa
 
 /* Room for one simulation after the other. */
 struct simulation_room {
-	double *left, *began, *ended, *most_files, *pace;
-	size_t *running, *order;
+	double *left, *began, *ended, *moments, *most_files, *pace;
+	size_t *running, *order, *parts_begun;
 	struct memory_change *changes;
 };
 
@@ -264,6 +294,8 @@ static void free_simulation_room(struct simulation_room *room)
 	free(room->left);
 	free(room->began);
 	free(room->ended);
+	free(room->moments);
+	free(room->parts_begun);
 	free(room->most_files);
 	free(room->pace);
 	free(room->running);
@@ -277,16 +309,18 @@ static bool make_simulation_room(size_t count, struct simulation_room *ret_room)
 		.left = calloc(count + 1, sizeof(*room.left)),
 		.began = calloc(count + 1, sizeof(*room.began)),
 		.ended = calloc(count + 1, sizeof(*room.ended)),
+		.moments = calloc(count * MOMENTS + 1, sizeof(*room.moments)),
+		.parts_begun = calloc(count + 1, sizeof(*room.parts_begun)),
 		.most_files = calloc(count + 1, sizeof(*room.most_files)),
 		.pace = calloc(count + 1, sizeof(*room.pace)),
 		.running = calloc(count + 1, sizeof(*room.running)),
 		.order = calloc(count + 1, sizeof(*room.order)),
-		.changes = calloc(count * (PARALLEL_PARTS + 1) + 1, sizeof(*room.changes)),
+		.changes = calloc(count * MOMENTS + 1, sizeof(*room.changes)),
 	};
 
 	*ret_room = room;
-	return room.left && room.began && room.ended && room.most_files && room.pace && room.running &&
-	       room.order && room.changes;
+	return room.left && room.began && room.ended && room.moments && room.parts_begun && room.most_files &&
+	       room.pace && room.running && room.order && room.changes;
 }
 
 /* The numbers of SplitMix64 (Steele, Lea and Flood, 2014): the same in each call. */
@@ -329,6 +363,8 @@ static void play_steps(const struct parallel *parallel, size_t jobs, struct simu
 				    .left = room->left,
 				    .began = room->began,
 				    .ended = room->ended,
+				    .moments = room->moments,
+				    .parts_begun = room->parts_begun,
 				    .most_files = room->most_files,
 				    .running = room->running,
 				    .jobs = jobs};

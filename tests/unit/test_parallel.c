@@ -83,6 +83,34 @@ static void a_rule_waits_for_the_input_that_another_writes(void **state)
 	forget_needs(4);
 }
 
+static void a_step_takes_memory_after_the_gap_before_it(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	steps[0] = busy_step("", "x", 1, 100);
+	steps[1] = busy_step("", "x", 1, 100);
+	steps[1].gap_secs = 0.7;
+	plan_steps(&parallel, 2, 2, 1000);
+	assert_near(parallel.plans[1].wall_secs, 1.7, 1e-6);
+	/* The first step has its memory from 0.5 to 1, and the second one from 1.2 to 1.7. */
+	assert_near(parallel.plans[1].peak_mib, 100, 1e-6);
+	assert_near(parallel.plans[1].peak_most_mib, 100, 1e-6);
+}
+
+static void a_step_that_was_slow_at_first_is_early_in_its_course_then(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	/* They share the core until the first one has ended, at 4. The second one has done 2 of its 4.4 seconds by then. */
+	steps[0] = busy_step("", "x", 2, 100);
+	steps[1] = busy_step("", "x", 4.4, 100);
+	plan_steps(&parallel, 2, 1, 1000);
+	assert_near(parallel.plans[1].wall_secs, 6.4, 1e-6);
+	assert_near(parallel.plans[1].peak_mib, 100, 1e-6);
+}
+
 static void cores_that_are_shared_slow_the_busy_part_alone(void **state)
 {
 	struct parallel parallel;
@@ -253,6 +281,8 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_waits_for_the_objects_that_its_command_names),
 		cmocka_unit_test(a_rule_waits_for_the_input_that_another_writes),
+		cmocka_unit_test(a_step_takes_memory_after_the_gap_before_it),
+		cmocka_unit_test(a_step_that_was_slow_at_first_is_early_in_its_course_then),
 		cmocka_unit_test(cores_that_are_shared_slow_the_busy_part_alone),
 		cmocka_unit_test(peaks_that_do_not_fit_together_limit_the_jobs),
 		cmocka_unit_test(pages_of_files_count_once_for_steps_of_one_program),
