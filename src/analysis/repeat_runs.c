@@ -51,7 +51,8 @@ struct series_of_runs {
 	struct run_server servers[2];
 	int signals; /* of signalfd(), or -1 */
 	sigset_t watched, before;
-	int64_t started_ns, done; /* runs, warm-ups included */
+	struct instruction_counter counter; /* of this run */
+	int64_t started_ns, done;           /* runs, warm-ups included */
 	bool shows_progress;
 };
 
@@ -114,11 +115,13 @@ static int wait_for_run(struct series_of_runs *series, pid_t pid, int *ret_statu
 }
 
 static int run_repeat_child(struct series_of_runs *series, const char *program, const char *const *argv,
-			    int *ret_status)
+			    bool is_recorder, int *ret_status)
 {
 	pid_t pid;
 	int error = spawn_run(series, program, argv, &pid);
 
+	if (error == 0 && is_recorder)
+		instructions_begin(&series->counter, pid);
 	if (error == 0)
 		error = wait_for_run(series, pid, ret_status);
 	return error < 0 ? problem_set(series->problem, error, "%s: %s", program, strerror(-error)) : 0;
@@ -251,6 +254,17 @@ static int wait_for_answer(struct series_of_runs *series, int fd, struct serve_a
 	return 0;
 }
 
+/* Attaches the counter to the recorder that waits for a request. Returns false if there is none. */
+static bool count_in_server(struct series_of_runs *series, int fd)
+{
+	struct serve_answer waiting;
+
+	if (recv(fd, &waiting, sizeof(waiting), 0) != sizeof(waiting) || waiting.pid <= 0)
+		return false;
+	instructions_begin(&series->counter, waiting.pid);
+	return true;
+}
+
 /* Returns false if the server has not begun the run, which needs a recorder of its own then. */
 static bool serve_one_run(struct series_of_runs *series, size_t side, const char *pattern, int *ret_status,
 			  int *ret_error)
@@ -266,8 +280,9 @@ static bool serve_one_run(struct series_of_runs *series, size_t side, const char
 	fd = series->servers[side].fd;
 	memcpy(request, pattern, length);
 	memcpy(request + length, runs, whole - length);
-	*ret_error =
-		send(fd, request, whole, MSG_NOSIGNAL) < 0 ? -EPIPE : wait_for_answer(series, fd, &answer);
+	*ret_error = !count_in_server(series, fd) || send(fd, request, whole, MSG_NOSIGNAL) < 0
+			     ? -EPIPE
+			     : wait_for_answer(series, fd, &answer);
 	*ret_status = answer.status;
 	if (*ret_error == 0 && answer.pid > 0)
 		return true;
@@ -292,7 +307,7 @@ static int record_one_run(struct series_of_runs *series, size_t side, int64_t in
 	words = words_of_recorder(series, side, NULL, pattern);
 	if (!words)
 		return problem_set(series->problem, -ENOMEM, "out of memory");
-	return run_repeat_child(series, series->recorder, words, ret_status);
+	return run_repeat_child(series, series->recorder, words, true, ret_status);
 }
 
 /* True: go on. */
@@ -304,7 +319,7 @@ static bool prepare_run(struct series_of_runs *series, int *ret_error)
 	*ret_error = 0;
 	if (!series->plan->prepare)
 		return true;
-	*ret_error = run_repeat_child(series, "/bin/sh", WORDS, &status);
+	*ret_error = run_repeat_child(series, "/bin/sh", WORDS, false, &status);
 	if (*ret_error == 0 && status) {
 		series->stop->status = status;
 		series->stop->of_prepare = true;
@@ -316,20 +331,22 @@ static bool prepare_run(struct series_of_runs *series, int *ret_error)
 static bool make_run(struct series_of_runs *series, size_t side, bool is_warmup, int *ret_error)
 {
 	char path[PATH_MAX];
-	int status = 0;
+	struct repeat_run run = {.side = side, .path = path};
 
 	if (!prepare_run(series, ret_error))
 		return false;
-	*ret_error = record_one_run(series, side, series->done, path, &status);
+	series->counter = (struct instruction_counter){-1, "the recorder ended before its counter began"};
+	*ret_error = record_one_run(series, side, series->done, path, &run.status);
+	run.instructions = instructions_end(&series->counter);
 	if (*ret_error < 0)
 		return false;
 	series->done++;
 	if (is_warmup)
 		(void)unlink(path);
 	else
-		*ret_error = repeat_add(series->repeat, side, status, path, series->problem);
-	if (status && !series->plan->ignores_failure)
-		series->stop->status = status;
+		*ret_error = repeat_add(series->repeat, run, series->problem);
+	if (run.status && !series->plan->ignores_failure)
+		series->stop->status = run.status;
 	/* A recorder that a signal met before the job's start has recorded nothing. */
 	if (*ret_error < 0 && (series->stop->signo || series->stop->status))
 		*ret_error = 0;

@@ -79,8 +79,11 @@ static pid_t fork_recorders(int fd)
 			answer.pid = -errno;
 		if (answer.pid == 0)
 			return 0;
-		if (answer.pid > 0 && wait_child(answer.pid, &answer.status, 0, NULL) != answer.pid)
-			answer.pid = -ECHILD;
+		if (answer.pid > 0) {
+			send_run_answer(fd, (struct serve_answer){.pid = answer.pid});
+			if (wait_child(answer.pid, &answer.status, 0, NULL) != answer.pid)
+				answer.pid = -ECHILD;
+		}
 	} while (send_run_answer(fd, answer) && answer.pid > 0);
 	return 1;
 }

@@ -3,8 +3,9 @@
  * SERVE_RUNS and the number of a connection of packets, then "--output", a word that each run replaces, and the other words of a
  * recorder. It forks itself for each run, before that is asked for. The child waits for its request, and is then a recorder as any other.
  *
- * A request is two texts, each with its NUL: the output, and the file of runs ("": none). The child answers with its pid, and the
- * server with its status once it has ended. A connection without another end ends both.
+ * The server says which child waits. A request is two texts, each with its NUL: the output, and the file of runs ("": none). The child
+ * answers with its pid, and gets signals from then on. The server answers with its status once it has ended. A connection without another
+ * end ends both.
  */
 #pragma once
 

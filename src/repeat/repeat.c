@@ -14,12 +14,17 @@ enum { FIRST_ROOM = 32 };
 
 static const char *const SIDE_NAMES[] = {"A", "B"};
 
-int repeat_add(struct repeat *repeat, size_t side, int status, const char *path,
-	       struct rt_problem *ret_problem)
+/* Helpers of the recorder call exec, too. The one that asks for the cloud ends early. */
+static bool had_helpers(const struct run_facts *facts, const struct rt_value *figures)
+{
+	return cell_real(figures[FIGURE_tracker_helpers_max], 0) > 0 ||
+	       FIRST(record_identity(facts->record), cloud);
+}
+
+int repeat_add(struct repeat *repeat, struct repeat_run run, struct rt_problem *ret_problem)
 {
 	CLEANUP_SUMMARY rt_summary *summary = NULL;
-	struct repeat_run run = {.side = side, .status = status};
-	const char *source;
+	const char *path = run.path, *source;
 	int result = rt_summary_read(&path, 1, &summary, ret_problem);
 
 	if (result < 0)
@@ -34,6 +39,8 @@ int repeat_add(struct repeat *repeat, size_t side, int status, const char *path,
 		repeat->capacity = capacity;
 	}
 	summary_values(&summary->facts, run.figures);
+	if (!run.instructions.unknown && had_helpers(&summary->facts, run.figures))
+		run.instructions.unknown = "helper programs of the recorder ran beside the command";
 	source = run.figures[FIGURE_memory_peak_source].text;
 	run.measures = source ? 1u << memory_measure(source) : 0;
 	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
@@ -77,11 +84,34 @@ size_t repeat_values(const struct repeat *repeat, size_t side, enum run_figure_i
 	return count;
 }
 
+static double run_instructions(const struct repeat_run *run)
+{
+	return run->instructions.unknown ? (double)NAN : (double)run->instructions.count;
+}
+
+size_t repeat_instructions(const struct repeat *repeat, size_t side, double *ret_values)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < repeat->count; i++)
+		if (repeat->runs[i].side == side && repeat_counts(repeat, &repeat->runs[i]))
+			ret_values[count++] = run_instructions(&repeat->runs[i]);
+	return count;
+}
+
+const char *instructions_unknown(const struct repeat *repeat, size_t side)
+{
+	for (size_t i = 0; i < repeat->count; i++)
+		if (repeat->runs[i].side == side && repeat->runs[i].instructions.unknown)
+			return repeat->runs[i].instructions.unknown;
+	return NULL;
+}
+
 int repeat_compare(const struct repeat *repeat, rt_comparison **ret_comparison)
 {
 	static const char *const OUTCOMES[] = {"", ""};
 	CLEANUP_FREE struct compared_value *values =
-		calloc(repeat->count * RUN_FIGURE_COUNT + 1, sizeof(*values));
+		calloc(repeat->count * (RUN_FIGURE_COUNT + 1) + 1, sizeof(*values));
 	size_t runs[2] = {0, 0}, count = 0;
 
 	if (!values)
@@ -92,6 +122,10 @@ int repeat_compare(const struct repeat *repeat, rt_comparison **ret_comparison)
 		if (!repeat_counts(repeat, run))
 			continue;
 		runs[run->side]++;
+		values[count++] = (struct compared_value){.name = INSTRUCTIONS_FIGURE,
+							  .unit = INSTRUCTIONS_UNIT,
+							  .side = run->side,
+							  .value = run_instructions(run)};
 		for (enum run_figure_id figure = 0; figure < RUN_FIGURE_COUNT; figure++)
 			if (repeat_figure_name(figure))
 				values[count++] = (struct compared_value){

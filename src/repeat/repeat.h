@@ -7,6 +7,7 @@
 #include "compare/compare.h"
 #include "figures/run_figures.h"
 #include "record/problem.h"
+#include "repeat/instructions.h"
 #include "repeat/repeat_statistics.h"
 
 struct repeat_run {
@@ -16,6 +17,7 @@ struct repeat_run {
 	unsigned number;                           /* in the history, or 0 */
 	struct rt_value figures[RUN_FIGURE_COUNT]; /* texts among them are left out */
 	unsigned measures;                         /* of memory, as in struct compared_value */
+	struct counted_instructions instructions;  /* in user mode */
 };
 
 struct repeat {
@@ -26,9 +28,8 @@ struct repeat {
 	size_t count, capacity;
 };
 
-/* Adds a run and reads its figures from the recording. */
-int repeat_add(struct repeat *repeat, size_t side, int status, const char *path,
-	       struct rt_problem *ret_problem);
+/* Adds a run and reads its figures from the recording: path, side, status and instructions are given. */
+int repeat_add(struct repeat *repeat, struct repeat_run run, struct rt_problem *ret_problem);
 void repeat_done(struct repeat *repeat);
 
 /* Whether its figures count. */
@@ -38,11 +39,17 @@ bool repeat_counts(const struct repeat *repeat, const struct repeat_run *run);
 int repeat_compare(const struct repeat *repeat, rt_comparison **ret_comparison);
 const struct compared *repeat_figure(const rt_comparison *comparison, const char *name);
 
+/* Its only figure that the recording does not have. */
+static const char INSTRUCTIONS_FIGURE[] = "user_instructions", INSTRUCTIONS_UNIT[] = "instructions";
+
 /* The name of a figure that is an amount. NULL: another figure. */
 const char *repeat_figure_name(enum run_figure_id figure);
 
 /* All runs of a side that count, in order: values of a figure, NaN if unknown. Returns how many. `ret_values` has room for all runs. */
 size_t repeat_values(const struct repeat *repeat, size_t side, enum run_figure_id figure, double *ret_values);
+size_t repeat_instructions(const struct repeat *repeat, size_t side, double *ret_values);
+/* Why the instructions of a run of this side are unknown. NULL: they are known of all. */
+const char *instructions_unknown(const struct repeat *repeat, size_t side);
 
 /* For people, and as JSON with the keys of hyperfine's --export-json. The caller frees the text. */
 int repeat_for_screen(const struct repeat *repeat, int fd, const char *colour, char **ret_text);

@@ -118,6 +118,40 @@ static void add_reason(struct json_writer *json, const struct series *series, en
 	}
 }
 
+/* The spread of a figure, and the values of `series`. `figure` NULL: no run has it. */
+static void add_repeated_figure(struct json_writer *json, const struct series *series,
+				const struct compared *figure, const char *unit)
+{
+	struct side_figure side =
+		figure ? figure->sides[series->side] : (struct side_figure){0, NAN, NAN, NAN, NAN, 0};
+
+	json_key(json, "unit");
+	json_text(json, unit);
+	json_shortest_member(json, "mean", side.mean);
+	json_shortest_member(json, "stddev", side.deviation);
+	json_shortest_member(json, "min", side.least);
+	json_shortest_member(json, "max", side.most);
+	json_shortest_member(json, "median",
+			     side.runs ? median_of_values(series->values, series->count) : (double)NAN);
+	add_measured_values(json, "values", series);
+}
+
+static void add_repeated_instructions(struct json_writer *json, struct series *series,
+				      const rt_comparison *comparison)
+{
+	const char *unknown = instructions_unknown(series->repeat, series->side);
+
+	series->count = repeat_instructions(series->repeat, series->side, series->values);
+	json_key(json, INSTRUCTIONS_FIGURE);
+	json_open(json, '{');
+	add_repeated_figure(json, series, repeat_figure(comparison, INSTRUCTIONS_FIGURE), INSTRUCTIONS_UNIT);
+	if (unknown) {
+		json_key(json, "reason");
+		json_text(json, unknown);
+	}
+	json_close(json, '}');
+}
+
 static void add_repeated_figures(struct json_writer *json, struct series *series,
 				 const rt_comparison *comparison)
 {
@@ -126,28 +160,18 @@ static void add_repeated_figures(struct json_writer *json, struct series *series
 	for (enum run_figure_id i = 0; i < RUN_FIGURE_COUNT; i++) {
 		const char *name = repeat_figure_name(i);
 		const struct compared *figure = name ? repeat_figure(comparison, name) : NULL;
-		struct side_figure side =
-			figure ? figure->sides[series->side] : (struct side_figure){0, NAN, NAN, NAN, NAN, 0};
 
 		if (!name)
 			continue;
 		json_key(json, name);
 		json_open(json, '{');
-		json_key(json, "unit");
-		json_text(json, RUN_FIGURES[i].unit);
-		json_shortest_member(json, "mean", side.mean);
-		json_shortest_member(json, "stddev", side.deviation);
-		json_shortest_member(json, "min", side.least);
-		json_shortest_member(json, "max", side.most);
 		take_series(series, i);
-		json_shortest_member(json, "median",
-				     side.runs ? median_of_values(series->values, series->count)
-					       : (double)NAN);
-		add_measured_values(json, "values", series);
-		if (!side.runs)
+		add_repeated_figure(json, series, figure, RUN_FIGURES[i].unit);
+		if (!figure || !figure->sides[series->side].runs)
 			add_reason(json, series, i);
 		json_close(json, '}');
 	}
+	add_repeated_instructions(json, series, comparison);
 	json_close(json, '}');
 }
 
@@ -208,11 +232,6 @@ int repeat_to_json(const struct repeat *repeat, char **ret_text)
 			return -ENOMEM;
 		add_repeated_figures(&json, &series, comparison);
 		add_numbers(&json, &series);
-		json_key(&json, "user_instructions");
-		json_absent(&json);
-		json_key(&json, "user_instructions_reason");
-		json_text(&json,
-			  "not measured: counters that child processes inherit lose a part of their work");
 		json_close(&json, '}');
 	}
 	json_close(&json, ']');

@@ -63,6 +63,17 @@ static void add_spread_row(struct grid *grid, const struct compared *figure, siz
 	}
 }
 
+/* Not a figure that is 0 in all runs. */
+static void add_told_row(struct grid *grid, const struct compared *figure, size_t side_count)
+{
+	bool told = false;
+
+	for (size_t side = 0; figure && side < side_count; side++)
+		told |= figure->sides[side].most > 0;
+	if (told)
+		add_spread_row(grid, figure, side_count);
+}
+
 static void add_spreads(struct buffer *out, const struct repeat *repeat, const rt_comparison *comparison,
 			const struct screen *screen)
 {
@@ -84,15 +95,10 @@ static void add_spreads(struct buffer *out, const struct repeat *repeat, const r
 	}
 	if (repeat->side_count > 1)
 		grid_add_column(&grid, "B AGAINST A", true);
-	for (size_t i = 0; i < ARRAY_SIZE(SHOWN); i++) {
-		const struct compared *figure = repeat_figure(comparison, repeat_figure_name(SHOWN[i]));
-		bool told = false;
-
-		for (size_t side = 0; figure && side < repeat->side_count; side++)
-			told |= figure->sides[side].most > 0;
-		if (told)
-			add_spread_row(&grid, figure, repeat->side_count);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(SHOWN); i++)
+		add_told_row(&grid, repeat_figure(comparison, repeat_figure_name(SHOWN[i])),
+			     repeat->side_count);
+	add_told_row(&grid, repeat_figure(comparison, INSTRUCTIONS_FIGURE), repeat->side_count);
 	grid_print(&grid, out, screen);
 }
 
@@ -100,6 +106,7 @@ static void add_spreads(struct buffer *out, const struct repeat *repeat, const r
 static void add_unknown_figures(struct buffer *out, const struct repeat *repeat,
 				const rt_comparison *comparison)
 {
+	const char *instructions = NULL;
 	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(SHOWN) && repeat->count; i++) {
@@ -110,6 +117,14 @@ static void add_unknown_figures(struct buffer *out, const struct repeat *repeat,
 		buffer_add_text(out, any ? ", " : "unknown: ");
 		add_spaced_name(out, name);
 		buffer_printf(out, " (%s)", rt_reason(repeat->runs[0].figures[SHOWN[i]].reason));
+		any = true;
+	}
+	for (size_t side = 0; side < repeat->side_count && !instructions; side++)
+		instructions = instructions_unknown(repeat, side);
+	if (instructions) {
+		buffer_add_text(out, any ? ", " : "unknown: ");
+		add_spaced_name(out, INSTRUCTIONS_FIGURE);
+		buffer_printf(out, " (%s)", instructions);
 		any = true;
 	}
 	buffer_add_text(out, any ? "\n" : "");

@@ -1,15 +1,20 @@
 """repeat: runs of one command or two in turn, their figures with the spread, statuses and signals."""
 import json
 import os
+import pathlib
 import pty
 import re
 import signal
 import statistics
+import subprocess
+import sys
 import time
 
 import pytest
 
-import exact
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+import exact  # noqa: E402
+from sentinel_support import needs_net  # noqa: E402
 
 
 @pytest.fixture
@@ -34,13 +39,86 @@ def test_hyperfines_keys_are_in_seconds_and_agree_with_the_times(run):
     assert one["exit_codes"] == [0] * 4 and 0 <= one["user"] < 1 and 0 <= one["system"] < 1
     assert len(one["memory_usage_byte"]) == 4 and min(one["memory_usage_byte"]) > 100_000
     assert one["figures"]["wall_time"]["values"] == one["times"] and one["figures"]["memory_peak"]["unit"] == "MiB"
-    assert one["user_instructions"] is None and "inherit" in one["user_instructions_reason"]
+    counted = one["figures"]["user_instructions"]
+    assert (counted["mean"] is None) == ("reason" in counted) and len(counted["values"]) == 4
 
 
 def test_an_unknown_figure_is_null_with_its_reason(run):
     figures = results(run, "-n", 2, "true")[1]["results"][0]["figures"]
     unknown = [one for one in figures.values() if one["mean"] is None]
     assert unknown and all(one["reason"] and one["values"] == [None, None] for one in unknown)
+
+
+@pytest.fixture(scope="module")
+def counter(tmp_path_factory):
+    library = tmp_path_factory.mktemp("counter") / "counter.so"
+    source = pathlib.Path(__file__).resolve().parents[1] / "fakes" / "counter.c"
+    if subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-o", library, source], check=False).returncode:
+        pytest.skip("no compiler for this machine's libc")
+    return lambda mode: {"LD_PRELOAD": str(library), "COUNTER": mode}
+
+
+# Children of children that touch pages and do not call exec, and a thread. Prints all page faults.
+TOUCHES = """
+import mmap, os, resource, threading
+def touch():
+    pages = mmap.mmap(-1, 512 * 4096)
+    pages.madvise(mmap.MADV_NOHUGEPAGE)
+    for i in range(512):
+        pages[i * 4096] = 1
+for _ in range(20):
+    if not os.fork():
+        touch()
+        if not os.fork():
+            touch()
+            os._exit(0)
+        os.wait()
+        os._exit(0)
+for _ in range(20):
+    os.wait()
+thread = threading.Thread(target=touch)
+thread.start()
+thread.join()
+print(sum(resource.getrusage(who).ru_minflt for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+"""
+
+
+@pytest.mark.plain
+def test_instructions_of_all_descendants_and_not_of_the_recorder_count(run, tmp_path, counter):
+    """The counter counts faults here: it is the same one to the kernel."""
+    program = tmp_path / "touches.py"
+    program.write_text(TOUCHES)
+    env = {**counter("counts"), "TRACKER_HISTORY": "off"}
+    result = run("repeat", "-n", 3, "--show-output", "--json", tmp_path / "out.json", sys.executable, program, "--against", "true", env=env)
+    counted, of_true = (one["figures"]["user_instructions"] for one in json.loads((tmp_path / "out.json").read_text())["results"])
+    if "reason" in counted and "kernel" in counted["reason"]:
+        pytest.skip("no counters here")
+    faults = [int(line) for line in result.out.splitlines() if line.isdigit()]
+    assert len(faults) == len(counted["values"]) == 3
+    # Those in the kernel, which writes to pages for a system call, are left out, and the end of Python comes after its print.
+    assert all(0.98 * told < value < told + 3000 for value, told in zip(counted["values"], faults, strict=True)), (counted, faults)
+    assert min(faults) > 41 * 512 and 0 < of_true["max"] < 200 and counted["unit"] == "instructions"
+    assert re.search(r"^ *user instructions +\d", result.out, re.M) and "unknown: user instructions" not in result.out
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("mode", "told"), [
+    ("kinds", "several kinds"), ("denied", "perf_event_paranoid"), ("absent", "no counter"), ("late", "did not see"), ("shared", "other programs used")])
+def test_a_counter_that_is_not_right_is_null_with_the_reason(run, counter, mode, told):
+    env = {**counter(mode), "TRACKER_HISTORY": "off"}
+    counted = results(run, "-n", 2, "sleep", 0.01, env=env)[1]["results"][0]["figures"]["user_instructions"]
+    if mode in ("late", "shared") and "no counter" in counted["reason"]:
+        pytest.skip("no counters here")
+    assert counted["values"] == [None, None] and counted["mean"] is None and told in counted["reason"]
+    assert re.search(rf"unknown: .*user instructions \(.*{told}", run("repeat", "-n", 1, "true", env=env).out.replace("\n", " "))
+
+
+@pytest.mark.plain
+@needs_net
+def test_helpers_of_the_recorder_make_the_instructions_unknown(run, counter, helpers):
+    env = {**counter("counts"), "TRACKER_HISTORY": "off", "TRACKER_CLOUD": "yes", "TRACKER_METADATA_URL": "http://127.0.0.1:1"}
+    counted = results(run, "-n", 2, "sleep", 0.5, env=env)[1]["results"][0]["figures"]["user_instructions"]
+    assert counted["values"] == [None, None] and ("helper" in counted["reason"] or "kernel" in counted["reason"])
 
 
 def test_two_commands_run_in_turn_and_prepare_and_warmups_do_not_count(run, tmp_path):
