@@ -25,29 +25,54 @@ static unsigned find_key(const struct scan *name)
 
 /*
  * Lines differ in the keys that they have, so a key is found by its text, not by its place in the line. A key whose place is taken
- * has one of the next.
+ * has one of the next. NULL: the key is too long for a place.
  */
-static unsigned known_key(struct run_lines *lines, const struct scan *name)
+static struct run_known_key *known_key(struct run_lines *lines, const struct scan *name)
 {
-	enum { PLACES = 4 };
+	enum { PLACES = 4, SIGNS = 3 };
 	size_t length = scan_left(name), hash = length;
 	struct run_known_key *known = NULL;
 
-	if (!length || length > sizeof(known->text))
-		return find_key(name);
+	if (!length || length + SIGNS > sizeof(known->text))
+		return NULL;
 	for (size_t i = 0; i < length; i++)
 		hash = hash * 31 + (unsigned char)name->at[i];
 	for (size_t i = 0; i < PLACES; i++) {
 		known = &lines->known[((hash ^ hash >> 9) + i) % RUN_KNOWN_KEYS];
-		if (known->length == length && memcmp(known->text, name->at, length) == 0)
-			return known->key;
+		if (known->length == length + SIGNS && memcmp(known->text + 1, name->at, length) == 0)
+			return known;
 		if (!known->length)
 			break;
 	}
-	memcpy(known->text, name->at, length);
-	known->length = (unsigned char)length;
-	known->key = (unsigned short)find_key(name);
-	return known->key;
+	*known = (struct run_known_key){.length = (unsigned char)(length + SIGNS),
+					.key = (unsigned short)find_key(name)};
+	known->text[0] = known->text[length + 1] = '"';
+	known->text[length + 2] = ':';
+	memcpy(known->text + 1, name->at, length);
+	return known;
+}
+
+/* Takes a key and its colon. Most keys follow the one that they followed in the last line, and are compared alone. */
+static bool take_run_key(struct run_lines *lines, struct scan *line, struct run_known_key **before,
+			 unsigned *ret_key)
+{
+	struct run_known_key *known = *before ? &lines->known[(*before)->next] : NULL;
+	struct scan name;
+
+	if (known && known->length && scan_left(line) > known->length &&
+	    memcmp(line->at, known->text, known->length) == 0) {
+		line->at += known->length;
+		json_skip_space(line);
+	} else {
+		if (!json_quoted(line, &name) || !json_take(line, ':'))
+			return false;
+		known = known_key(lines, &name);
+		if (*before && known)
+			(*before)->next = (unsigned short)(known - lines->known);
+	}
+	*ret_key = known ? known->key : find_key(&name);
+	*before = known;
+	return true;
 }
 
 /* `gpus` of a machine without GPUs stands alone in newer lines, for their work that is 0. */
@@ -69,24 +94,24 @@ static void fill_gpus(struct run_value values[static RUN_KEY_COUNT])
 /* Reads {"key":value,...}. The last value of a key counts. */
 static bool read_values(struct run_lines *lines, struct scan line)
 {
+	struct run_known_key *before = &lines->begin;
+
 	_Static_assert(VALUE_NULL == 0, "all values are absent");
 	memset(lines->values, 0, sizeof(lines->values));
 	if (!json_take(&line, '{'))
 		return false;
 	do {
 		struct run_value value;
-		struct scan name;
 		const char *start;
 		unsigned key;
 
-		if (!json_quoted(&line, &name) || !json_take(&line, ':'))
+		if (!take_run_key(lines, &line, &before, &key))
 			return false;
 		start = line.at;
 		if (!json_value(&line, &value.kind, &value.raw))
 			return false;
 		if (value.kind == VALUE_OTHER)
 			value.raw = (struct scan){start, line.at};
-		key = known_key(lines, &name);
 		if (key < RUN_KEY_COUNT)
 			lines->values[key] = value;
 	} while (json_take(&line, ','));

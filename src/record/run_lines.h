@@ -55,9 +55,10 @@ struct run_value {
 
 /* A key that an earlier line had, at the place of its hash. */
 struct run_known_key {
-	char text[32];
-	unsigned char length;
-	unsigned short key; /* RUN_KEY_COUNT: unused */
+	char text[38];        /* with its quotes and the colon */
+	unsigned char length; /* of all that. 0: no key has this place */
+	unsigned short key;   /* RUN_KEY_COUNT: unused */
+	unsigned short next;  /* the place of the key behind it in the last line that had both */
 };
 
 /* Lines of files of runs that say nothing to this program. */
@@ -72,6 +73,7 @@ struct run_lines {
 	size_t read;                            /* lines */
 	struct lines_left_out left_out;
 	struct run_known_key known[RUN_KNOWN_KEYS];
+	struct run_known_key begin; /* the place before the first key */
 };
 
 /* Whether a file begins with the line of a run. "-" and files that cannot be read do not. */
