@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import pytest
 
@@ -125,6 +126,10 @@ def switches_of(pid, tid):
     return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", pathlib.Path(f"/proc/{pid}/task/{tid}/status").read_text(), re.M)[1])
 
 
+def switches_of_all(pid, tids):
+    return sum(switches_of(pid, tid) for tid in tids)
+
+
 @pytest.mark.parametrize("interval, rest, threads", [(0.1, 0.25, 8), (0.4, 1.1, 8), (0.4, 0.25, 150)])
 def test_threads_that_sleep_between_two_samples_count_until_the_recording_ends(binary, tmp_path, interval, rest, threads):
     """The last sample reads all threads, also those that were asleep or had no turn at the sample before."""
@@ -139,15 +144,20 @@ def test_threads_that_sleep_between_two_samples_count_until_the_recording_ends(b
         try:
             job.stdout.readline()
             others = [tid for tid in os.listdir(f"/proc/{job.pid}/task") if int(tid) != job.pid]
-            before = sum(switches_of(job.pid, tid) for tid in (*others, job.pid))
-            subprocess.run([binary, "-p", str(job.pid), "-i", str(interval), "--duration", "2.4", "-q", "-o", tmp_path / "run.jsonl"], check=True)
-            after = sum(switches_of(job.pid, tid) for tid in (*others, job.pid))
+            every = (job.pid, *others)
+            before, run = switches_of_all(job.pid, every), tmp_path / "run.jsonl"
+            with subprocess.Popen([binary, "-p", str(job.pid), "-i", str(interval), "--duration", "2.4", "-q", "-o", run]) as recorder:
+                while not (run.exists() and b"\n" in run.read_bytes()) and recorder.poll() is None:
+                    time.sleep(0.005)
+                first = switches_of_all(job.pid, every)
+            after = switches_of_all(job.pid, every)
+            assert recorder.returncode == 0
         finally:
             job.kill()
-    counted = told(json_lines(tmp_path / "run.jsonl"), "process_voluntary_switches")
+    counted = told(json_lines(run), "process_voluntary_switches")
     assert len(others) == threads and after - before > 20
-    # The recorder starts later than the test begins to count, and stops earlier.
-    assert 0.85 * (after - before) <= counted <= after - before, (before, after, counted)
+    # The recorder begins to count between the first look and its first sample, and stops before the last look.
+    assert 0.85 * (after - first) <= counted <= after - before, (before, first, after, counted)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ them must have been younger than an interval at the kill. Two of three runs appe
 and have to repair its torn end, if there is one.
 """
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -70,15 +71,22 @@ def place(path):
     return status.st_ino, status.st_size
 
 
+def ends_with_a_line(path):
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
+    return False
+
+
 def wait_for_a_sample(tracker, path, before):
     """Waits, because a kill before the first sample tests nothing. First an earlier file is renamed, or its end
-    repaired.
+    repaired. The kernel may end a write between two pages when the kill comes, so the line must be whole.
     """
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and tracker.poll() is None:
         inode, size = place(path)
         # The repair of an earlier end may add a newline.
-        if size > (before[1] + 1 if inode == before[0] else 0):
+        if size > (before[1] + 1 if inode == before[0] else 0) and ends_with_a_line(path):
             return
         time.sleep(0.001)
 
