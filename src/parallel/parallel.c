@@ -104,8 +104,8 @@ static void run_step(struct schedule *schedule, size_t index, double secs, doubl
 
 	schedule->left[index] -= secs * pace;
 	for (; *part < MOMENTS; ++*part) {
-		double left_then =
-			step->wall_secs * trial_pace(schedule, index) * (1 - (double)*part / PARALLEL_PARTS);
+		double left_then = step->wall_secs * trial_pace(schedule, index) *
+				   (1 - (double)*part / (double)PARALLEL_PARTS);
 
 		if (left_then < schedule->left[index] - ENDED_SECS)
 			break;
