@@ -51,8 +51,9 @@ struct series_of_runs {
 	struct run_server servers[2];
 	int signals; /* of signalfd(), or -1 */
 	sigset_t watched, before;
-	struct instruction_counter counter; /* of this run */
-	int64_t started_ns, done;           /* runs, warm-ups included */
+	struct instruction_counter counter;  /* of the run that is next or runs */
+	struct counted_instructions counted; /* by it, in the run before */
+	int64_t started_ns, done;            /* runs, warm-ups included */
 	bool shows_progress;
 };
 
@@ -115,13 +116,11 @@ static int wait_for_run(struct series_of_runs *series, pid_t pid, int *ret_statu
 }
 
 static int run_repeat_child(struct series_of_runs *series, const char *program, const char *const *argv,
-			    bool is_recorder, int *ret_status)
+			    int *ret_status)
 {
 	pid_t pid;
 	int error = spawn_run(series, program, argv, &pid);
 
-	if (error == 0 && is_recorder)
-		instructions_begin(&series->counter, pid);
 	if (error == 0)
 		error = wait_for_run(series, pid, ret_status);
 	return error < 0 ? problem_set(series->problem, error, "%s: %s", program, strerror(-error)) : 0;
@@ -247,6 +246,10 @@ static int wait_for_answer(struct series_of_runs *series, int fd, struct serve_a
 		} else if (polled[0].revents) {
 			if (recv(fd, ret_answer, sizeof(*ret_answer), 0) != sizeof(*ret_answer))
 				return -EPIPE;
+			if (ret_answer->job_ended) {
+				series->counted = instructions_end(&series->counter);
+				(void)send(fd, "", 1, MSG_NOSIGNAL);
+			}
 		} else if (polled[1].revents && read(series->signals, &info, sizeof(info)) == sizeof(info)) {
 			pass_signal(series, (int)info.ssi_signo, info.ssi_code, ret_answer->pid);
 		}
@@ -307,7 +310,7 @@ static int record_one_run(struct series_of_runs *series, size_t side, int64_t in
 	words = words_of_recorder(series, side, NULL, pattern);
 	if (!words)
 		return problem_set(series->problem, -ENOMEM, "out of memory");
-	return run_repeat_child(series, series->recorder, words, true, ret_status);
+	return run_repeat_child(series, series->recorder, words, ret_status);
 }
 
 /* True: go on. */
@@ -319,7 +322,7 @@ static bool prepare_run(struct series_of_runs *series, int *ret_error)
 	*ret_error = 0;
 	if (!series->plan->prepare)
 		return true;
-	*ret_error = run_repeat_child(series, "/bin/sh", WORDS, false, &status);
+	*ret_error = run_repeat_child(series, "/bin/sh", WORDS, &status);
 	if (*ret_error == 0 && status) {
 		series->stop->status = status;
 		series->stop->of_prepare = true;
@@ -335,9 +338,9 @@ static bool make_run(struct series_of_runs *series, size_t side, bool is_warmup,
 
 	if (!prepare_run(series, ret_error))
 		return false;
-	series->counter = (struct instruction_counter){-1, "the recorder ended before its counter began"};
+	series->counted.unknown = "the recorder did not say when the command ended";
 	*ret_error = record_one_run(series, side, series->done, path, &run.status);
-	run.instructions = instructions_end(&series->counter);
+	run.instructions = series->counted;
 	if (*ret_error < 0)
 		return false;
 	series->done++;
@@ -389,6 +392,7 @@ int repeat_run_all(const struct repeat_plan *plan, const char *folder, struct re
 		.stop = ret_stop,
 		.problem = ret_problem,
 		.servers = {{.fd = -1}, {.fd = -1}},
+		.counter.fd = -1,
 		.started_ns = SYSTEM_CLOCKS.monotonic_ns(NULL),
 		.shows_progress = isatty(STDERR_FILENO) && !plan->shows_output,
 	};

@@ -25,6 +25,7 @@
 #include "cli/message.h"
 #include "cli/end_places.h"
 #include "cli/run_subcommand.h"
+#include "cli/serve_runs.h"
 #include "cli/told_status.h"
 #include "kernel/may_hang.h"
 #include "launch/in_time.h"
@@ -278,6 +279,7 @@ static void report_run(struct recording_run *run, const char *summary_path)
 	CLEANUP_FREE char *csv_path = NULL;
 	const char *named_path;
 
+	say_that_job_ended();
 	allow_work_aside();
 	csv_path = run->front->temporary_fd ? first_file(run->tracker) : NULL;
 	named_path = csv_path ? csv_path : run->front->temporary_fd ? NULL : summary_path;

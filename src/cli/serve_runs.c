@@ -18,6 +18,9 @@
 /* Places in the words of the server. */
 enum { WORD_SERVE = 1, WORD_OUTPUT = 3, WORDS_LEAST = 5 };
 
+/* Of a recorder. -1: it was not forked by a server */
+static int the_connection = -1;
+
 /* Returns the length of the request, or 0 at the end. Both texts have their NUL. */
 static size_t receive_request(int fd, char *request)
 {
@@ -58,7 +61,7 @@ static void become_recorder_of_run(int fd, const sigset_t *mask, int *argc, char
 		_exit(EXIT_SUCCESS);
 	forget_signals_before(mask);
 	send_run_answer(fd, (struct serve_answer){.pid = getpid()});
-	close(fd);
+	the_connection = fd;
 	runs = request + strlen(request) + 1;
 	words[WORD_OUTPUT] = strdup(request);
 	if (!words[WORD_OUTPUT] || (*runs ? setenv("TRACKER_RUNS", runs, 1) : unsetenv("TRACKER_RUNS")) < 0)
@@ -66,6 +69,19 @@ static void become_recorder_of_run(int fd, const sigset_t *mask, int *argc, char
 	words[WORD_SERVE] = words[0];
 	*argv = words + 1;
 	--*argc;
+}
+
+void say_that_job_ended(void)
+{
+	char byte;
+
+	if (the_connection < 0)
+		return;
+	if (send_run_answer(the_connection, (struct serve_answer){.pid = getpid(), .job_ended = true}))
+		while (recv(the_connection, &byte, sizeof(byte), 0) < 0 && errno == EINTR)
+			;
+	close(the_connection);
+	the_connection = -1;
 }
 
 /* Returns 0 in each child, and in the server once the other end is closed. */

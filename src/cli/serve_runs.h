@@ -6,3 +6,6 @@
  * the process that was started exits here.
  */
 void serve_runs(int *argc, char ***argv);
+
+/* The recorder's job has ended. Returns once `repeat` has read what it counts, at once without a server. */
+void say_that_job_ended(void);

@@ -83,7 +83,7 @@ bool is_file_of_runs(const char *path);
 int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem);
 void run_lines_close(struct run_lines *lines);
 
-/* As run_lines_open(), in memory of its own, which is about 20 KiB. run_lines_free() closes and frees it. */
+/* As run_lines_open(), in memory of its own, which is about 26 KiB. run_lines_free() closes and frees it. */
 int run_lines_new(struct run_lines **ret_lines, const char *path, struct rt_problem *ret_problem);
 void run_lines_free(struct run_lines *lines); /* NULL is allowed. */
 /*

@@ -60,7 +60,7 @@ static struct earlier_frames earlier_frames(const struct rt_tracker *tracker, co
 
 static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
 {
-	tracker->context.helper_count = 0;
+	tracker->context.helper_count = tracker->streaming.pid > 0;
 	tracker->context.helper_cpu_ns = 0;
 	tracker->context.meminfo = NULL;
 	tracker->context.attend_ns = INT64_MAX;
