@@ -105,13 +105,6 @@ static struct signal_account account_of(struct wrap *wrap, const struct undecide
 	return account;
 }
 
-static bool has_credit(struct wrap *wrap, const struct undecided *signal)
-{
-	struct signal_account account = account_of(wrap, signal);
-
-	return credit_of(&account) > 0;
-}
-
 /* /proc shows what is pending in the witness even when the witness gets no CPU time. */
 static bool is_pending_in_witness(const struct wrap *wrap, const struct undecided *signal)
 {
@@ -121,9 +114,27 @@ static bool is_pending_in_witness(const struct wrap *wrap, const struct undecide
 	       (peek.pending & SIGNAL_BIT(signal->signo));
 }
 
+/* Counts the earlier signals of the same number that are undecided, too. */
+static int32_t count_earlier(const struct wrap *wrap, const struct undecided *signal)
+{
+	int32_t earlier = 0;
+
+	for (const struct undecided *other = wrap->undecided;
+	     other < wrap->undecided + wrap->undecided_count && other != signal; other++)
+		earlier += other->signo == signal->signo;
+	return earlier;
+}
+
+/*
+ * The witness got the earlier signals first. A sender's last one may be on its way: the kernel gives it to one process of the
+ * group after the other.
+ */
 bool witness_was_sent(struct wrap *wrap, const struct undecided *signal)
 {
-	return has_credit(wrap, signal) || is_pending_in_witness(wrap, signal);
+	struct signal_account account = account_of(wrap, signal);
+	int32_t earlier = count_earlier(wrap, signal);
+
+	return credit_of(&account) > earlier || (!earlier && is_pending_in_witness(wrap, signal));
 }
 
 /* Counts the later signals of the same number that are undecided, too. */

@@ -59,8 +59,9 @@ static void note_sighting(struct shared_page *page, const siginfo_t *info, pid_t
 
 	if (info->si_signo == SIGCONT && info->si_pid == tracker)
 		return;
-	atomic_fetch_add(info->si_code == SI_QUEUE ? &sighting->queued : &sighting->sent, 1);
+	/* The time first: the tracker drops what it sees counted at an old time. */
 	atomic_store(&sighting->last_ns, monotonic_now_ns());
+	atomic_fetch_add(info->si_code == SI_QUEUE ? &sighting->queued : &sighting->sent, 1);
 }
 
 static _Noreturn void witness_main(struct shared_page *page, pid_t tracker)

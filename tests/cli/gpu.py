@@ -25,9 +25,9 @@ class Nvml:
         return {"TRACKER_NVML_LIBRARY": str(self.library), "NVML_FAKE_SCRIPT": str(self.path), **more}
 
 
-def stay_until(recording, words):
-    """A line of shell that waits for words in the recording, 20 s at most: a busy helper answers late."""
-    return f"for i in $(seq 200); do grep -qF '{words}' '{recording}' && break; sleep 0.1; done; sleep 0.4"
+def stay_until(recording, words, samples=1):
+    """A line of shell that waits for words in some samples of the recording, 20 s at most: a busy helper answers late."""
+    return f"for i in $(seq 200); do [ 0$(grep -cF '{words}' '{recording}') -ge {samples} ] && break; sleep 0.1; done; sleep 0.4"
 
 
 def adopt_orphans():

@@ -3,6 +3,7 @@
 Each job runs wrapped (JSON), and a second tracker attaches to it (CSV), at one sample a second. If root runs the
 tests, an ordinary user runs each job a second time beside it. `memory_truth.py` has the promised limits.
 """
+import fcntl
 import json
 import os
 import pathlib
@@ -134,17 +135,20 @@ def check(programs, words, users=USERS):
 def huge_pages():
     """Sets huge pages aside during the test, if root can."""
     setting = pathlib.Path("/proc/sys/vm/nr_hugepages")
-    before = setting.read_text()
-    try:
-        setting.write_text("80")
-    except OSError:
-        pytest.skip("only root can set huge pages aside")
-    try:
-        if memory_truth.hugetlb_pages() < (64, 2 << 20):
-            pytest.skip("the machine has no huge pages to spare")
-        yield
-    finally:
-        setting.write_text(before)
+    # Tests that run beside this one share the machine's pages: they wait.
+    with open(pathlib.Path(tempfile.gettempdir(), f"rt-huge-pages-{os.getuid()}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = setting.read_text()
+        try:
+            setting.write_text("80")
+        except OSError:
+            pytest.skip("only root can set huge pages aside")
+        try:
+            if memory_truth.hugetlb_pages() < (64, 2 << 20):
+                pytest.skip("the machine has no huge pages to spare")
+            yield
+        finally:
+            setting.write_text(before)
 
 
 @pytest.mark.parametrize("name", [name for name, job in memory_jobs.JOBS.items() if not job.needs])

@@ -100,7 +100,7 @@ def driver_without_readings(record, _folder, nvml):
     """NVML lists a device and the job on it, and knows nothing of them."""
     nvml.say("gpus 1", "all_bits 32")
     recording = nvml.path.with_name("run.jsonl")
-    job = f"printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path}; " + stay_until(recording, '"processes":[{')
+    job = f"printf 'process 0 %d c 300 25\\n' $$ >>{nvml.path}; " + stay_until(recording, '"processes":[{', samples=3)
     return record("-i", 0.3, "--", "sh", "-c", job, env=nvml.env())
 
 

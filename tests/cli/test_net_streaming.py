@@ -205,7 +205,7 @@ def test_a_reader_that_goes_ends_host_mode(world, binary, helpers):
 def test_warnings_are_said_by_the_command(world, run):
     """The follower's messages come once, with the command's name, and not at all with --no-warnings."""
     for options, lines in ((), 1), (("--no-warnings",), 0):
-        result = stream(world, run, *options, "-q", "--upload-deadline", 0.2, "--", "true",
+        result = stream(world, run, *options, "-q", "--upload-deadline", 3, "--", "true",
                         env={"SENTINEL_API_URL": "http://127.0.0.1:1"})
         assert result.err.count("resource-tracker: streaming: cannot register the run") == lines, result.err
         assert result.err.count("resource-tracker upload") == lines

@@ -268,6 +268,19 @@ def test_another_witness_counts_after_the_first_was_killed(wrap, log):
     assert job.end() == 0
 
 
+def test_more_signals_than_the_list_of_undecided_ones_holds(wrap):
+    """The tracker, which stands still meanwhile, leaves some pending when its list is full."""
+    job = SignalJob(wrap)
+    os.kill(job.process.pid, signal.SIGSTOP)
+    for number in range(600):
+        os.killpg(job.process.pid, signal.SIGRTMIN + number % 5)
+    received = job.receive(600, 0.3)
+    os.kill(job.process.pid, signal.SIGCONT)
+    received += job.receive(0, 0.5)
+    assert len(received) == 600
+    assert job.end() == 0
+
+
 @pytest.fixture
 def busy_processor():
     """Keeps one processor busy with other work."""

@@ -86,6 +86,24 @@ static void real_time_signals_with_a_value_have_their_own_account(void **state)
 	assert_false(witness_was_sent(&wrap, &signal));
 }
 
+/* The kernel may have given the last one of a sender to the tracker, and not yet to the witness: it once came twice. */
+static void a_credit_is_for_the_earliest_signal(void **state)
+{
+	const struct undecided *first = wrap.undecided, *second = first + 1, *other = first + 2;
+
+	(void)state;
+	wrap.undecided[0] = wrap.undecided[1] = signal_since(SIGRTMIN + 1, 1000);
+	wrap.undecided[2] = signal_since(SIGRTMIN + 2, 1000);
+	wrap.undecided_count = 3;
+	witness_counts(SIGRTMIN + 1, 1, 0, 1001);
+	witness_counts(SIGRTMIN + 2, 1, 0, 1001);
+	assert_true(witness_was_sent(&wrap, first));
+	assert_false(witness_was_sent(&wrap, second));
+	assert_true(witness_was_sent(&wrap, other));
+	witness_counts(SIGRTMIN + 1, 2, 0, 1001);
+	assert_true(witness_was_sent(&wrap, second));
+}
+
 /* A sender has 5 ms for the second signal, one that cannot be looked at has 2; one that slept or has gone is done. */
 static void a_sender_gets_a_few_milliseconds(void **state)
 {
@@ -120,6 +138,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup(a_signal_that_the_witness_got_was_sent_to_the_job, begin_wrap),
 		cmocka_unit_test_setup(a_credit_lasts_for_fifty_milliseconds, begin_wrap),
 		cmocka_unit_test_setup(real_time_signals_with_a_value_have_their_own_account, begin_wrap),
+		cmocka_unit_test_setup(a_credit_is_for_the_earliest_signal, begin_wrap),
 		cmocka_unit_test_setup(a_sender_gets_a_few_milliseconds, begin_wrap),
 	};
 
