@@ -114,15 +114,15 @@ static bool is_pending_in_witness(const struct wrap *wrap, const struct undecide
 	       (peek.pending & SIGNAL_BIT(signal->signo));
 }
 
-/* Counts the earlier signals of the same number that are undecided, too. */
-static int32_t count_earlier(const struct wrap *wrap, const struct undecided *signal)
+/* Counts the undecided signals of the same number that came before this one, or after it. */
+static int32_t count_same(const struct wrap *wrap, const struct undecided *signal, bool before)
 {
-	int32_t earlier = 0;
+	int32_t count = 0;
 
-	for (const struct undecided *other = wrap->undecided;
-	     other < wrap->undecided + wrap->undecided_count && other != signal; other++)
-		earlier += other->signo == signal->signo;
-	return earlier;
+	for (const struct undecided *other = wrap->undecided; other < wrap->undecided + wrap->undecided_count;
+	     other++)
+		count += other != signal && other->signo == signal->signo && (other < signal) == before;
+	return count;
 }
 
 /*
@@ -132,20 +132,9 @@ static int32_t count_earlier(const struct wrap *wrap, const struct undecided *si
 bool witness_was_sent(struct wrap *wrap, const struct undecided *signal)
 {
 	struct signal_account account = account_of(wrap, signal);
-	int32_t earlier = count_earlier(wrap, signal);
+	int32_t earlier = count_same(wrap, signal, true);
 
 	return credit_of(&account) > earlier || (!earlier && is_pending_in_witness(wrap, signal));
-}
-
-/* Counts the later signals of the same number that are undecided, too. */
-static int32_t count_waiting(const struct wrap *wrap, const struct undecided *signal)
-{
-	int32_t waiting = 0;
-
-	for (const struct undecided *other = signal + 1; other < wrap->undecided + wrap->undecided_count;
-	     other++)
-		waiting += other->signo == signal->signo;
-	return waiting;
 }
 
 /*
@@ -166,7 +155,7 @@ static bool may_have_become_one(const struct wrap *wrap, const struct undecided 
 static bool take_credit(struct wrap *wrap, const struct undecided *signal)
 {
 	struct signal_account account = account_of(wrap, signal);
-	int32_t waiting = count_waiting(wrap, signal);
+	int32_t waiting = count_same(wrap, signal, false);
 
 	if (credit_of(&account) <= 0)
 		return may_have_become_one(wrap, signal);

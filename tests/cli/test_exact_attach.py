@@ -217,10 +217,12 @@ def test_daemons_that_may_be_missed_in_a_storm_of_forks_leave_no_count(spawn, tm
     assert exited(samples)[-1] is None or exact.told_secs(samples) >= sum(used) - 0.02
 
 
+# A recorder with a sanitiser, or beside other work, is too slow for the storm: the kernel drops records, and the count is null.
+@pytest.mark.plain
 @pytest.mark.alone
 @pytest.mark.skipif(not exact.is_root(), reason="the kernel tells ends of processes to root")
 def test_ends_are_counted_in_a_storm_of_forks_where_all_have_a_parent(spawn, tmp_path, helpers):
-    record = tmp_path / "record.jsonl"
+    record, load = tmp_path / "record.jsonl", os.getloadavg()[0]
     with storm_of_forks(), subprocess.Popen(["sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.3; done; read line"],
                                             stdin=subprocess.PIPE) as job:
         tracker = spawn("-i", 0.3, "-o", record, "--no-summary", "--pid", job.pid)
@@ -230,4 +232,6 @@ def test_ends_are_counted_in_a_storm_of_forks_where_all_have_a_parent(spawn, tmp
     counts = exited(helpers.json_lines(record))
     if counts[-1] is None and os.readlink("/proc/self/ns/pid") != "pid:[4026531836]":
         pytest.skip("the kernel delivers no events in a PID namespace")
+    if counts[-1] is None and load > os.cpu_count():
+        pytest.skip(f"the machine is too busy (load {load:.1f})")
     assert counts[-1] in (6, 7), counts  # one may have begun before the recorder, and the shell itself ends
