@@ -18,7 +18,7 @@
 /* Places in the words of the server. */
 enum { WORD_SERVE = 1, WORD_OUTPUT = 3, WORDS_LEAST = 5 };
 
-/* Of a recorder. -1: it was not forked by a server */
+/* The recorder's end of the connection to `repeat`, or -1 if no server forked it. */
 static int the_connection = -1;
 
 /* Returns the length of the request, or 0 at the end. Both texts have their NUL. */

@@ -7,5 +7,5 @@
  */
 void serve_runs(int *argc, char ***argv);
 
-/* The recorder's job has ended. Returns once `repeat` has read what it counts, at once without a server. */
+/* The recorder's job has ended. Returns once `repeat` has read its counter, at once without a server. */
 void say_that_job_ended(void);

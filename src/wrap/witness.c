@@ -59,7 +59,7 @@ static void note_sighting(struct shared_page *page, const siginfo_t *info, pid_t
 
 	if (info->si_signo == SIGCONT && info->si_pid == tracker)
 		return;
-	/* The time first: the tracker drops what it sees counted at an old time. */
+	/* The time first: the tracker drops a new count at an old time. */
 	atomic_store(&sighting->last_ns, monotonic_now_ns());
 	atomic_fetch_add(info->si_code == SI_QUEUE ? &sighting->queued : &sighting->sent, 1);
 }
