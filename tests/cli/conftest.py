@@ -46,6 +46,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "timeout(secs): a hard limit other than the usual one")
     config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
     config.addinivalue_line("markers", "plain: holds for a recorder of its own size and speed; left out of sanitiser builds")
+    config.addinivalue_line("markers", "night: one more case of what a test by day looks at; only .ci/nightly runs it")
     config.addinivalue_line("markers", "alone: measures, or needs a calm machine: nothing runs beside it")
     config.addinivalue_line("markers", "cost: measures time or memory of a plain build; left out of sanitiser builds")
     config.addinivalue_line("markers", "report: needs the HTML report; skipped in a build without it")

@@ -1,7 +1,8 @@
 """Memory by default settings, compared with the tests' own meter, in every shape that a job may have.
 
 Each job runs wrapped (JSON), and a second tracker attaches to it (CSV), at one sample a second. If root runs the
-tests, an ordinary user runs each job a second time beside it. `memory_truth.py` has the promised limits.
+tests, root and an ordinary user run the jobs in turn by day, and each runs those of the other at night. `memory_truth.py` has the
+promised limits.
 """
 import fcntl
 import json
@@ -117,17 +118,22 @@ def least_judged(samples, attached, readings):
     return min(len(memory_truth.judge(told, readings)) for told in (memory_truth.told_by_json(samples), attached))
 
 
-def check(programs, words, users=USERS):
+def in_turn(values):
+    """Returns parameters (value, user): each value with one user by day, and with the other at night."""
+    return [pytest.param(value, user, marks=[pytest.mark.night] * (i % len(USERS) != turn)) for i, value in enumerate(values)
+            for turn, user in enumerate(USERS)]
+
+
+def check(programs, words, user=USERS[0]):
     with tempfile.TemporaryDirectory(prefix="rt-truth-") as folder:
         os.chmod(folder, 0o755)
-        runs = [Run(programs, pathlib.Path(folder, user), words, user) for user in users]
-        results = [(run.user, run.end()) for run in runs]
-    gap = max(memory_truth.widest_gap_secs([one for one in readings if one.processes]) for _, (_, _, readings) in results)
+        samples, attached, readings = result = Run(programs, pathlib.Path(folder, user), words, user).end()
+    gap = memory_truth.widest_gap_secs([one for one in readings if one.processes])
     if gap > memory_truth.WIDEST_SECS:
         pytest.skip(f"the machine is too busy (load {os.getloadavg()[0]:.1f}): the meter had no reading for {gap:.1f} s")
-    wrong = [f"{user}: {one}" for user, result in results for one in wrong_in(*result)]
+    wrong = wrong_in(*result)
     assert not wrong, "\n".join(wrong)
-    if (least := min(least_judged(*result) for _, result in results)) < 2:
+    if (least := least_judged(*result)) < 2:
         pytest.skip(f"the machine is too busy (load {os.getloadavg()[0]:.1f}): the meter read around {least} samples only")
 
 
@@ -151,27 +157,33 @@ def huge_pages():
             setting.write_text(before)
 
 
-@pytest.mark.parametrize("name", [name for name, job in memory_jobs.JOBS.items() if not job.needs])
-def test_memory_of_known_jobs(programs, name):
-    check(programs, memory_jobs.JOBS[name].words)
+@pytest.mark.parametrize("name, user", in_turn([name for name, job in memory_jobs.JOBS.items() if not job.needs]))
+def test_memory_of_known_jobs(programs, name, user):
+    check(programs, memory_jobs.JOBS[name].words, user)
 
 
 @pytest.mark.skipif(USERS[0] != "root", reason="only root can read the size of a mapping without descriptor and path")
-@pytest.mark.parametrize("name", [name for name, job in memory_jobs.JOBS.items() if job.needs.startswith("root")])
+@pytest.mark.parametrize("name", [name for name, job in memory_jobs.JOBS.items() if job.needs == "root"])
 def test_memory_of_jobs_that_root_alone_can_read(programs, name):
-    check(programs, memory_jobs.JOBS[name].words, users=["root"] if memory_jobs.JOBS[name].needs == "root" else USERS)
-
-
-@pytest.mark.parametrize("name", [name for name, job in memory_jobs.JOBS.items() if job.needs == "hugetlb"])
-def test_memory_of_hugetlb_jobs(programs, huge_pages, name):
     check(programs, memory_jobs.JOBS[name].words)
 
 
-@pytest.mark.parametrize("seed", RANDOM_SEEDS)
-def test_memory_of_random_jobs(programs, seed):
+@pytest.mark.skipif(USERS[0] != "root", reason="only a meter of root can read it")
+@pytest.mark.parametrize("name, user", in_turn([name for name, job in memory_jobs.JOBS.items() if job.needs == "root meter"]))
+def test_memory_of_jobs_that_a_meter_of_root_alone_can_read(programs, name, user):
+    check(programs, memory_jobs.JOBS[name].words, user)
+
+
+@pytest.mark.parametrize("name, user", in_turn([name for name, job in memory_jobs.JOBS.items() if job.needs == "hugetlb"]))
+def test_memory_of_hugetlb_jobs(programs, huge_pages, name, user):
+    check(programs, memory_jobs.JOBS[name].words, user)
+
+
+@pytest.mark.parametrize("seed, user", in_turn(RANDOM_SEEDS))
+def test_memory_of_random_jobs(programs, seed, user):
     job = memory_jobs.random_job(seed)
     print(f"seed {seed}: {job.program}")
-    check(programs, job.words)
+    check(programs, job.words, user)
 
 
 def test_the_first_system_v_segment_of_a_namespace_counts(binary, tmp_path):

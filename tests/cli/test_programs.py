@@ -354,7 +354,8 @@ def test_without_programs_or_processes_nothing_listens(spawn, tmp_path, words):
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("metrics", ["programs.cpu_total_secs", "programs.*", "run_end.programs.*", "programs.name"])
+@pytest.mark.parametrize("metrics", ["programs.cpu_total_secs", *(pytest.param(metrics, marks=pytest.mark.night) for metrics in (
+    "programs.*", "run_end.programs.*", "programs.name"))])
 def test_programs_can_be_all_that_is_recorded(record, metrics):
     """They need the figures of the tree, which are not recorded then."""
     _, samples = record("-i", 0.1, "--metrics", metrics, "--", "sh", "-c", "head -c 30000000 /dev/zero | od -v >/dev/null")

@@ -76,6 +76,7 @@ def figure_of(comparison):
 
 
 @pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(600)
 def test_a_figure_is_in_the_summary_the_report_and_the_comparison(use, kept, tmp_path):
     path, more = kept("a", FAULTS_PER_SAMPLE), kept("b", 2 * FAULTS_PER_SAMPLE)
@@ -91,6 +92,7 @@ def test_a_figure_is_in_the_summary_the_report_and_the_comparison(use, kept, tmp
 
 
 @pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(600)
 def test_a_figure_is_in_the_line_the_gate_and_the_history(use, kept, tmp_path):
     for number in range(4):
@@ -112,6 +114,7 @@ def test_a_figure_is_in_the_line_the_gate_and_the_history(use, kept, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(600)
 def test_a_figure_is_in_the_history_of_this_machine_and_in_the_end_for_otlp(use, tmp_path):
     if not net_program().exists():

@@ -297,6 +297,7 @@ def test_each_recipe_takes_a_few_lines(tmp_path, binary):
 
 
 @pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(600)
 def test_a_destination_of_streaming_takes_a_file_and_a_row(tmp_path, binary):
     meson = shutil.which("meson")

@@ -108,11 +108,14 @@ def test_ci_says_why_a_test_failed(helpers, tmp_path):
 
 
 def write_results(build, **states):
-    """test_x in each named browser, and axe-core's test in Chromium."""
+    """test_x in each named browser, and axe-core's test in Chromium, in two parts of a file."""
     (build / "results").mkdir()
     cases = [("test_axe_finds_no_violation[chromium]", "")] + [(f"test_x[{browser}]", state) for browser, state in states.items()]
-    (build / "results" / "test_report_browser.xml").write_text(
-        "<testsuites>" + "".join(f"<testcase name='{name}'>{state}</testcase>" for name, state in cases) + "</testsuites>")
+    for number, (name, state) in enumerate(cases):
+        (build / "results" / f"test_report_browser-{number}.xml").write_text(
+            f"<testsuites><testcase classname='tests.cli.test_report_browser' name='{name}'>{state}</testcase></testsuites>")
+    (build / "results" / "test_other.xml").write_text(
+        "<testsuites><testcase classname='tests.cli.test_other' name='test_y[chromium]'><failure/></testcase></testsuites>")
 
 
 @pytest.mark.parametrize("firefox, status, lines", [
@@ -122,12 +125,22 @@ def write_results(build, **states):
 ])
 def test_ci_says_which_browser_could_not_run(helpers, tmp_path, monkeypatch, capsys, firefox, status, lines):
     tool = load(helpers, "ci-browsers")
-    tried = []
-    write_results(tmp_path, chromium="", firefox=firefox)
-    monkeypatch.setattr(sys, "argv", ["ci-browsers", str(tmp_path)])
-    monkeypatch.setattr(tool, "try_again", tried.append)
+    by_day, by_night, ran = tmp_path / "day", tmp_path / "night", []
+    for folder, states in (by_day, {"chromium": ""}), (by_night, {"firefox": firefox}):
+        folder.mkdir()
+        write_results(folder, **states)
+    (by_night / "results" / "test_report_browser-0.xml").unlink()
+
+    def run_tests(build, *options):
+        ran.append(options)
+        return tool.read_results(by_night if options == ("--night",) else build)
+
+    monkeypatch.setattr(sys, "argv", ["ci-browsers", str(by_day)])
+    monkeypatch.setattr(tool, "run_tests", run_tests)
+    monkeypatch.setattr(tool, "limited", lambda *command: ran.append(command))
     monkeypatch.setattr(tool, "version_of", str.capitalize)
-    assert tool.main() == status and len(tried) == ("skipped" in firefox)
+    assert tool.main() == status
+    assert ran == [("--night",)] + [("tools/setup", "browsers"), (), ("--night",)] * ("skipped" in firefox)
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "browsers: Chromium: 2 tests passed, axe-core found no violation"
     assert [line.removeprefix("browsers: Firefox-esr: ") for line in printed[1:]] == lines

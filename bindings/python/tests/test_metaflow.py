@@ -173,6 +173,7 @@ print(json.dumps([sorted(round(task.data.resource_tracker_data["stats"]["duratio
 """) == [[True, True], False]
 
 
+@pytest.mark.night
 def test_the_card_is_drawn_in_a_browser_without_a_network(example, needs_page, tmp_path):
     if not shutil.which("node") or not shutil.which("chromium"):
         pytest.skip("needs node and chromium")
@@ -223,6 +224,7 @@ if __name__ == "__main__":
 '''
 
 
+@pytest.mark.night
 def test_the_flow_of_the_documentation(metaflow_python, tmp_path):
     flows = Flows(metaflow_python, tmp_path)
     (tmp_path / "flow.py").write_text(DOCUMENTED_FLOW)
@@ -235,6 +237,7 @@ print(json.dumps([2 <= samples <= 1 + duration, duration > 1.2]))  # one each se
     assert len(flows.cards("ResourceTrackingFlow", "my_sleeping_data")) == 1
 
 
+@pytest.mark.night
 def test_the_flow_of_our_documentation(metaflow_python, tmp_path):
     readme = (TOP / "bindings" / "python" / "README.md").read_text()
     [flow] = [block for block in re.findall(r"```python\n(.*?)```", readme, re.S) if "track_resources" in block]
@@ -308,6 +311,7 @@ print(json.dumps({name: [data.get("error"), data.get("step_failed"), sorted(data
     return flows
 
 
+@pytest.mark.night
 def test_the_tracker_never_fails_a_step(other):
     assert other.done.returncode == 0
     error, _, keys = other.data["wrong"]
@@ -321,6 +325,7 @@ def test_the_tracker_never_fails_a_step(other):
     assert "is not installed where this step ran" in page
 
 
+@pytest.mark.night
 def test_names_and_cards_are_chosen(other, needs_page):
     pages = other.cards("OtherFlow", "start")
     # Metaflow's own card stores its content as base64.
@@ -331,10 +336,12 @@ def test_names_and_cards_are_chosen(other, needs_page):
     assert "Card render failed" not in other.done.stdout
 
 
+@pytest.mark.night
 def test_a_step_that_is_tried_again_has_the_last_try(other):
     assert other.data["again"][:2] == [None, False]
 
 
+@pytest.mark.night
 def test_the_card_of_a_running_step_is_made_again(metaflow_python, needs_page, tmp_path):
     flows = Flows(metaflow_python, tmp_path)
     done = flows.run(EXAMPLE.with_name("live_card_flow.py"), limit_secs=400)
