@@ -263,6 +263,11 @@ def summed(samples, name):
     return sum(one["cpu"][name] or 0 for one in samples)
 
 
+def ticks_of(samples):
+    """How many samples the interval gave: those that were taken, and those for which a busy machine left no time."""
+    return len(samples) + sum(one["missed_ticks"] for one in samples)
+
+
 def wait_until(condition, secs=10.0, what="condition"):
     """Polls until condition() is true and returns its value; fails the test after `secs`."""
     deadline = time.monotonic() + secs

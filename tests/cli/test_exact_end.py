@@ -13,6 +13,8 @@ import pytest
 
 import exact
 
+from conftest import json_lines
+
 MEMORY = pathlib.Path("/sys/fs/cgroup/memory")
 PIDS = pathlib.Path("/sys/fs/cgroup/pids")
 LIMIT_BYTES = 64 << 20
@@ -269,7 +271,7 @@ def test_closed_descriptors(binary, tmp_path, closed):
     done = subprocess.run([binary, "-i", "0.02", "-o", record, "--", "sh", "-c", "sleep 0.1; exit 9"],
                           preexec_fn=close, cwd=tmp_path)
     assert done.returncode == 9
-    assert record.read_bytes().count(b"\n") >= 2
+    assert json_lines(record)[-1]["run_end"]["exit_code"] == 9
 
 
 # ---- limits that change ----------------------------------------------------------------------------------------

@@ -43,10 +43,9 @@ def test_pages_of_files_are_a_part_that_others_may_share(record, tmp_path):
         code = (f"import mmap, time; own = bytearray(b'x') * (50 << 20); file = open({mapped.name!r}, 'rb')\n"
                 "area = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ); sum(area[::4096]); time.sleep(1)")
         _, samples = record("-i", 0.2, "--", sys.executable, "-S", "-c", code)
-    told = [one["cpu"] for one in samples if one["cpu"]["process_file_mib"]]
-    most = max(told, key=lambda one: one["process_file_mib"])
-    assert 30 <= most["process_file_mib"] <= 50
-    assert most["process_memory_mib"] - most["process_file_mib"] >= 50
+    told = [(one["cpu"]["process_file_mib"], one["cpu"]["process_memory_mib"]) for one in samples if one["cpu"]["process_file_mib"]]
+    # While the program ends, its own memory goes first.
+    assert max(told)[0] <= 50 and any(mib >= 30 and memory - mib >= 50 for mib, memory in told), told
 
 
 def test_peak_between_two_samples(record, workload):
@@ -87,7 +86,8 @@ def test_more_shared_objects_than_the_table_holds_are_estimated(binary, tmp_path
                        check=True, cwd=folder, timeout=60)
         samples = list(map(json.loads, pathlib.Path(folder, "run.jsonl").open()))
     told = [(one["cpu"]["process_memory_mib"], one["cpu"]["process_memory_error_mib"]) for one in samples]
-    full = [one for one in told if one[0]][-3:]
+    # The last one may see the end of the job.
+    full = [one for one in told if one[0]][-4:-1]
     assert len(full) == 3 and all(error and one <= 1.05 * mib + 4 and one + error >= 0.95 * mib - 1 for one, error in full), told
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from gpu import Nvml
+from gpu import Nvml, stay_until
 from libc_words import words_of
 
 MIB = 1 << 20
@@ -413,30 +413,41 @@ def test_an_old_library(run, binary, tmp_path, helpers):
 # ---- which devices ---------------------------------------------------------------------------------------------
 
 
+def surveyed(samples):
+    """Returns the first sample with devices. On a busy machine, the helper answers late."""
+    return next(sample for sample in samples[1:] if sample["gpu"])
+
+
 def indexes(samples):
-    return [gpu["index"] for gpu in samples[1]["gpu"]]
+    return [device["index"] for device in surveyed(samples)["gpu"]]
+
+
+def staying(tmp_path):
+    """Returns a job that stays until a sample has devices."""
+    return ["--", "sh", "-c", stay_until(tmp_path / "record.jsonl", '"gpu":[{')]
 
 
 FOUR = ["gpus 4"] + [f"utilization {i} 50 0" for i in range(4)] + [f"memory {i} 81920 600 100" for i in range(4)]
 
 
-def test_hidden_devices_are_left_out(gpu_record):
-    _, samples = gpu_record(FOUR, "-i", 0.3, "--", "sleep", 0.9, env={"CUDA_VISIBLE_DEVICES": "1,3"})
+def test_hidden_devices_are_left_out(gpu_record, tmp_path):
+    _, samples = gpu_record(FOUR, "-i", 0.3, *staying(tmp_path), env={"CUDA_VISIBLE_DEVICES": "1,3"})
     assert indexes(samples) == [1, 3]
-    assert samples[1]["totals"]["gpu_usage"] == 1.0
-    assert samples[1]["totals"]["gpu_vram_mib"] == 200.0
+    assert surveyed(samples)["totals"]["gpu_usage"] == 1.0
+    assert surveyed(samples)["totals"]["gpu_vram_mib"] == 200.0
 
 
-def test_devices_hidden_by_cuda_visible_devices(gpu_record, nvml):
+def test_devices_hidden_by_cuda_visible_devices(gpu_record, tmp_path):
     """The job's own environment counts."""
-    _, samples = gpu_record(FOUR, "-i", 0.3, "--", "env", "CUDA_VISIBLE_DEVICES=2", "sleep", 1.2)
-    assert [gpu["index"] for gpu in samples[2]["gpu"]] == [2]
+    _, command, *words = staying(tmp_path)
+    _, samples = gpu_record(FOUR, "-i", 0.3, "--", "env", "CUDA_VISIBLE_DEVICES=2", command, *words)
+    assert [device["index"] for device in samples[-2]["gpu"]] == [2]
 
 
-def test_all(gpu_record):
-    _, samples = gpu_record(FOUR, "--gpus", "all", "-i", 0.3, "--", "sleep", 0.9, env={"CUDA_VISIBLE_DEVICES": "1"})
+def test_all(gpu_record, tmp_path):
+    _, samples = gpu_record(FOUR, "--gpus", "all", "-i", 0.3, *staying(tmp_path), env={"CUDA_VISIBLE_DEVICES": "1"})
     assert indexes(samples) == [0, 1, 2, 3]
-    assert [gpu["visible"] for gpu in samples[1]["gpu"]] == [False, True, False, False]
+    assert [device["visible"] for device in surveyed(samples)["gpu"]] == [False, True, False, False]
 
 
 def test_used(gpu_record, nvml):
@@ -445,8 +456,8 @@ def test_used(gpu_record, nvml):
     assert samples[1]["totals"]["gpu_usage"] == 0.5
 
 
-def test_by_name(gpu_record):
-    _, samples = gpu_record(FOUR, "--gpus", "GPU-00000003,0000:10:00.0", "-i", 0.3, "--", "sleep", 0.9)
+def test_by_name(gpu_record, tmp_path):
+    _, samples = gpu_record(FOUR, "--gpus", "GPU-00000003,0000:10:00.0", "-i", 0.3, *staying(tmp_path))
     assert indexes(samples) == [0, 3]
 
 

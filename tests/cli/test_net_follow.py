@@ -148,9 +148,11 @@ def test_batches_become_objects(world, swift, helpers):
     world.serve(store=world.store())
     recorder = world.record()
     process = world.follow(recorder, "--disposable", env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
-    for _ in range(6):
-        recorder.write(3)
-        time.sleep(0.2)
+    for count in range(1, 4):
+        for _ in range(2):
+            recorder.write(3)
+            time.sleep(0.2)
+        helpers.wait_until(lambda: sum(request["method"] == "PUT" for request in world.front.requests) >= count)
     recorder.end(exit_code=1)
     assert end(process) == (0, "")
     run_id, run = next(iter(world.sentinel.runs.items()))
@@ -304,7 +306,7 @@ def test_a_wrong_region_is_corrected_at_once(world, swift):
     compare_rows(sent_rows(world.sentinel.run, swift), recorder.samples)
 
 
-def test_a_clock_that_is_wrong_is_corrected(world, swift):
+def test_a_clock_that_is_wrong_is_corrected(world, swift, helpers):
     """The follower signs requests with the time that the store reports."""
     world.serve(store=world.store())
     ahead, seen = 3600, []
@@ -322,6 +324,7 @@ def test_a_clock_that_is_wrong_is_corrected(world, swift):
     recorder = world.record()
     process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
     recorder.write(3)
+    helpers.wait_until(lambda: len(seen) > 1)
     assert end_after(process, recorder) == (0, "")
     assert abs(seen[0]) < 5 and all(abs(ahead - offset) < 5 for offset in seen[1:]) and len(seen) > 1
     assert world.sentinel.run.refreshes == 0

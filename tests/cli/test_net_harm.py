@@ -10,6 +10,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from conftest import json_lines, ticks_of  # noqa: E402
 from namespaces import OWN_PROC, needs_private_mounts  # noqa: E402
 from sentinel_support import needs_net, net_program, sent_rows, states, template, world  # noqa: E402,F401
 
@@ -28,7 +29,7 @@ def test_as_process_1(world, run):
                  "-i", 0.1, "--", "sh", "-c", "sleep 0.4; (sleep 0.2 &); exit 5", program=shutil.which("unshare"),
                  env=world.env())
     assert (result.returncode, result.err) == (5, "")
-    assert world.sentinel.run.finish["exit_code"] == 5 and len(sent_rows(world.sentinel.run)) >= 4
+    assert world.sentinel.run.finish["exit_code"] == 5 and len(sent_rows(world.sentinel.run)) >= 2
 
 
 @needs_root
@@ -49,7 +50,7 @@ def test_process_1_is_told_to_go_while_it_sends(world):
     assert process.wait(5) == 0
     world.sentinel.trouble = None
     assert world.upload().returncode == 0
-    assert len(sent_rows(world.sentinel.run)) >= 3
+    assert len(sent_rows(world.sentinel.run)) >= 2
 
 
 @needs_root
@@ -71,8 +72,8 @@ def test_no_more_processes(world, program_for_everybody, limit, no_leak_check):
         assert result.returncode == 0 and result.stderr.startswith("resource-tracker: this job is not recorded: ")
         return
     assert result.returncode == 0, result.stderr
-    samples = (folder / "run.jsonl").read_text().splitlines()
-    assert len(samples) >= 3
+    samples = json_lines(folder / "run.jsonl")
+    assert ticks_of(samples) >= 3
     if world.sentinel.runs:
         assert "streaming is off" not in result.stderr and len(sent_rows(world.sentinel.run)) == len(samples)
     else:
@@ -98,8 +99,8 @@ def test_without_a_home(world, home, tmp_path):
     world.sentinel.trouble = None
     result = subprocess.run([net_program(), "upload"], env=env, capture_output=True, text=True, timeout=20, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    # A busy server may read the start of a run, which its sender has given up, only now. That run stays empty.
-    assert max(len(sent_rows(run)) for run in world.sentinel.runs.values()) >= 3 and not list(spool.iterdir())
+    # A busy server may read the start of a run, which its sender has given up, only now. That run stays empty and has no end.
+    assert max(len(sent_rows(run)) for run in world.sentinel.runs.values() if run.finishes) >= 3 and not list(spool.iterdir())
 
 
 @pytest.mark.parametrize("trap", ["link", "open", "file"])
@@ -135,8 +136,8 @@ def test_a_full_spool_disk_under_a_run(world, run, helpers, tmp_path):
         assert result.returncode == 6, result.err
         assert "spool" in result.err and result.err.count("\n") <= 4, result.err
     samples = helpers.json_lines(tmp_path / "run.jsonl")
-    assert len(samples) >= 4 and samples[-1]["run_end"]["exit_code"] == 6
-    assert len((tmp_path / "run.csv").read_text().splitlines()) >= 5
+    assert ticks_of(samples) >= 4 and samples[-1]["run_end"]["exit_code"] == 6
+    assert len((tmp_path / "run.csv").read_text().splitlines()) >= 2
 
 
 @needs_root
@@ -153,4 +154,4 @@ def test_the_network_goes_down_in_the_middle(world, helpers):
     served = (world.path / "served").read_text()
     assert result.returncode == 3, (world.path / "said").read_text()
     assert served.count("POST /runs ") == 1
-    assert len(helpers.json_lines(world.path / "run.jsonl")) >= 20
+    assert ticks_of(helpers.json_lines(world.path / "run.jsonl")) >= 20

