@@ -69,8 +69,10 @@ static void init_readers(struct record *record, const struct record_options *opt
 	want_tree_memory(&wanted);
 	json_decoder_init(&record->decoder.json, &wanted);
 	/* A file that grows has few lines, and its last sample outlives lines that are none. */
-	if (!options->follows)
+	if (!options->follows) {
 		same_line_begin(&record->decoder.same, &record->decoder.json);
+		same_line_begin(&record->decoder.previous_same, &record->decoder.json);
+	}
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 		if (is_identity(kind))
 			metric_set_add_kind(&identity, kind);
@@ -160,6 +162,7 @@ void record_close(struct record *record)
 	record_file_close(&record->file);
 	record_file_close(&record->partner);
 	same_line_done(&record->decoder.same, &record->decoder.json);
+	same_line_done(&record->decoder.previous_same, &record->decoder.json);
 	json_decoder_done(&record->decoder.json);
 	json_decoder_done(&record->identity_json);
 	frame_done(&record->frame);

@@ -123,13 +123,26 @@ static void begin_line_frame(struct line_decoder *decoder, struct frame *frame)
 	frame_begin(frame, 0, 0);
 }
 
+/* Reads a line into the frame of the last line that it looks like, of the two that are kept. */
+static bool read_as_before(struct line_decoder *decoder, struct scan line, struct frame *frame)
+{
+	bool read = same_line_read(&decoder->same, line, frame);
+
+	if (!read && !decoder->fresh && same_line_read(&decoder->previous_same, line, &decoder->previous)) {
+		line_decoder_swap(decoder, frame);
+		read = true;
+	}
+	if (read)
+		decoder->json.brief = decoder->same.brief;
+	return read;
+}
+
 static bool read_json(struct record_file *file, struct line_decoder *decoder, struct scan line,
 		      struct frame *frame)
 {
 	file->line = line;
-	if (same_line_read(&decoder->same, line, frame))
-		return has_time(frame);
-	decoder->same.known = false;
+	if (read_as_before(decoder, line, frame))
+		return true;
 	begin_line_frame(decoder, frame);
 	if (!json_decoder_read(&decoder->json, line, frame) || !has_time(frame))
 		return false;
@@ -172,9 +185,12 @@ static int read_first_line(struct record_file *file, struct line_decoder *decode
 void line_decoder_swap(struct line_decoder *decoder, struct frame *frame)
 {
 	struct frame last = *frame;
+	struct same_line same = decoder->same;
 
 	*frame = decoder->previous;
+	decoder->same = decoder->previous_same;
 	decoder->previous = last;
+	decoder->previous_same = same;
 }
 
 int record_file_next(struct record_file *file, struct line_decoder *decoder, struct frame *frame)

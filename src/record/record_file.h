@@ -32,12 +32,12 @@ void record_file_close(struct record_file *file);
 /* JSON: what it takes to read a line, with the memory of an earlier one. */
 struct line_decoder {
 	struct json_decoder json;
-	struct same_line same;
 	struct frame previous;
+	struct same_line same, previous_same; /* of the frame and of the previous one */
 	bool fresh; /* the last call has emptied its frame: `previous` is the last sample */
 };
 
-/* Exchanges a frame with the one of the sample before. */
+/* Exchanges a frame with the previous one. */
 void line_decoder_swap(struct line_decoder *decoder, struct frame *frame);
 
 /*

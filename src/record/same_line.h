@@ -1,25 +1,27 @@
 /*
- * Reads a line of a recording that differs from the last one in values alone, as most do: names, sizes and zeros stay the same.
+ * Reads a line of a recording that differs from an earlier one in values alone, as most do: names, sizes and zeros stay the same.
  *
- * Equal bytes are compared, not decoded. A value that differs is decoded and written into the frame of the last line. Any other
- * difference is left to the decoder, so both give the same frame.
+ * The earlier line is remembered. Bytes that have not changed since are compared with it, not decoded. A value that has changed is
+ * read in each line, into the frame of that one. Any other difference is left to the decoder, so both give the same frame.
  */
 #pragma once
 
 #include "format/json_decode.h"
 
 struct same_place;
-struct same_change;
 
 struct same_line {
 	bool known;         /* a line is remembered, with its places and its frame */
-	struct buffer text; /* the last line */
+	bool brief;         /* it leaves out unchanged fields */
+	struct buffer text; /* the line */
 	struct same_place *places;
 	size_t place_count, place_room;
-	struct same_change *changes; /* as many as places */
-	struct frame_image image;    /* the frame of the last line as it was decoded */
-	size_t misses;               /* lines that were remembered in vain, in a row */
-	size_t passed;               /* lines since the last one that was remembered */
+	const struct same_place **changing; /* those whose value has differed since, in their order */
+	size_t changing_count;
+	struct frame_image image; /* the frame of the last line that was read, as it was decoded */
+	size_t lines;             /* that were read since */
+	size_t misses;            /* lines that were remembered in vain, in a row */
+	size_t passed;            /* lines since the last one that was remembered */
 };
 
 /* Lets the decoder note where its values stand. Without memory each line is decoded. */

@@ -34,7 +34,7 @@ const struct launcher *find_launcher(const char *executable)
 	const char *name = slash ? slash + 1 : executable;
 
 	for (size_t i = 0; i < ARRAY_SIZE(LAUNCHERS); i++)
-		if (strcmp(LAUNCHERS[i].name, name) == 0)
+		if (LAUNCHERS[i].name[0] == name[0] && strcmp(LAUNCHERS[i].name, name) == 0)
 			return &LAUNCHERS[i];
 	return NULL;
 }

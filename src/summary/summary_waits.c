@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/scan.h"
 #include "base/sized.h"
 #include "metric/typed_rows.h"
 #include "table/wait_words.h"
@@ -17,9 +17,11 @@ void summary_waits_want(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_run_end_wait);
 }
 
-static const char *text_or_empty(const char *text)
+static void copy_wait_text(char *ret_text, size_t size, const char *text)
 {
-	return text_absent(text) ? "" : text;
+	struct scan scan = scan_bytes(text, text_absent(text) ? 0 : strlen(text));
+
+	scan_copy(&scan, ret_text, size);
 }
 
 static bool is_same_text(const char *stored, size_t size, const char *text)
@@ -61,9 +63,9 @@ static void add_wait_row(struct summary_waits *waits, const char *class, const c
 
 	if (text_absent(class) || real_absent(secs))
 		return;
-	snprintf(wait.class, sizeof wait.class, "%s", class);
-	snprintf(wait.target, sizeof wait.target, "%s", text_or_empty(target));
-	snprintf(wait.program, sizeof wait.program, "%s", text_or_empty(program));
+	copy_wait_text(wait.class, sizeof wait.class, class);
+	copy_wait_text(wait.target, sizeof wait.target, target);
+	copy_wait_text(wait.program, sizeof wait.program, program);
 	add_to_list(&waits->by_program, &wait, true);
 }
 

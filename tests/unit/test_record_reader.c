@@ -13,6 +13,7 @@
 #include "format/sample_format.h"
 #include "metric/typed_rows.h"
 #include "record/reader.h"
+#include "record/record_file.h"
 
 static char path[64], other_path[64];
 
@@ -555,6 +556,101 @@ static void values_left_out_by_static_once_are_as_before(void **state)
 	record_close(record);
 }
 
+/* Adds a line whose values, rows and names depend on `random`: of a few forms, some of them brief, some damaged. */
+static void add_random_line(struct buffer *out, int sample, uint32_t random)
+{
+	static const char *const DISKS[] = {
+		"", "{\"device\":\"sdb\"}",
+		"{\"device\":\"sda\",\"model\":\"A\"},{\"device\":\"sdb\",\"model\":\"B\"}",
+		"{\"device\":\"sdb\",\"model\":null},{\"device\":\"sda\"}"};
+	bool brief = random >> 4 & 1;
+
+	if (random >> 8 & 1)
+		random &= ~UINT32_C(15);
+	buffer_printf(out,
+		      "{\"timestamp\":%d%s,\"sample\":%d,%s\"cpu\":{\"process_cores_used\":%u.%02u,\"process_"
+		      "child_count\":%u%s},",
+		      sample, random >> 20 & 63 ? ".5" : "e99", sample,
+		      brief ? "" : "\"host\":\"a\",\"job_name\":\"j\",", random >> 20, random >> 12 & 63,
+		      random >> 16 & 255, brief ? "" : ",\"process_cpu_source\":\"clock\"");
+	buffer_printf(out, "\"limits\":{%s},\"disk\":[%s]%s\n", brief ? "" : "\"cpu_limit_cores\":2.0",
+		      DISKS[random & 3], (random & 12) == 12 && random >> 28 == 0 ? "" : "}");
+}
+
+static void assert_same_sample(struct record *one, struct record *other)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(1 << 20), other_text = BUFFER(1 << 20);
+	const struct frame *frame, *other_frame;
+	int result = record_next(other, &other_frame);
+
+	assert_int_equal(record_next(one, &frame), result);
+	assert_int_equal(record_run(one), record_run(other));
+	if (result == 1) {
+		write_frame_json(&text, frame, false);
+		write_frame_json(&other_text, other_frame, false);
+		assert_string_equal(text.data, other_text.data);
+	}
+}
+
+/* A record that follows its file decodes each line. */
+static void lines_that_are_compared_give_the_samples_of_those_that_are_decoded(void **state)
+{
+	enum { LINES = 20000 };
+	CLEANUP_BUFFER struct buffer text = BUFFER(16 << 20);
+	struct record_options options = {.follows = true};
+	const char *paths[] = {path};
+	struct record *record, *decoding;
+	uint32_t random = 1;
+
+	(void)state;
+	for (int i = 0; i < LINES; i++) {
+		random = random * 1103515245 + 12345;
+		add_random_line(&text, i % 3000, random);
+	}
+	write_file(path, text.data, text.length);
+	metric_set_add_all(&options.wanted);
+	assert_int_equal(record_open(paths, 1, &options, &decoding, NULL), 0);
+	record = open_one();
+	for (int i = 0; i < LINES + 1; i++)
+		assert_same_sample(record, decoding);
+	assert_true(record_damage(record).bad_lines > 10);
+	record_close(record);
+	record_close(decoding);
+}
+
+static void lines_of_two_forms_are_both_remembered(void **state)
+{
+	enum { LINES = 100 };
+	CLEANUP_BUFFER struct buffer text = BUFFER(1 << 20);
+	struct metric_set wanted = {0};
+	struct line_decoder decoder = {0};
+	struct record_file file;
+	struct frame frame = {0};
+
+	(void)state;
+	for (int i = 0; i < LINES; i++)
+		buffer_printf(&text, "{\"timestamp\":%d,\"limits\":{\"cpu_limit_cores\":%d}%s}\n", i, i,
+			      i % 3 ? "" : ",\"gpu\":[{\"index\":0}]");
+	write_file(path, text.data, text.length);
+	metric_set_add_all(&wanted);
+	json_decoder_init(&decoder.json, &wanted);
+	same_line_begin(&decoder.same, &decoder.json);
+	same_line_begin(&decoder.previous_same, &decoder.json);
+	assert_int_equal(record_file_open(&file, path, false, NULL), 0);
+	for (int i = 0; i < LINES; i++) {
+		assert_int_equal(record_file_next(&file, &decoder, &frame), 1);
+		assert_true(FIRST(&frame, limits)->cpu_limit_cores == i);
+		assert_true(!FIRST(&frame, gpu) == !!(i % 3));
+	}
+	assert_int_equal(decoder.same.lines + decoder.previous_same.lines, LINES - 2);
+	record_file_close(&file);
+	same_line_done(&decoder.same, &decoder.json);
+	same_line_done(&decoder.previous_same, &decoder.json);
+	json_decoder_done(&decoder.json);
+	frame_done(&frame);
+	frame_done(&decoder.previous);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -574,6 +670,8 @@ UNIT_TESTS
 		cmocka_unit_test(first_bad_line_is_that_of_the_first_file_with_one),
 		cmocka_unit_test(a_line_that_is_too_long_is_one_bad_line),
 		cmocka_unit_test(values_left_out_by_static_once_are_as_before),
+		cmocka_unit_test(lines_of_two_forms_are_both_remembered),
+		cmocka_unit_test(lines_that_are_compared_give_the_samples_of_those_that_are_decoded),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, remove_paths);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "format/sample_format.h"
 #include "metric/typed_rows.h"
@@ -13,7 +15,10 @@ struct reading {
 	struct same_line same;
 	struct frame frame;
 	int hits;
+	char *end; /* of the memory for a line, behind which nothing can be read */
 };
+
+enum { ROOM = 1 << 16 };
 
 static void begin_reading(struct reading *reading)
 {
@@ -26,6 +31,10 @@ static void begin_reading(struct reading *reading)
 	metric_set_add_kind(&wanted, ROW_limits);
 	metric_set_add_kind(&wanted, ROW_run_start_tag);
 	*reading = (struct reading){0};
+	reading->end =
+		(char *)mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) +
+		ROOM;
+	assert_int_equal(mprotect(reading->end, ROOM, PROT_NONE), 0);
 	json_decoder_init(&reading->decoder, &wanted);
 	same_line_begin(&reading->same, &reading->decoder);
 	frame_begin(&reading->frame, 0, 0);
@@ -36,6 +45,7 @@ static void end_reading(struct reading *reading)
 	same_line_done(&reading->same, &reading->decoder);
 	json_decoder_done(&reading->decoder);
 	frame_done(&reading->frame);
+	munmap(reading->end - ROOM, 2 * ROOM);
 }
 
 /* As a recording is read, but every line that was decoded is remembered. */
@@ -60,7 +70,8 @@ static bool read_line(struct reading *reading, struct scan line)
 static void assert_as_alone(struct reading *reading, const char *text)
 {
 	CLEANUP_BUFFER struct buffer ours = BUFFER(1 << 20), alone = BUFFER(1 << 20);
-	struct scan line = scan_bytes(text, strlen(text));
+	size_t length = strlen(text);
+	struct scan line = scan_bytes(memcpy(reading->end - length, text, length), length);
 	struct json_decoder decoder;
 	struct frame frame = {0};
 	bool good, read;
@@ -200,11 +211,92 @@ static void any_change_gives_the_frame_of_the_line_alone(void **state)
 	end_reading(&reading);
 }
 
+/* Up to 17 digits, half of the time with a point among or behind them. */
+static void add_digits(struct buffer *out, uint32_t *seed)
+{
+	size_t length = 1 + (*seed = *seed * 1103515245 + 12345) / 65536 % 17,
+	       point = (*seed >> 8) % (2 * length);
+
+	buffer_clear(out);
+	for (size_t i = 0; i < length; i++) {
+		*seed = *seed * 1103515245 + 12345;
+		buffer_add_char(out, (char)('0' + *seed / 65536 % 10));
+		if (i == point)
+			buffer_add_char(out, '.');
+	}
+}
+
+/* Gives a value to fields of each type, and to one that is not wanted. */
+static void assert_value_as_alone(struct reading *reading, const char *value)
+{
+	char line[512];
+
+	snprintf(line, sizeof line,
+		 HEAD
+		 "\"cpu\":{\"per_core_pct\":[%s,%s],\"process_child_count\":%s,\"process_cpu_source\":%s},"
+		 "\"new\":{\"x\":%s,\"y\":[%s]},\"version\":\"of any length\"}",
+		 value, value, value, value, value, value);
+	assert_as_alone(reading, line);
+}
+
+static void a_number_is_the_one_that_the_decoder_reads(void **state)
+{
+	static const char FORMS[] =
+		"0 -1 007 1. 1.5.5 1e3 1.5e-3 -0.0 null true 12a +1 0.1234567 1.0 12345678 "
+		"123456789.87654321 "
+		"1.0000000000000001 9007199254740993 1234567.12345678 999999999999999 999999999999999.9 "
+		"1000000000000000 1000000000000001 0.000000000000001 123456789012345.123456789012345";
+	struct scan forms = scan_bytes(FORMS, strlen(FORMS)), form;
+	CLEANUP_BUFFER struct buffer value = BUFFER(64);
+	struct reading reading;
+	uint32_t seed = 1;
+	int lines = 0;
+
+	(void)state;
+	begin_reading(&reading);
+	for (; lines < 20000; lines++) {
+		add_digits(&value, &seed);
+		if (scan_word(&forms, &form)) {
+			buffer_clear(&value);
+			buffer_add(&value, form.at, scan_left(&form));
+		}
+		buffer_add_char(&value, '\0');
+		assert_value_as_alone(&reading, value.data);
+	}
+	/* All but those that are decoded to be remembered. */
+	assert_int_equal(lines - reading.hits, 1 + lines / 4097);
+	end_reading(&reading);
+}
+
+/* A value that has changed once is read in each line until the line is remembered afresh. */
+static void a_line_is_not_remembered_forever(void **state)
+{
+	struct reading reading;
+	char text[512];
+	int decoded = 0;
+
+	(void)state;
+	begin_reading(&reading);
+	for (int i = 0; i < 10000; i++) {
+		int hits = reading.hits;
+
+		snprintf(text, sizeof text,
+			 HEAD "\"cpu\":{\"per_core_pct\":[%d.0,2],\"process_rss_mib\":%d}}", i, i > 5000);
+		assert_as_alone(&reading, text);
+		decoded += reading.hits == hits;
+		assert_true(reading.same.changing_count < (i > 5000 && i < 8194 ? 3 : 2));
+	}
+	assert_int_equal(decoded, 3);
+	end_reading(&reading);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changed_values_are_those_of_the_line),
 		cmocka_unit_test(any_change_gives_the_frame_of_the_line_alone),
+		cmocka_unit_test(a_number_is_the_one_that_the_decoder_reads),
+		cmocka_unit_test(a_line_is_not_remembered_forever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
