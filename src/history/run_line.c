@@ -283,7 +283,6 @@ static int read_run_of_line(struct advice_run *run, const char *recording, struc
 {
 	struct rt_stat_spec specs[ARRAY_SIZE(OF_ADVICE) + RUN_FIGURE_COUNT];
 	size_t count = ARRAY_SIZE(OF_ADVICE);
-	int result = rt_summary_read(&recording, 1, &run->summary, problem);
 
 	memcpy(specs, OF_ADVICE, sizeof(OF_ADVICE));
 	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
@@ -291,11 +290,7 @@ static int read_run_of_line(struct advice_run *run, const char *recording, struc
 			specs[count++] =
 				(struct rt_stat_spec){RUN_FIGURES[i].column, RUN_FIGURES[i].statistic,
 						      RUN_FIGURES[i].key, RUN_FIGURES[i].decimals};
-	if (result == 0)
-		result = rt_stats_read_record(&recording, 1, specs, count, &run->stats, problem);
-	if (result == 0)
-		find_evidence(run);
-	return result;
+	return advice_run_read(run, recording, specs, count, problem);
 }
 
 enum gpus_told { GPUS_UNKNOWN, GPUS_NONE, GPUS_ALL };

@@ -335,8 +335,8 @@ static void cleanup_new_advice(rt_advice **advice)
 	rt_advice_free(*advice);
 }
 
-/* `known` is the summary of the first path, or NULL. Such advice is for a page. */
-static int recommend_from(const char *const *paths, size_t path_count, rt_summary *known,
+/* `known` is the run of the first path, or NULL. Such advice is for a page. */
+static int recommend_from(const char *const *paths, size_t path_count, const struct known_run *known,
 			  const struct rt_recommend_options *given, rt_advice **ret_advice,
 			  struct rt_problem *ret_problem)
 {
@@ -375,9 +375,9 @@ int rt_recommend(const char *const *paths, size_t path_count, const struct rt_re
 	return recommend_from(paths, path_count, NULL, options, ret_advice, ret_problem);
 }
 
-int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,
-			 size_t history_count, const struct rt_recommend_options *options,
-			 rt_advice **ret_advice, struct rt_problem *ret_problem)
+int recommend_of_known(const char *path, const struct known_run *known, const char *const *history,
+		       size_t history_count, const struct rt_recommend_options *options,
+		       rt_advice **ret_advice, struct rt_problem *ret_problem)
 {
 	CLEANUP_FREE const char **paths = calloc(history_count + 1, sizeof(*paths));
 
@@ -386,7 +386,7 @@ int recommend_of_summary(const char *path, rt_summary *summary, const char *cons
 	paths[0] = path;
 	for (size_t i = 0; i < history_count; i++)
 		paths[i + 1] = history[i];
-	return recommend_from(paths, history_count + 1, summary, options, ret_advice, ret_problem);
+	return recommend_from(paths, history_count + 1, known, options, ret_advice, ret_problem);
 }
 
 void rt_advice_free(rt_advice *advice)

@@ -24,6 +24,7 @@
 #include "verdict/run_summary.h"
 #include "record/problem.h"
 #include "record/run_lines.h"
+#include "table/stats.h"
 #include "table/units.h"
 
 enum { NOTES_MOST = 32, NOTE_BYTES = 240 };
@@ -70,6 +71,12 @@ struct advice_run {
 	bool borrowed;       /* the caller owns the summary */
 	char thin[200];      /* reason to conclude nothing from it, "" for none */
 	struct evidence evidence;
+};
+
+/* A recording whose samples its owner has read already. */
+struct known_run {
+	rt_summary *summary;
+	const struct gatherings *gatherings; /* of advice_specs() */
 };
 
 struct runs {
@@ -252,12 +259,17 @@ void find_evidence_of_stats(struct advice_run *run);
 
 /*
  * recommend_runs.c: adds the run of a recording or of statistics, or the newest runs of a job from a file of runs. A run that
- * is in the list already counts once. `known` is the summary of the path, or NULL; an empty file is passed over if there are
+ * is in the list already counts once. `known` is NULL or the run of the path; an empty file is passed over if there are
  * other paths.
  */
-int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool has_others,
+int runs_add_path(struct runs *runs, const char *path, const struct known_run *known, bool has_others,
 		  const struct rt_recommend_options *options, struct rt_problem *ret_problem);
 void runs_done(struct runs *runs);
+/* The statistics that advice rests on, for the caller to free. NULL without memory. */
+struct rt_stat_spec *advice_specs(size_t *ret_count);
+/* Reads the summary and the statistics of a recording in one pass. */
+int advice_run_read(struct advice_run *run, const char *path, const struct rt_stat_spec *specs, size_t count,
+		    struct rt_problem *problem);
 /* The evidence of the line that was read last. `ret_run` is empty but for it, and for the reason to conclude nothing from it. */
 void find_evidence_of_line(struct advice_run *ret_run, const struct run_lines *lines);
 /* A text of the line, decoded, because writers escape differently. */
@@ -277,10 +289,10 @@ struct evidence join_group(const struct runs *runs, const size_t *group, size_t 
 /* Returns the average use of the ranks that ran beside the first recording on its host. */
 struct part_of_machine siblings_of_first(const struct runs *runs, const size_t *group);
 
-/* Does the work of rt_recommend() for a recording whose summary has been read, and for earlier runs. */
-int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,
-			 size_t history_count, const struct rt_recommend_options *options,
-			 rt_advice **ret_advice, struct rt_problem *ret_problem);
+/* Does the work of rt_recommend() for a recording that has been read, and for earlier runs. */
+int recommend_of_known(const char *path, const struct known_run *known, const char *const *history,
+		       size_t history_count, const struct rt_recommend_options *options,
+		       rt_advice **ret_advice, struct rt_problem *ret_problem);
 
 /* Adds notes about one run: unused resources, and its bottleneck. */
 void advice_judge(struct rt_advice *advice, const struct run_facts *facts);

@@ -48,45 +48,72 @@ static struct advice_run *add_advice_run(struct runs *runs)
  * otherwise count as much as minutes. The decimals matter for a job that mostly sleeps: it uses little CPU,
  * but more than none.
  */
-static int read_stats(struct advice_run *run, const char *path, struct rt_problem *problem)
+struct rt_stat_spec *advice_specs(size_t *ret_count)
 {
-	size_t count;
-	const struct rt_stat_spec *defaults = rt_stats_default_specs(&count);
-	CLEANUP_FREE struct rt_stat_spec *specs = calloc(count, sizeof(*specs));
+	const struct rt_stat_spec *defaults = rt_stats_default_specs(ret_count);
+	struct rt_stat_spec *specs = calloc(*ret_count, sizeof(*specs));
 
-	if (!specs)
-		return problem_set(problem, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; specs && i < *ret_count; i++) {
 		specs[i] = defaults[i];
 		specs[i].name = specs[i].aggregate;
 		specs[i].decimals = FIGURE_DECIMALS;
 		if (strcmp(specs[i].aggregate, "mean") == 0)
 			specs[i].aggregate = "time_mean";
 	}
-	return rt_stats_read_record(&path, 1, specs, count, &run->stats, problem);
+	return specs;
+}
+
+int advice_run_read(struct advice_run *run, const char *path, const struct rt_stat_spec *specs, size_t count,
+		    struct rt_problem *problem)
+{
+	CLEANUP_GATHERINGS struct gatherings *gatherings = NULL;
+	struct summary_watcher watcher = {.sample = gatherings_add};
+	int result = gatherings_new(specs, count, &watcher.wanted, &gatherings, problem);
+
+	watcher.context = gatherings;
+	if (result == 0)
+		result = summary_read_watched(&path, 1, &watcher, &run->summary, problem);
+	if (result == 0)
+		result = gatherings_finish(gatherings, run->summary->facts.record, &run->stats, problem);
+	if (result == 0)
+		find_evidence(run);
+	return result;
+}
+
+static int read_recording(struct advice_run *run, const char *path, struct rt_problem *problem)
+{
+	size_t count;
+	CLEANUP_FREE struct rt_stat_spec *specs = advice_specs(&count);
+
+	if (!specs)
+		return problem_set(problem, -ENOMEM, "out of memory");
+	return advice_run_read(run, path, specs, count, problem);
 }
 
 static int read_advice_run(struct advice_run *run, const char *path, struct rt_problem *problem)
 {
 	struct rt_problem no_stats = {0};
-	int result = 0;
+	int result;
 
 	if (strcmp(path, "-") == 0)
 		return problem_set(
 			problem, -ESPIPE,
 			"advice reads a recording more than once; name a file instead of standard input");
-	if (!run->summary) {
-		result = rt_stats_read_json(path, &run->stats, &no_stats);
-		if (result < 0 && result != -EBADMSG)
-			return problem_set(problem, result, "%s", no_stats.text);
-		if (result == 0) {
-			find_evidence_of_stats(run);
-			return 0;
-		}
-		result = rt_summary_read(&path, 1, &run->summary, problem);
-	}
-	if (result == 0)
-		result = read_stats(run, path, problem);
+	result = rt_stats_read_json(path, &run->stats, &no_stats);
+	if (result == -EBADMSG)
+		return read_recording(run, path, problem);
+	if (result < 0)
+		return problem_set(problem, result, "%s", no_stats.text);
+	find_evidence_of_stats(run);
+	return 0;
+}
+
+static int take_known_run(struct advice_run *run, const struct known_run *known, struct rt_problem *problem)
+{
+	int result = gatherings_finish(known->gatherings, known->summary->facts.record, &run->stats, problem);
+
+	run->summary = known->summary;
+	run->borrowed = true;
 	if (result == 0)
 		find_evidence(run);
 	return result;
@@ -319,7 +346,7 @@ static const char *job_of(const struct rt_recommend_options *options, const stru
 	return options->job ? options->job : first && *first->facts.job_name ? first->facts.job_name : NULL;
 }
 
-int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool has_others,
+int runs_add_path(struct runs *runs, const char *path, const struct known_run *known, bool has_others,
 		  const struct rt_recommend_options *options, struct rt_problem *ret_problem)
 {
 	struct advice_run *run;
@@ -334,9 +361,7 @@ int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool h
 	run = add_advice_run(runs);
 	if (!run)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	run->summary = known;
-	run->borrowed = known;
-	result = read_advice_run(run, path, ret_problem);
+	result = known ? take_known_run(run, known, ret_problem) : read_advice_run(run, path, ret_problem);
 	/* A tracker that was killed at once has written nothing, but other runs may be enough. */
 	if (result == -ENODATA && is_empty_file(path) && has_others) {
 		runs->count--;

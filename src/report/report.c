@@ -47,9 +47,10 @@ struct report {
 	struct buffer data;
 	struct json_writer json;
 	struct series *series;
-	struct row_series *rows; /* of each kind of the page */
-	size_t run;              /* index in the current file */
-	size_t samples;          /* of this run */
+	struct row_series *rows;       /* of each kind of the page */
+	struct gatherings *gatherings; /* for the advice */
+	size_t run;                    /* index in the current file */
+	size_t samples;                /* of this run */
 	size_t samples_per_point;
 	size_t samples_until_full; /* 0: its columns are still below PACKED_MOST */
 	struct rt_problem *problem;
@@ -122,8 +123,9 @@ static int add_advice(struct report *report, const char *path, rt_summary *summa
 	const struct rt_report_prices *prices = report->prices;
 	struct rt_recommend_options options = {.size = sizeof(options), .usd_per_hour = report->usd_per_hour};
 	char *text;
-	int result = recommend_of_summary(path, summary, report->options->history,
-					  report->options->history_count, &options, &advice, report->problem);
+	struct known_run known = {summary, report->gatherings};
+	int result = recommend_of_known(path, &known, report->options->history,
+					report->options->history_count, &options, &advice, report->problem);
 
 	if (result == 0 && prices && prices->catalogue)
 		result = rt_advice_find_server(advice, prices->catalogue, prices->filters,
@@ -234,6 +236,7 @@ static void watch_sample(void *context, const struct frame *frame, size_t run)
 	struct report *report = context;
 	double secs = record_column_real(&report->series[INTERVAL].column, frame) / 1000;
 
+	gatherings_add(report->gatherings, frame, run);
 	if (run != report->run)
 		clear_columns(report);
 	report->run = run;
@@ -248,12 +251,26 @@ static void watch_sample(void *context, const struct frame *frame, size_t run)
 		end_point(report);
 }
 
-/* Reads the summary and the columns of a run in one pass over its file. */
+/* Begins to gather what the advice needs. */
+static int begin_gatherings(struct report *report, struct metric_set *wanted)
+{
+	size_t count;
+	CLEANUP_FREE struct rt_stat_spec *specs = advice_specs(&count);
+
+	gatherings_free(report->gatherings);
+	report->gatherings = NULL;
+	return specs ? gatherings_new(specs, count, wanted, &report->gatherings, report->problem)
+		     : problem_set(report->problem, -ENOMEM, "out of memory");
+}
+
+/* Reads the summary, the columns and the statistics of a run in one pass over its file. */
 static int read_once(struct report *report, const char *path, rt_summary **ret_summary)
 {
 	struct summary_watcher watcher = {.sample = watch_sample, .context = report};
-	int result;
+	int result = begin_gatherings(report, &watcher.wanted);
 
+	if (result < 0)
+		return result;
 	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
 		record_column_want(&report->series[i].column, &watcher.wanted);
 	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++)
@@ -466,6 +483,7 @@ static int make_report(struct report *report, const char *output)
 		series_done(&report->series[i]);
 	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++)
 		row_series_done(&report->rows[i]);
+	gatherings_free(report->gatherings);
 	buffer_done(&report->data);
 	return result;
 }

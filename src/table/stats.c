@@ -119,16 +119,24 @@ struct stats_gathering {
 };
 
 struct gatherings {
+	struct rt_stat_spec *specs;
+	size_t spec_count;
 	struct stats_gathering *list;
 	size_t count;
+	size_t run; /* of the last sample, 0 before any */
 	double first_elapsed_secs, last_elapsed_secs;
+	int error;
 };
 
-static void gatherings_done(struct gatherings *gatherings)
+void gatherings_free(struct gatherings *gatherings)
 {
-	for (size_t i = 0; i < gatherings->count; i++)
+	for (size_t i = 0; gatherings && i < gatherings->count; i++)
 		values_done(&gatherings->list[i].values);
+	if (!gatherings)
+		return;
 	free(gatherings->list);
+	free(gatherings->specs);
+	free(gatherings);
 }
 
 static struct stats_gathering *find_gathering(const struct gatherings *gatherings, const char *name)
@@ -171,28 +179,46 @@ static void begin_stats_run(struct gatherings *gatherings, const struct frame *f
 	}
 }
 
-static int gather_values(struct gatherings *gatherings, struct record *record)
+int gatherings_new(const struct rt_stat_spec *specs, size_t spec_count, struct metric_set *wanted,
+		   struct gatherings **ret_gatherings, struct rt_problem *ret_problem)
 {
-	const struct frame *frame;
-	size_t run = 0;
-	int result;
+	CLEANUP_GATHERINGS struct gatherings *gatherings = calloc(1, sizeof(*gatherings));
+	int result = 0;
 
-	while ((result = record_next(record, &frame)) > 0) {
-		if (record_run(record) != run)
-			begin_stats_run(gatherings, frame);
-		run = record_run(record);
-		gatherings->last_elapsed_secs = frame->sample->elapsed_secs;
-		for (size_t i = 0; i < gatherings->count; i++) {
-			struct stats_gathering *gathering = &gatherings->list[i];
-			struct rt_value cell = record_column_cell(&gathering->column, frame);
-
-			result = values_add(&gathering->values, cell,
-					    frame->sample->actual_interval_ms / 1000);
-			if (result < 0)
-				return result;
-		}
+	if (gatherings) {
+		gatherings->list = calloc(spec_count + 1, sizeof(*gatherings->list));
+		gatherings->specs = calloc(spec_count + 1, sizeof(*specs));
 	}
-	return result == 0 && !run ? -ENODATA : result;
+	if (!gatherings || !gatherings->list || !gatherings->specs)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	memcpy(gatherings->specs, specs, spec_count * sizeof(*specs));
+	gatherings->spec_count = spec_count;
+	for (size_t i = 0; i < spec_count && result == 0; i++)
+		result = add_spec(gatherings, &specs[i], ret_problem);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < gatherings->count; i++)
+		record_column_want(&gatherings->list[i].column, wanted);
+	*ret_gatherings = gatherings;
+	gatherings = NULL;
+	return 0;
+}
+
+void gatherings_add(void *gatherings_, const struct frame *frame, size_t run)
+{
+	struct gatherings *gatherings = gatherings_;
+
+	if (run != gatherings->run)
+		begin_stats_run(gatherings, frame);
+	gatherings->run = run;
+	gatherings->last_elapsed_secs = frame->sample->elapsed_secs;
+	for (size_t i = 0; i < gatherings->count && gatherings->error == 0; i++) {
+		struct stats_gathering *gathering = &gatherings->list[i];
+
+		gatherings->error =
+			values_add(&gathering->values, record_column_cell(&gathering->column, frame),
+				   frame->sample->actual_interval_ms / 1000);
+	}
 }
 
 static struct rt_value rounded_cell(struct rt_value value, int decimals)
@@ -216,58 +242,62 @@ static double duration_of_run(const struct gatherings *gatherings, const struct 
 			: range);
 }
 
-static int add_results(rt_stats *stats, const struct gatherings *gatherings, const struct record *record,
-		       const struct rt_stat_spec *specs, size_t count)
+static int add_results(rt_stats *stats, const struct gatherings *gatherings, const struct record *record)
 {
-	int result = 0;
+	int result = gatherings->error;
 
-	for (size_t i = 0; i < count && result == 0; i++) {
-		struct stats_gathering *gathering = find_gathering(gatherings, specs[i].column);
+	for (size_t i = 0; i < gatherings->spec_count && result == 0; i++) {
+		const struct rt_stat_spec *spec = &gatherings->specs[i];
+		struct stats_gathering *gathering = find_gathering(gatherings, spec->column);
 		struct aggregate aggregate = {0};
 		struct rt_value value;
 
-		(void)aggregate_find(specs[i].aggregate, &aggregate, NULL);
+		(void)aggregate_find(spec->aggregate, &aggregate, NULL);
 		values_weigh_first(&gathering->values, record_lead_in_secs(record));
 		value = values_get(&gathering->values, aggregate);
 		if (aggregate.kind == AGGREGATE_DURATION && value.type == RT_TYPE_REAL &&
-		    strcmp(specs[i].column, "timestamp") == 0)
+		    strcmp(spec->column, "timestamp") == 0)
 			value.real = duration_of_run(gatherings, record, value.real);
-		result = stats_set(stats, specs[i].column, specs[i].name ? specs[i].name : specs[i].aggregate,
-				   rounded_cell(value, specs[i].decimals));
+		result = stats_set(stats, spec->column, spec->name ? spec->name : spec->aggregate,
+				   rounded_cell(value, spec->decimals));
 	}
 	return result;
+}
+
+int gatherings_finish(const struct gatherings *gatherings, const struct record *record, rt_stats **ret_stats,
+		      struct rt_problem *ret_problem)
+{
+	CLEANUP_STATS rt_stats *stats = stats_new();
+	int result = stats ? add_results(stats, gatherings, record) : -ENOMEM;
+
+	if (result < 0)
+		return problem_set(ret_problem, result, "out of memory");
+	*ret_stats = stats;
+	stats = NULL;
+	return 0;
 }
 
 int rt_stats_read_record(const char *const *paths, size_t path_count, const struct rt_stat_spec *specs,
 			 size_t spec_count, rt_stats **ret_stats, struct rt_problem *ret_problem)
 {
-	__attribute__((cleanup(gatherings_done))) struct gatherings gatherings = {0};
+	CLEANUP_GATHERINGS struct gatherings *gatherings = NULL;
 	CLEANUP_RECORD struct record *record = NULL;
-	CLEANUP_STATS rt_stats *stats = stats_new();
 	struct record_options options = {0};
-	int result = 0;
+	const struct frame *frame;
+	int result = gatherings_new(specs, spec_count, &options.wanted, &gatherings, ret_problem);
 
-	gatherings.list = calloc(spec_count ? spec_count : 1, sizeof(*gatherings.list));
-	if (!stats || !gatherings.list)
-		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < spec_count && result == 0; i++)
-		result = add_spec(&gatherings, &specs[i], ret_problem);
-	for (size_t i = 0; i < gatherings.count; i++)
-		record_column_want(&gatherings.list[i].column, &options.wanted);
 	if (result == 0)
 		result = record_open(paths, path_count, &options, &record, ret_problem);
 	if (result < 0)
 		return result;
-	result = gather_values(&gatherings, record);
-	if (result == -ENODATA)
-		return problem_set(ret_problem, result, "%s: no whole sample has been written yet", paths[0]);
-	if (result == 0)
-		result = add_results(stats, &gatherings, record, specs, spec_count);
+	while ((result = record_next(record, &frame)) > 0 && gatherings->error == 0)
+		gatherings_add(gatherings, frame, record_run(record));
 	if (result < 0)
 		return problem_set(ret_problem, result, "%s", record_problem(record)->text);
-	*ret_stats = stats;
-	stats = NULL;
-	return 0;
+	if (!gatherings->run)
+		return problem_set(ret_problem, -ENODATA, "%s: no whole sample has been written yet",
+				   paths[0]);
+	return gatherings_finish(gatherings, record, ret_stats, ret_problem);
 }
 
 static int compute_of_table(rt_stats *stats, const rt_table *table, const struct rt_stat_spec *spec,

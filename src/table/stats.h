@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "metric/frame.h"
+#include "metric/metric_set.h"
 #include "record/problem.h"
 #include "resource_tracker_internal.h"
 #include "table/aggregate.h"
@@ -32,3 +34,24 @@ static inline bool stats_same_column(const struct rt_stats *stats, size_t i)
 {
 	return i && strcmp(stats->entries[i].column, stats->entries[i - 1].column) == 0;
 }
+
+/* The statistics of the last run of a recording that is being read, perhaps for something else as well. */
+struct gatherings;
+struct record;
+
+/* Adds the metrics that the specifications need to `wanted`. Their texts must outlive the gatherings. */
+int gatherings_new(const struct rt_stat_spec *specs, size_t spec_count, struct metric_set *wanted,
+		   struct gatherings **ret_gatherings, struct rt_problem *ret_problem);
+/* Adds a sample of a run. `gatherings` is void because a reader of samples calls it (summary/summary.h). */
+void gatherings_add(void *gatherings, const struct frame *frame, size_t run);
+/* Computes the statistics of what the record has been read to. */
+int gatherings_finish(const struct gatherings *gatherings, const struct record *record, rt_stats **ret_stats,
+		      struct rt_problem *ret_problem);
+/* NULL is allowed. */
+void gatherings_free(struct gatherings *gatherings);
+
+static inline void gatherings_cleanup(struct gatherings **gatherings)
+{
+	gatherings_free(*gatherings);
+}
+#define CLEANUP_GATHERINGS __attribute__((cleanup(gatherings_cleanup)))
