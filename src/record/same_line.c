@@ -149,8 +149,8 @@ static unsigned leading_digits(uint64_t bytes)
 	return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
 }
 
-/* Reads up to 16 digits, at a place with as many bytes. Returns their number. */
-static unsigned short_digits(const char *at, double *ret_number)
+/* Reads up to 16 digits, at a place with as many bytes. Returns their number. As a call it costs a twentieth of a summary. */
+__attribute__((always_inline)) static inline unsigned short_digits(const char *at, double *ret_number)
 {
 	const uint64_t zeros = UINT64_C(0x3030303030303030);
 	uint64_t bytes = eight_bytes(at) ^ zeros;
