@@ -48,11 +48,13 @@ void series_of_place(struct series *series, const char *name, const struct metri
 
 static void add_number(struct buffer *bytes, uint64_t number)
 {
-	while (number > 0x7f) {
-		buffer_add_char(bytes, (char)(0x80 | (number & 0x7f)));
-		number >>= 7;
-	}
-	buffer_add_char(bytes, (char)number);
+	char text[10];
+	size_t length = 0;
+
+	for (; number > 0x7f; number >>= 7)
+		text[length++] = (char)(0x80 | (number & 0x7f));
+	text[length++] = (char)number;
+	buffer_add(bytes, text, length);
 }
 
 static void end_series_run(struct series *series)
@@ -69,15 +71,22 @@ static void end_series_run(struct series *series)
 
 static void add_value(struct series *series, double value)
 {
-	double whole = round(value * series->scale);
+	double whole;
 	int64_t change;
 
+	if (value == series->last_value && !series->absent) {
+		series->same++;
+		series->any = true;
+		return;
+	}
+	whole = round(value * series->scale);
 	if (!(fabs(whole) < LARGEST_WHOLE)) {
 		if (series->same)
 			end_series_run(series);
 		series->absent++;
 		return;
 	}
+	series->last_value = value;
 	change = (int64_t)whole - series->last;
 	if (change == 0) {
 		if (series->absent)
@@ -98,7 +107,8 @@ void series_gather(struct series *series, double value, double secs)
 	if (!series->point.count++)
 		series->point.first = series->point.most = value;
 	series->point.sum += value;
-	series->point.most = fmax(series->point.most, value);
+	if (value > series->point.most)
+		series->point.most = value;
 	if (secs > 0) {
 		series->point.weighted += value * secs;
 		series->point.weights += secs;
@@ -127,6 +137,7 @@ void series_clear(struct series *series)
 {
 	buffer_clear(&series->bytes);
 	series->last = 0;
+	series->last_value = 0;
 	series->absent = series->same = 0;
 	series->any = false;
 	memset(&series->point, 0, sizeof(series->point));

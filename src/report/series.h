@@ -26,7 +26,8 @@ enum series_join {
 struct series {
 	const char *name;
 	struct metric_place column;
-	double scale; /* value x scale is whole */
+	double scale;      /* value x scale is whole */
+	double last_value; /* before it was scaled and rounded */
 	int64_t last;
 	uint64_t absent, same; /* lengths of runs not yet written; at least one is 0 */
 	bool any;              /* a value has been added */

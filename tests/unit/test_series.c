@@ -75,9 +75,12 @@ static void a_cleared_series_begins_anew(void **state)
 	series_gather(&series, 7, 1);
 	series_clear(&series);
 	assert_false(series.any);
-	add_point(1);
+	add_point(5);
+	ASSERT_BYTES("\x0b");
+	begin_series("cpu.process_child_count");
+	add_point(0);
 	assert_true(series.any);
-	ASSERT_BYTES("\x03");
+	ASSERT_BYTES("\x01\x01");
 }
 
 static double value_of_two(const char *name, double first_secs, double second_secs)
