@@ -124,7 +124,8 @@ static bool read_any_value(struct same_line *same, const struct same_place *plac
 }
 
 /* A number of so few digits is a double without rounding, and none of them is above RECORDED_MOST. */
-enum { SHORT_DIGITS = 15, SHORT_BYTES = 2 * (SHORT_DIGITS + 1) };
+/* Two groups of digits of 16 bytes, the point, and the byte behind. */
+enum { SHORT_DIGITS = 15, SHORT_BYTES = 2 * (SHORT_DIGITS + 1) + 2 };
 
 static const double SHORT_POWERS[SHORT_DIGITS + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 						      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
