@@ -30,6 +30,7 @@ struct record {
 	const char *layout;
 	size_t run;
 	int64_t last_sample;   /* number of the last sample */
+	int64_t last_pid;      /* that the run tracks. 0: none so far */
 	double last_timestamp; /* NaN: none in this run */
 	double last_elapsed_secs;
 	double intervals[INTERVALS_KEPT];
@@ -48,6 +49,7 @@ static void want_always(struct metric_set *wanted)
 	WANT(wanted, sample, actual_interval_ms);
 	WANT(wanted, sample, sample);
 	WANT(wanted, sample, host);
+	WANT(wanted, sample, tracked_pid);
 	WANT(wanted, run_start, schema_version);
 	WANT(wanted, run_start, interval_secs);
 	WANT(wanted, run_end, reason);
@@ -332,12 +334,20 @@ static bool has_new_identity(const struct record *record)
 	return false;
 }
 
+/* A number that did not rise shows that a run begins. Rows of CSV have no number, but a run tracks one process. */
+static bool is_of_another_run(const struct record *record, const struct sample_row *sample)
+{
+	if (record->file.format == RECORD_CSV && !count_absent(sample->tracked_pid))
+		return record->last_pid && sample->tracked_pid != record->last_pid;
+	return !count_absent(sample->sample) && sample->sample <= record->last_sample;
+}
+
 static void complete_sample(struct record *record)
 {
 	struct frame *frame = &record->frame;
 	struct sample_row *sample = frame->sample;
 	struct memory_row *memory = (struct memory_row *)(void *)frame->first[ROW_memory];
-	bool again = !count_absent(sample->sample) && sample->sample <= record->last_sample;
+	bool again = is_of_another_run(record, sample);
 
 	if (record->file.format == RECORD_JSON && record->decoder.json.brief && record->run && !again)
 		carry_identities(record);
@@ -345,6 +355,8 @@ static void complete_sample(struct record *record)
 		begin_read_run(record);
 		record->last_sample = -1;
 	}
+	if (!count_absent(sample->tracked_pid))
+		record->last_pid = sample->tracked_pid;
 	if (record->file.format == RECORD_JSON && has_new_identity(record))
 		(void)json_decoder_read(&record->identity_json, record->file.line, &record->identity);
 	if (record->file.format == RECORD_SNAPSHOT && !record->identity.first[ROW_run_start])

@@ -263,6 +263,17 @@ def test_a_recording_of_the_rust_tracker_is_read(run, tmp_path):
     assert json.loads(run("summary", "--json", path).out)["run"]["interval_secs"] == 5.0
 
 
+def test_csv_of_two_jobs_holds_two_runs(run, tmp_path):
+    """Rows have no number: the process that they track tells runs apart. Joined, they had lasted from the first to the last."""
+    path = tmp_path / "run.csv"
+    head = ["timestamp", "process_pid", "process_utime"]
+    rows = [(100 + i + 3600 * (i > 2), 70 + (i > 2), i) for i in range(6)]
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in [head, *rows]))
+    found = json.loads(run("summary", "--json", path).out)["run"]
+    assert (found["runs_in_file"], found["tracked_pid"], found["started_timestamp"]) == (2, 71, 3702.0)
+    assert stats(run, path)["timestamp"] == {"duration": 3.0}
+
+
 @pytest.mark.slow
 def test_two_gibibytes_take_no_memory(run, helpers, tmp_path):
     """In a sparse file, 2 GiB of NULs after a sample are one bad line."""
