@@ -117,12 +117,12 @@ void allowances_finish(struct allowances *allowances, const struct run_start_row
 
 static struct binding memory_of(const struct allowance *allowance)
 {
-	struct binding binding = {NAN, NULL};
+	struct binding binding = {.value = NAN};
 
 	if (!isnan(allowance->memory_total_mib))
-		binding = (struct binding){allowance->memory_total_mib, "machine"};
+		binding = (struct binding){.value = allowance->memory_total_mib, .source = "machine"};
 	if (!isnan(allowance->memory_limit_mib) && !(allowance->memory_limit_mib >= binding.value))
-		binding = (struct binding){allowance->memory_limit_mib, "cgroup limit"};
+		binding = (struct binding){.value = allowance->memory_limit_mib, .source = "cgroup limit"};
 	return binding;
 }
 
@@ -168,35 +168,37 @@ double allowances_highest_limit_mib(const struct allowances *allowances)
 /* More CPUs than at the start have come online since. */
 static struct binding cores_of(const struct allowance *allowance, double core_count)
 {
-	struct binding binding = {NAN, NULL};
+	struct binding binding = {.value = NAN};
 
 	if (!isnan(core_count))
-		binding = (struct binding){core_count, "machine"};
+		binding = (struct binding){.value = core_count, .source = "machine"};
 	if (allowance->cpus > core_count)
 		binding.value = allowance->cpus;
 	else if (!isnan(allowance->cpus) && !(allowance->cpus >= binding.value))
-		binding = (struct binding){allowance->cpus, "cpuset"};
+		binding = (struct binding){.value = allowance->cpus, .source = "cpuset"};
 	if (!isnan(allowance->cpu_limit_cores) && !(allowance->cpu_limit_cores >= binding.value))
-		binding = (struct binding){allowance->cpu_limit_cores, "cgroup limit"};
+		binding = (struct binding){.value = allowance->cpu_limit_cores, .source = "cgroup limit"};
 	return binding;
 }
 
 struct binding allowances_cores(const struct allowances *allowances, double core_count)
 {
-	struct binding found = {NAN, NULL}, one;
+	struct binding lowest = {.value = NAN}, one;
 	double core_secs = 0, secs = 0;
 	bool varies = false;
 
 	for (size_t i = 0; i < allowances->count; i++) {
 		one = cores_of(&allowances->list[i], core_count);
-		varies |= i && is_limit_change(one.value, found.value);
+		varies |= i && is_limit_change(one.value, lowest.value);
 		core_secs += one.value * allowances->secs[i];
 		secs += allowances->secs[i];
-		found = one;
+		if (!(one.value >= lowest.value))
+			lowest = one;
 	}
-	if (varies && core_secs > 0)
-		found.value = core_secs / secs;
-	return found;
+	lowest.is_mean = varies && core_secs > 0;
+	if (lowest.is_mean)
+		lowest.value = core_secs / secs;
+	return lowest;
 }
 
 /* ---- changes ------------------------------------------------------------------------------------------ */

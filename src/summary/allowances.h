@@ -15,6 +15,7 @@ struct run_start_row;
 struct binding {
 	double value;       /* NaN: unknown */
 	const char *source; /* "cgroup limit", "cpuset", "machine" */
+	bool is_mean;       /* it changed */
 };
 
 struct allowance {
@@ -50,7 +51,7 @@ struct binding allowances_memory(const struct allowances *allowances, double ela
 double allowances_limit_mib(const struct allowances *allowances, double elapsed_secs, double mib);
 /* The highest limit of the control group that was in force, NaN for none. */
 double allowances_highest_limit_mib(const struct allowances *allowances);
-/* The mean over time. `core_count` is that of the machine at the start. */
+/* The mean over time, with the source of the lowest. `core_count` is that of the machine at the start. */
 struct binding allowances_cores(const struct allowances *allowances, double core_count);
 
 /* "memory limit raised from 200 MiB to 800 MiB after 1.50 s" and the like, separated by "; ". Adds nothing if nothing changed. */

@@ -99,7 +99,7 @@ static bool search_throttled(struct search *search)
 
 	if (!is_telling(search, throttled, WAIT_SHARE))
 		return false;
-	if (limit.source && strcmp(limit.source, "cgroup limit") == 0)
+	if (limit.source && !limit.is_mean && strcmp(limit.source, "cgroup limit") == 0)
 		plain_print(cores, sizeof(cores), " of %.4g cores", limit.value);
 	add_bottleneck(search, "throttled", "CPU limit", 3 + share,
 		       "The CPU limit%s held it back for %s, summed over its CPUs.", cores,

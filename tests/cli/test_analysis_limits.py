@@ -132,6 +132,16 @@ def test_use_of_cores_is_held_against_the_mean_of_the_limits(run, tmp_path):
     assert "all of its 1.5 cores" in run("recommend", path).out
 
 
+def test_a_limit_that_was_lifted_is_not_the_size_of_the_machine(run, tmp_path):
+    """Half a core for 4 s, then all 8: the mean of 4.25 is no machine's, and no limit of 4.25 held the job back."""
+    limits = steps({**KNOWN, "cpu_limit_cores": 0.5}, KNOWN)
+    made = [recordings.sample(i, cores=0.5, limits=limits[i], cgroup={"throttled_secs": 0.5 if i < 4 else 0.0},
+                              start=recordings.START if i == 0 else None) for i in range(8)]
+    found = summary(run, recordings.write(tmp_path / "run.jsonl", made))
+    assert (found["cores"]["limit"], found["cores"]["limit_source"]) == (4.25, "cgroup limit")
+    assert found["bottlenecks"][0]["text"] == "The CPU limit held it back for 2.00 s, summed over its CPUs."
+
+
 def test_cpus_that_come_online_count(run, tmp_path):
     path = course(tmp_path / "run.jsonl", steps({"cpuset_cores": 8}, {"cpuset_cores": 16}), cores=steps(8.0, 16.0),
                   start={**recordings.START, "cpu_limit_cores": None})
