@@ -56,12 +56,24 @@ static double charged_in_run(const struct run_facts *facts, const struct run_end
 	return larger_known(charged, end->cgroup_memory_peak_mib - facts->group_cache.most);
 }
 
+/*
+ * Files in a tmpfs that no process of the job has open are charged to its control group as well. Others may be in the group: its shared
+ * memory counts as far as it grew, and as far as the job wrote bytes that went to no disk.
+ */
+static double files_in_memory_mib(const struct run_facts *facts, double peak_mib)
+{
+	double written = (total_of(&facts->written_chars) - total_of(&facts->written_bytes)) / 1048576;
+	double grown = facts->memory_and_files.most + facts->less_group_shared.most - peak_mib;
+
+	return fmax(fmin(grown, isnan(written) ? 0 : written), 0);
+}
+
 /* Takes the largest sum at one moment. Swapped memory is needed as well. */
 static void find_peaks(struct evidence *evidence, const struct run_facts *facts)
 {
 	const struct run_end_row *end = end_of(facts);
 	struct memory_peak most = summary_memory_peak(facts);
-	double peak = facts->memory.most;
+	double peak = facts->memory.most, charged;
 
 	if (end && !real_absent(end->memory_peak_mib) && !is_source(most.source, "cgroup") &&
 	    !is_source(most.source, "largest_process"))
@@ -82,8 +94,12 @@ static void find_peaks(struct evidence *evidence, const struct run_facts *facts)
 					     : (double)NAN;
 	if (evidence->between_peak_mib > allowances_highest_limit_mib(&facts->allowances))
 		evidence->between_peak_mib = allowances_highest_limit_mib(&facts->allowances);
-	evidence->kernel_mib =
-		larger_known(kernel_memory_mib(facts), charged_in_run(facts, end) - peak_of(evidence));
+	charged = charged_in_run(facts, end) - peak_of(evidence);
+	evidence->kernel_mib = kernel_memory_mib(facts);
+	if (isnan(charged))
+		evidence->kernel_mib += files_in_memory_mib(facts, peak_of(evidence));
+	else
+		evidence->kernel_mib = fmax(evidence->kernel_mib, charged);
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */

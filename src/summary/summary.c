@@ -230,14 +230,27 @@ static void add_gpu_rows(struct run_facts *facts, const struct frame *frame, con
 	summary_gpus_add(&facts->gpus, frame, moment);
 }
 
-static void add_cgroup(struct run_facts *facts, const struct cgroup_row *cgroup, const struct moment *moment)
+/* Memory of the tree without the shared memory in it. */
+static double unshared_mib(const struct tree_row *tree)
 {
+	double own = tree->process_private_mib + tree->process_file_mib;
+
+	return fmin(own, fmax(tree->process_memory_mib - tree->process_shared_mib, 0));
+}
+
+static void add_cgroup(struct run_facts *facts, const struct frame *frame, const struct cgroup_row *cgroup,
+		       const struct moment *moment)
+{
+	const struct tree_row *tree = FIRST(frame, tree);
 	double held = cgroup->anon_mib + (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib) +
 		      (real_absent(cgroup->kernel_mib) ? 0 : cgroup->kernel_mib);
 
 	figure_add(&facts->group_memory, moment, held);
 	figure_add(&facts->group_cache, moment,
 		   cgroup->file_mib - (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib));
+	figure_add(&facts->less_group_shared, moment, -cgroup->shmem_mib);
+	if (tree)
+		figure_add(&facts->memory_and_files, moment, unshared_mib(tree) + cgroup->shmem_mib);
 }
 
 static void add_bounds(struct run_facts *facts, const struct frame *frame, const struct moment *moment)
@@ -254,7 +267,7 @@ static void add_bounds(struct run_facts *facts, const struct frame *frame, const
 			facts->cpuset_cores = limits->cpuset_cores;
 	}
 	if (cgroup)
-		add_cgroup(facts, cgroup, moment);
+		add_cgroup(facts, frame, cgroup, moment);
 }
 
 /* Tells whether the waiting is that of any process on the machine, which says nothing about the job. */

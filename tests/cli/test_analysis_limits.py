@@ -133,7 +133,7 @@ def test_use_of_cores_is_held_against_the_mean_of_the_limits(run, tmp_path):
 
 
 def test_a_limit_that_was_lifted_is_not_the_size_of_the_machine(run, tmp_path):
-    """Half a core for 4 s, then all 8: the mean of 4.25 is no machine's, and no limit of 4.25 held the job back."""
+    """Half a core for 4 s, then all 8: the machine has more than the mean of 4.25, which never was a limit."""
     limits = steps({**KNOWN, "cpu_limit_cores": 0.5}, KNOWN)
     made = [recordings.sample(i, cores=0.5, limits=limits[i], cgroup={"throttled_secs": 0.5 if i < 4 else 0.0},
                               start=recordings.START if i == 0 else None) for i in range(8)]

@@ -269,6 +269,24 @@ def test_memory_that_only_the_control_group_charged_is_reserved(run, tmp_path):
         assert advice(run, recordings.write(path, samples))["memory"] == memory, charged
 
 
+@pytest.mark.parametrize("memory, shared, written_mib, advised", [
+    (60.0, 10.0, 200, 224),   # 150 MiB in files of /dev/shm
+    (60.0, 10.0, 20, 96),     # most of them are of another job
+    (60.0, 10.0, None, 80),
+    (200.0, 150.0, 200, 240),  # the job maps them: they are in its memory
+])
+def test_files_that_a_job_keeps_in_memory_are_reserved(run, tmp_path, memory, shared, written_mib, advised):
+    """A file in a tmpfs that no process has open is in no process, but the limit of a control group counts it."""
+    path = make(tmp_path / "x.jsonl", memory=memory, end={"memory_peak_mib": memory, "largest_process_peak_mib": 50.0,
+                                                          "memory_peak_between_mib": memory, "cgroup_memory_peak_mib": None})
+    samples = [json.loads(line) for line in path.open()]
+    for i, one in enumerate(samples):
+        one["cpu"].update(process_private_mib=40.0, process_file_mib=10.0, process_shared_mib=shared, process_disk_write_bytes=0,
+                          process_written_chars=written_mib and (written_mib << 20) // len(samples))
+        one["cgroup"]["shmem_mib"] = 155.0 if i else 5.0
+    assert advice(run, recordings.write(path, samples))["memory"] == advised
+
+
 def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
     killed = make(tmp_path / "killed.jsonl", memory=90.0, **memory_limit(1000.0), end=KILLED)
     runs = [later(make(tmp_path / f"{i}.jsonl"), 60 * (i + 1)) for i in range(10)]

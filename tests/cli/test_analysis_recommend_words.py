@@ -84,7 +84,7 @@ def test_one_size_for_all_is_told_by_its_largest_peak(run, tmp_path):
     assert words(run, tmp_path, same)[0].startswith("1040 MiB peak 1000 MiB, and 4 % for the spread of 25 runs (the peak of the process tree)")
     assert words(run, tmp_path, same[:1])[0].startswith("1200 MiB peak 1000 MiB, and 20 % more (the peak of the process tree)")
     kernel = [dict(one, memory_kernel_mib=200.0) for one in same]
-    assert words(run, tmp_path, kernel)[0].startswith("1248 MiB peak 1000 MiB, 200 MiB for the kernel, and 4 % for the spread of 25 runs (")
+    assert words(run, tmp_path, kernel)[0].startswith("1248 MiB peak 1000 MiB, 200 MiB for the kernel and files in memory, and 4 % for the spread of 25 runs (")
 
 
 def test_policies_below_the_largest_say_their_amount(run, tmp_path):
