@@ -605,6 +605,15 @@ static void add_no_change(struct buffer *out, const rt_comparison *comparison, s
 		buffer_printf(out, "; %.0f %% %s CPU time", fabs(cpu), cpu > 0 ? "more" : "less");
 }
 
+/* A run that failed is not faster than one that did its work. CSV and snapshots do not record how a run ended. */
+static bool ended_otherwise(const rt_comparison *comparison, size_t side)
+{
+	const char *base = comparison->outcomes[0], *other = comparison->outcomes[side];
+
+	return strcmp(base, other) != 0 && !strstr(base, "not record how") &&
+	       !strstr(other, "not record how");
+}
+
 static void add_speed(struct buffer *out, const rt_comparison *comparison, size_t side)
 {
 	double change = telling_pct(find_figure(comparison, "wall_time"), side);
@@ -621,11 +630,16 @@ static void add_speed(struct buffer *out, const rt_comparison *comparison, size_
 	if (isinf(change) || change > 900)
 		buffer_printf(out, "%s took much longer than %s", comparison_side_name(comparison, side),
 			      comparison_side_name(comparison, 0));
+	else if (ended_otherwise(comparison, side))
+		buffer_printf(out, "%s took %.0f %% %s time than %s", comparison_side_name(comparison, side),
+			      fabs(change), change > 0 ? "more" : "less",
+			      comparison_side_name(comparison, 0));
 	else
 		buffer_printf(out, "%s is %.0f %% %s than %s", comparison_side_name(comparison, side),
 			      fabs(change), change > 0 ? "slower" : "faster",
 			      comparison_side_name(comparison, 0));
-	add_cause(out, comparison, side);
+	if (!ended_otherwise(comparison, side))
+		add_cause(out, comparison, side);
 }
 
 static void add_memory_verdict(struct buffer *out, const rt_comparison *comparison, size_t side)

@@ -191,6 +191,9 @@ def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
      "waiting; the same memory."),
     ({"user": 9.0}, "b.jsonl took as long as a.jsonl; 50 % more CPU time; the same memory."),
     ({"wall": 8.2}, "b.jsonl took as long as a.jsonl; the same memory."),
+    # A run that failed is not faster: it did not do its work.
+    ({"wall": 2.0, "end": {"exit_code": 7}},
+     "a.jsonl: exit status 0, b.jsonl: exit status 7. b.jsonl took 75 % less time than a.jsonl; the same memory."),
     ({"end": {"exit_code": 7}}, "a.jsonl: exit status 0, b.jsonl: exit status 7. b.jsonl took as long as a.jsonl; the same memory."),
 ])
 def test_the_verdict_is_one_sentence(run, tmp_path, changed, verdict):
