@@ -14,7 +14,14 @@
 #include "base/cleanup.h"
 #include "base/file_place.h"
 
-enum { RUNS_USUAL = 10, RUNS_MOST = 10000, SIGNAL_STATUS = 128, COMMAND_BYTES = 4 << 20 };
+enum {
+	RUNS_USUAL = 10,
+	RUNS_MOST = 10000,
+	SIGNAL_STATUS = 128,
+	NOT_FOUND_STATUS = 127,
+	NAME_BYTES = 100,
+	COMMAND_BYTES = 4 << 20
+};
 
 static const char AGAINST[] = "--against";
 
@@ -146,21 +153,27 @@ static int shell_status(int status)
 static void tell_stop(const struct subcommand *command, const struct repeat_stop *stop,
 		      const struct repeat *repeat)
 {
-	char end[80];
+	/* The first line of a script names it. */
+	int length = stop->what ? (int)strcspn(stop->what, "\n") : 0;
+	char end[160];
 
+	if (length > NAME_BYTES)
+		length = NAME_BYTES;
 	if (stop->signo)
 		snprintf(end, sizeof(end), "ended by signal %d", stop->signo);
 	else if (WIFSIGNALED(stop->status))
-		snprintf(end, sizeof(end), "%s was killed by signal %d",
-			 stop->of_prepare ? "--prepare" : "the command", WTERMSIG(stop->status));
+		snprintf(end, sizeof(end), "%.*s was killed by signal %d", length, stop->what,
+			 WTERMSIG(stop->status));
 	else
-		snprintf(end, sizeof(end), "%s ended with exit status %d",
-			 stop->of_prepare ? "--prepare" : "the command", WEXITSTATUS(stop->status));
-	(void)command_fault(
-		command, "%s, after %zu run%s%s", end, repeat->count, repeat->count == 1 ? "" : "s",
-		stop->signo        ? ""
-		: stop->of_prepare ? "; --show-output shows what it says"
-				   : "; --show-output shows what it says, --ignore-failure goes on");
+		snprintf(end, sizeof(end), "%.*s ended with exit status %d%s", length, stop->what,
+			 WEXITSTATUS(stop->status),
+			 WEXITSTATUS(stop->status) == NOT_FOUND_STATUS ? " (command not found)" : "");
+	(void)command_fault(command, "%s, after %zu run%s%s", end, repeat->count,
+			    repeat->count == 1 ? "" : "s",
+			    stop->signo                            ? ""
+			    : strcmp(stop->what, "--prepare") == 0 ? "; --show-output shows what it says"
+								   : "; --show-output shows what it says, "
+								     "--ignore-failure goes on");
 }
 
 static int print_results(const struct subcommand *command, const struct repeat_words *words,

@@ -325,7 +325,7 @@ static bool prepare_run(struct series_of_runs *series, int *ret_error)
 	*ret_error = run_repeat_child(series, "/bin/sh", WORDS, &status);
 	if (*ret_error == 0 && status) {
 		series->stop->status = status;
-		series->stop->of_prepare = true;
+		series->stop->what = "--prepare";
 	}
 	return *ret_error == 0 && !status && !series->stop->signo;
 }
@@ -348,6 +348,7 @@ static bool make_run(struct series_of_runs *series, size_t side, bool is_warmup,
 		(void)unlink(path);
 	else
 		*ret_error = repeat_add(series->repeat, run, series->problem);
+	series->stop->what = series->repeat->commands[side];
 	if (run.status && !series->plan->ignores_failure)
 		series->stop->status = run.status;
 	/* A recorder that a signal met before the job's start has recorded nothing. */

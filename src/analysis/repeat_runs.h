@@ -18,9 +18,9 @@ struct repeat_plan {
 };
 
 struct repeat_stop {
-	int status; /* as from waitpid(), of the run that failed; 0: all went well */
-	bool of_prepare;
-	int signo; /* a signal ended the runs; 0: none did */
+	int status;       /* as from waitpid(), of the run that failed; 0: all went well */
+	const char *what; /* the command of that run, or "--prepare" */
+	int signo;        /* a signal ended the runs; 0: none did */
 };
 
 /*

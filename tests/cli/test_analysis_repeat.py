@@ -194,6 +194,13 @@ def test_a_failure_ends_all_with_its_status(run, tmp_path, words, status):
     assert result.err.count("\n") == 1 and "after 3 runs" in result.err and "--ignore-failure" in result.err
 
 
+def test_a_failure_names_its_command(run):
+    """With two commands, or a typing error, the exit status alone does not tell what to mend."""
+    result = run("repeat", "-n", 2, "true", "--against", "no-such-program")
+    assert result.returncode == 127 and "repeat: no-such-program ended with exit status 127 (command not found), after 2 runs; " in result.err
+    assert "repeat: echo one ended with exit status 3, after 1 run; " in run("repeat", "-n", 2, "echo one\nexit 3").err
+
+
 def test_failures_count_if_they_are_ignored(run):
     result, answer = results(run, "-n", 3, "--ignore-failure", "exit 3")
     assert result.returncode == 0 and answer["results"][0]["exit_codes"] == [3, 3, 3] and len(answer["results"][0]["times"]) == 3
