@@ -99,6 +99,18 @@ static struct member *add_fork(struct member *parent, int64_t mib, int64_t mark_
 	return fork;
 }
 
+static void test_forks_that_map_a_page_five_times_have_it_once(void **unused)
+{
+	struct member *parent = add(500, 500), *fork;
+
+	(void)unused;
+	memory_between_follow(&tree, 100 * MIB_KIB, 100 * MIB_KIB);
+	fork = add_fork(parent, 490, 510, 0);
+	fork->memory.shared_pages = parent->memory.shared_pages = 490 * MIB_PAGES;
+	memory_between_follow(&tree, 102 * MIB_KIB, 102 * MIB_KIB);
+	assert_int_equal(most_mib(510), 122);
+}
+
 static void test_a_new_fork_is_not_beside_the_pages_of_its_parent(void **unused)
 {
 	struct member *parent = add(295, 295), *fork;
@@ -407,6 +419,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup(test_a_rising_mark_counts_beside_memory_in_no_resident_set, begin),
 		cmocka_unit_test_setup(test_a_rising_mark_does_not_count_beside_its_own_process, begin),
 		cmocka_unit_test_setup(test_a_process_that_maps_a_page_three_times_has_it_once, begin),
+		cmocka_unit_test_setup(test_forks_that_map_a_page_five_times_have_it_once, begin),
 		cmocka_unit_test_setup(test_a_new_fork_is_not_beside_the_pages_of_its_parent, begin),
 		cmocka_unit_test_setup(test_a_fork_that_exits_is_not_beside_the_pages_that_it_inherited,
 				       begin),

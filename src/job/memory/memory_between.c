@@ -138,16 +138,18 @@ SELDOM static int64_t common_kib(const struct process_tree *tree, const struct m
 
 /*
  * Adds the marks that have risen since the last tick. The others held their memory of either end of the
- * interval. Members that have gone since may have ended before the new peak.
+ * interval. Members that have gone since may have ended before the new peak. A member that is larger than the tree, each page
+ * counted once, has pages several times: so has its mark.
  */
-static void add_marks(struct process_tree *tree, int64_t now_kib)
+static void add_marks(struct process_tree *tree, int64_t now_kib, int64_t tree_once_kib)
 {
 	struct memory_between *between = &tree->memory.between;
 	int64_t stayed_kib = between->before_kib - memory_pages_to_kib(tree, between->gone_pages);
 
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
-		int64_t beside_kib, shared_kib;
+		int64_t resident_kib = memory_pages_to_kib(tree, member->memory.resident_pages);
+		int64_t beside_kib, shared_kib, mark_kib;
 
 		/* The mark of a process that is ending may be read in the tick that finds its memory gone. */
 		if (member->memory.mark_kib <= member->memory.mark_followed_kib ||
@@ -155,17 +157,17 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
 		    (!member->is_zombie && now_kib >= 0 && !memory_is_counted(tree, member)))
 			continue;
 		shared_kib = common_kib(tree, member);
-		beside_kib = max_i64(
-			0, now_kib - max_i64(shared_kib,
-					     memory_pages_to_kib(tree, member->memory.resident_pages)));
+		beside_kib = max_i64(0, now_kib - max_i64(shared_kib, resident_kib));
 		if (between->before_kib >= 0)
 			beside_kib = max_i64(
 				beside_kib,
 				stayed_kib -
 					max_i64(shared_kib,
 						memory_pages_to_kib(tree, member->memory.resident_before)));
-		between->most_kib = max_i64(between->most_kib,
-					    once_kib(between, member, member->memory.mark_kib) + beside_kib);
+		mark_kib = once_kib(between, member, member->memory.mark_kib);
+		if (tree_once_kib >= 0 && resident_kib > tree_once_kib)
+			mark_kib = min_i64(mark_kib, member->memory.mark_kib - resident_kib + tree_once_kib);
+		between->most_kib = max_i64(between->most_kib, mark_kib + beside_kib);
 		member->memory.mark_followed_kib = member->memory.mark_kib;
 		between->seen_kib = max_i64(between->seen_kib, member->memory.mark_kib);
 	}
@@ -296,7 +298,7 @@ void memory_between_follow(struct process_tree *tree, int64_t now_kib, int64_t o
 	note_ended(tree);
 	note_over(tree, once_kib);
 	add_exits(tree, now_kib, left_kib);
-	add_marks(tree, now_kib);
+	add_marks(tree, now_kib, once_kib);
 	keep_for_next(tree, now_kib);
 }
 
