@@ -21,6 +21,7 @@ static char names[RUNS_MOST][NAME_SIZE];
 static size_t count;
 static FILE *printed;
 static struct rt_problem problem;
+static const char *colour;
 
 /* ---- printing ------------------------------------------------------------------------------------------------------ */
 
@@ -58,7 +59,7 @@ static void print_json(const char *title, int result, char **text)
 
 static void print_summary(const char *const *paths)
 {
-	char *json = NULL, *text = NULL, *markdown = NULL, *tree = NULL;
+	char *json = NULL, *text = NULL, *markdown = NULL, *tree = NULL, *programs = NULL, *waits = NULL;
 	rt_summary *summary;
 	int result = rt_summary_read(paths, 1, &summary, &problem);
 
@@ -67,7 +68,9 @@ static void print_summary(const char *const *paths)
 		return;
 	}
 	print_json("summary as JSON", rt_summary_to_json(summary, &json), &json);
-	print_answer("summary", rt_summary_to_text(summary, RT_SIZE_AUTO, &text), &text);
+	print_answer("summary", rt_summary_for_screen(summary, RT_SIZE_AUTO, -1, colour, &text), &text);
+	print_answer("programs", rt_summary_programs_for_screen(summary, -1, colour, &programs), &programs);
+	print_answer("waits", rt_summary_waits_for_screen(summary, -1, colour, &waits), &waits);
 	print_answer("summary as Markdown", rt_summary_to_markdown(summary, RT_SIZE_MIB, &markdown), &markdown);
 	print_answer("gpu_tracker", rt_summary_to_gpu_tracker(summary, NULL, false, &tree, &problem), &tree);
 	rt_summary_free(summary);
@@ -82,7 +85,7 @@ static void print_statistics(const char *const *paths)
 	int result = rt_stats_read_record(paths, 1, specs, spec_count, &stats, &problem);
 
 	if (result >= 0)
-		result = rt_stats_to_text(stats, &text);
+		result = rt_stats_for_screen(stats, false, -1, colour, &text);
 	print_answer("statistics", result, &text);
 	if (result >= 0)
 		rt_stats_free(stats);
@@ -117,7 +120,7 @@ static void print_phases(const char *const *paths)
 	result = rt_regions_read(paths, 1, marks, columns, 2, &regions, &problem);
 	assert_int_equal(result, 0);
 	print_json("phases as JSON", rt_regions_to_json(regions, &json), &json);
-	print_answer("phases", rt_regions_to_text(regions, &text), &text);
+	print_answer("phases", rt_regions_for_screen(regions, -1, colour, &text), &text);
 	rt_regions_free(regions);
 }
 
@@ -139,8 +142,46 @@ static void print_comparison(const char *before, const char *after)
 		print_answer("comparison", result, NULL);
 		return;
 	}
-	print_answer("comparison", rt_comparison_to_text(comparison, &text), &text);
+	print_answer("comparison", rt_comparison_for_screen(comparison, -1, colour, &text), &text);
 	rt_comparison_free(comparison);
+}
+
+static void print_file(const char *title, int result, const char *path)
+{
+	char *text = result < 0 ? NULL : get_file(path, NULL);
+
+	print_answer(title, result, &text);
+	unlink(path);
+}
+
+/* Each format for two small recordings, and one of them for the others. */
+static void print_exports(const char *const *paths, size_t at)
+{
+	static const char *const FORMATS[] = {"csv", "openmetrics", "jsonl", "gpu_tracker", "influx", "nextflow", "jobstats", "perfetto"};
+	struct stat status;
+
+	assert_int_equal(stat(paths[0], &status), 0);
+	for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++) {
+		struct rt_export_options options = {.size = sizeof options, .format = FORMATS[i]};
+		char path[] = "/tmp/rt-printed-XXXXXX";
+
+		if (status.st_size > 8000 || (at % 8 != i && at != 1 && at != 9))
+			continue;
+		close(mkstemp(path));
+		print_file(FORMATS[i], rt_export(paths, 1, path, &options, &problem), path);
+	}
+}
+
+static void print_combination(const char *const *paths)
+{
+	char path[] = "/tmp/rt-printed-XXXXXX";
+	struct stat one, other;
+
+	assert_int_equal(stat(paths[0], &one) | stat(paths[1], &other), 0);
+	if (one.st_size + other.st_size > 8000)
+		return;
+	close(mkstemp(path));
+	print_file("combination", rt_combine(paths, 2, path, &problem), path);
 }
 
 /* ---- files with the lines of several runs ---- */
@@ -176,7 +217,7 @@ static void print_workflow(const char *const *paths)
 	if (rt_workflow_read(paths, 1, &workflow, &problem) < 0)
 		return;
 	print_json("workflow as JSON", rt_workflow_to_json(workflow, &json), &json);
-	print_answer("workflow", rt_workflow_for_screen(workflow, -1, "never", &text), &text);
+	print_answer("workflow", rt_workflow_for_screen(workflow, -1, colour, &text), &text);
 	rt_workflow_free(workflow);
 }
 
@@ -215,6 +256,7 @@ static void the_words_and_figures_of_a_run_stay(void **state)
 	snprintf(path, sizeof path, "%.*s.printed", (int)(strrchr(names[at], '.') - names[at]), names[at]);
 	printed = open_memstream(&text, &length);
 	assert_non_null(printed);
+	colour = at % 2 ? "always" : "never";
 	print_summary(paths);
 	print_statistics(paths);
 	options.usd_per_hour = at % 2 ? 0.5 : 0;
@@ -227,6 +269,8 @@ static void the_words_and_figures_of_a_run_stay(void **state)
 	print_phases(paths);
 	print_line(paths[0]);
 	print_comparison(paths[1], paths[0]);
+	print_exports(paths, at);
+	print_combination(paths);
 	if (print_fleet(paths[0], at % 2 ? 0.01 : 0))
 		print_workflow(paths);
 	fclose(printed);
@@ -243,6 +287,7 @@ UNIT_TESTS
 	struct CMUnitTest tests[RUNS_MOST];
 
 	setenv("TZ", "UTC", 1);
+	unsetenv("COLUMNS");
 	find_runs();
 	for (size_t i = 0; i < count; i++)
 		tests[i] = (struct CMUnitTest){
