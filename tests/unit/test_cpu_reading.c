@@ -210,7 +210,7 @@ static void the_sum_of_a_tree_never_goes_back(void **state)
 	assert_int_equal(account.published.of[USAGE_UTIME_NS], 220);
 }
 
-static void a_parent_contains_a_child_whose_time_it_has_grown_by(void **state)
+static void a_parent_that_grew_by_as_much_contains_the_child(void **state)
 {
 	struct account parent = {0}, child = {0};
 
@@ -244,7 +244,7 @@ UNIT_TESTS
 		unit_test_of_job(a_program_that_records_itself_does_not_pay_for_it),
 		cmocka_unit_test(rounding_hides_two_ticks_of_time_and_not_one_fault),
 		cmocka_unit_test(the_sum_of_a_tree_never_goes_back),
-		cmocka_unit_test(a_parent_contains_a_child_whose_time_it_has_grown_by),
+		cmocka_unit_test(a_parent_that_grew_by_as_much_contains_the_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Tests of src/options/parse.c and option_help.c: what command lines mean, and how their help looks. */
+/* Tests of src/options/parse.c and option_help.c: the meaning of command lines, and the look of their help. */
 #include "unit.h"
 
 #include <stdio.h>

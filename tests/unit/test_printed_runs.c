@@ -1,6 +1,6 @@
 /*
  * The words and figures of the analysis for the recordings of tests/golden/runs stay: each RUN.jsonl or RUN.csv has RUN.printed beside it,
- * with its summary, statistics, advice, phases and line, and with its comparison with the run before it. A file with the lines of several runs
+ * with its summary, statistics, advice, phases and line, and with its comparison with its neighbours. A file with the lines of several runs
  * also has the words of `history` and of a workflow.
  *
  * UPDATE_GOLDEN=1 writes the files anew: review the difference as a change of what users read.
@@ -131,18 +131,33 @@ static void print_line(const char *path)
 	print_json("line", rt_run_line(path, &line, &problem), &line);
 }
 
-static void print_comparison(const char *before, const char *after)
+static void print_conditions(const rt_comparison *comparison)
 {
-	const struct rt_compared_run runs[] = {{"before", before}, {"after", after}};
+	static const char *const CONDITIONS[] = {"memory_peak>+10%", "cores_mean<-5%", "wall_secs>+1%", "cpu_secs>2", "memory_peak>100%", "coffee>1"};
+
+	for (size_t i = 0; i < sizeof(CONDITIONS) / sizeof(CONDITIONS[0]); i++) {
+		int result;
+
+		problem.text[0] = '\0';
+		result = rt_comparison_holds(comparison, CONDITIONS[i], &problem);
+		fprintf(printed, "%s: %s %s\n", CONDITIONS[i], result > 0 ? "holds" : result ? "wrong" : "holds not", problem.text);
+	}
+}
+
+/* Two sides, each with one run or two. */
+static void print_comparison(const char *const *paths, size_t run_count)
+{
+	const struct rt_compared_run runs[] = {{"before", paths[1]}, {"after", paths[0]}, {"before", paths[2]}, {"after", paths[3]}};
 	char *text = NULL;
 	rt_comparison *comparison;
-	int result = rt_compare(runs, 2, &comparison, &problem);
+	int result = rt_compare(runs, run_count, &comparison, &problem);
 
 	if (result < 0) {
 		print_answer("comparison", result, NULL);
 		return;
 	}
 	print_answer("comparison", rt_comparison_for_screen(comparison, -1, colour, &text), &text);
+	print_conditions(comparison);
 	rt_comparison_free(comparison);
 }
 
@@ -249,7 +264,8 @@ static void the_words_and_figures_of_a_run_stay(void **state)
 {
 	static const char *const FORMS[] = {"slurm", "kubernetes", "docker", "nextflow", "snakemake", "metaflow"};
 	size_t at = (size_t)((const char *)*state - names[0]) / NAME_SIZE, length;
-	const char *paths[] = {names[at], names[at ? at - 1 : count - 1], names[at > 1 ? at - 2 : count - 2]};
+	const char *paths[] = {names[at], names[at ? at - 1 : count - 1], names[at > 1 ? at - 2 : count - 2],
+				names[(at + 1) % count]};
 	struct rt_recommend_options options = {.size = sizeof options};
 	char path[NAME_SIZE], *text, *golden;
 
@@ -268,7 +284,8 @@ static void the_words_and_figures_of_a_run_stay(void **state)
 	print_advice(paths, 3, options, FORMS[(at + 1) % 6]);
 	print_phases(paths);
 	print_line(paths[0]);
-	print_comparison(paths[1], paths[0]);
+	print_comparison(paths, 2);
+	print_comparison(paths, 4);
 	print_exports(paths, at);
 	print_combination(paths);
 	if (print_fleet(paths[0], at % 2 ? 0.01 : 0))

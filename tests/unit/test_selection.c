@@ -44,7 +44,7 @@ static void a_part_may_be_switched_off(void **state)
 	assert_false(selection.kinds[ROW_memory]);
 }
 
-static void names_choose_metrics_with_what_identifies_their_rows(void **state)
+static void names_choose_metrics(void **state)
 {
 	(void)state;
 	select_metrics(false, false, "disk.mounts.used_pct");
@@ -60,7 +60,7 @@ static void names_choose_metrics_with_what_identifies_their_rows(void **state)
 	assert_false(IS_WANTED(&selection, disk, write_bytes_per_sec) || IS_WANTED(&selection, tree, process_cores_used));
 }
 
-static void what_is_chosen_needs_other_rows(void **state)
+static void a_choice_brings_the_rows_that_it_needs(void **state)
 {
 	(void)state;
 	select_metrics(false, false, "totals.disk_read_bytes");
@@ -219,7 +219,7 @@ static void each_reason_has_words(void **state)
 	assert_string_equal(absent_reason_text(ABSENT_END), "unknown");
 }
 
-static void absent_values_are_no_numbers(void **state)
+static void absent_values_do_not_count(void **state)
 {
 	(void)state;
 	assert_int_equal(real_absent(0.0) + real_absent(-1.5), 0);
@@ -239,15 +239,15 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_options_all_is_wanted),
 		cmocka_unit_test(a_part_may_be_switched_off),
-		cmocka_unit_test(names_choose_metrics_with_what_identifies_their_rows),
-		cmocka_unit_test(what_is_chosen_needs_other_rows),
+		cmocka_unit_test(names_choose_metrics),
+		cmocka_unit_test(a_choice_brings_the_rows_that_it_needs),
 		cmocka_unit_test(a_name_that_matches_nothing_is_told),
 		cmocka_unit_test(unwanted_values_say_that_they_are),
 		cmocka_unit_test(a_packed_frame_comes_back),
 		cmocka_unit_test(damaged_bytes_are_refused),
 		cmocka_unit_test(a_value_that_no_machine_has_is_absent),
 		cmocka_unit_test(each_reason_has_words),
-		cmocka_unit_test(absent_values_are_no_numbers),
+		cmocka_unit_test(absent_values_do_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
