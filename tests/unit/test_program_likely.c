@@ -25,10 +25,45 @@ static void test_a_process_is_as_busy_as_others_of_its_program(void **state)
 	assert_int_equal(programs.known[true].life_ns + as.known.life_ns, 0);
 }
 
+/* A shell has started four processes that were named, and one that nobody read. */
+static void test_an_unread_process_was_one_of_its_siblings(void **state)
+{
+	enum { SHELL, CC1, AS, LONG_ONE };
+	const int64_t life_ns = 10 * NSEC_PER_MSEC;
+	struct program list[4] = {0};
+	struct programs programs = {.at = list, .count = 4};
+	double whole;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		list[i].named.parent = NO_PROGRAM;
+	whole = program_likely_ns(&programs, &list[CC1], life_ns, false);
+	for (int i = 0; i < 3; i++)
+		program_note_named(&list[CC1], SHELL, life_ns);
+	program_note_named(&list[AS], SHELL, life_ns);
+	program_note_named(&list[LONG_ONE], SHELL, 1000 * life_ns);
+	program_miss(&programs, &list[SHELL], SHELL, life_ns, life_ns, false);
+	assert_true(list[CC1].missed_ns == 0.75 * whole && list[AS].missed_ns == 0.25 * whole);
+	assert_true(list[SHELL].missed_ns == 0 && list[LONG_ONE].missed_ns == 0);
+	/* Those of another parent are no siblings, and without siblings its own program is the best guess. */
+	program_miss(&programs, &list[SHELL], AS, life_ns, life_ns, false);
+	assert_true(list[SHELL].missed_ns == whole);
+	program_miss(&programs, &list[SHELL], NO_PROGRAM, life_ns, life_ns, false);
+	assert_true(list[SHELL].missed_ns == 2 * whole);
+	assert_true(list[CC1].missed_ns == 0.75 * whole);
+	/* A new parent begins anew, and a life of unknown length teaches nothing. */
+	program_note_named(&list[CC1], AS, life_ns);
+	program_note_named(&list[CC1], AS, 0);
+	program_note_named(&list[CC1], NO_PROGRAM, life_ns);
+	assert_int_equal(list[CC1].named.count, 1);
+	assert_int_equal(list[CC1].named.life_ns, life_ns);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_process_is_as_busy_as_others_of_its_program),
+		cmocka_unit_test(test_an_unread_process_was_one_of_its_siblings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

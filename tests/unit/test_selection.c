@@ -181,25 +181,26 @@ static void a_value_that_no_machine_has_is_absent(void **state)
 {
 	struct frame frame = {0};
 	struct tree_row *tree;
-	struct host_cpu_row *cpu;
+	struct program_row *program;
 
 	(void)state;
 	frame_begin(&frame, 5, 7);
 	frame.memory_mib = 1000;
 	frame.sample->elapsed_secs = 10;
 	tree = SINGLE_ROW(&frame, tree);
-	cpu = SINGLE_ROW(&frame, host_cpu);
-	(void)cpu;
+	program = ADD_ROW(&frame, program, NULL);
 	tree->process_child_count = 2;
 	tree->process_pss_mib = 1000;
 	tree->process_rss_mib = 3000;
 	tree->process_memory_mib = 1000.5;
+	program->memory_mib = 1001;
 	add_disk(&frame, "sda", 100);
 	add_disk(&frame, "sdb", 100.5);
 	add_disk(&frame, "sdc", -1);
 	derive(&frame, &(struct earlier_frames){0});
 	assert_true(tree->process_pss_mib == 1000 && tree->process_rss_mib == 3000);
 	assert_int_equal(real_absent(tree->process_memory_mib), ABSENT_IMPOSSIBLE);
+	assert_int_equal(real_absent(program->memory_mib), ABSENT_IMPOSSIBLE);
 	assert_true(((const struct mount_row *)(const void *)frame.first[ROW_mount])->used_pct == 100);
 	assert_int_equal(real_absent(((const struct mount_row *)(const void *)frame.first[ROW_mount]->next)->used_pct), ABSENT_IMPOSSIBLE);
 	assert_int_equal(real_absent(((const struct mount_row *)(const void *)frame.first[ROW_mount]->next->next)->used_pct), ABSENT_NOT_A_VALUE);
@@ -231,7 +232,7 @@ static void absent_values_do_not_count(void **state)
 	assert_int_equal(count_of_real(-2.7), -2);
 	assert_int_equal(count_sum(INT64_MAX, 1), INT64_MAX);
 	assert_true(isnan(real_of_count(no_count(EPERM))) && real_of_count(7) == 7.0);
-	assert_true(round_to(2.345, 2) == 2.35 && round_to(-1.5, 0) == -1.0 && round_to(1e19, 0) == 1e19);
+	assert_true(round_to(2.345, 2) == 2.35 && round_to(-1.5, 0) == -1.0 && round_to(1e19, 0) == 1e19 && round_to(-1e19, 0) == -1e19);
 }
 
 UNIT_TESTS

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "net/timestamps.h"
@@ -30,6 +31,25 @@ static void every_offset_is_one_instant(void **state)
 	assert_int_equal(iso("2100-03-01T00:00:00Z"), 4107542400);
 	assert_int_equal(iso("1969-12-31T23:59:59Z"), -1);
 	assert_int_equal(iso("2026-12-31T23:59:60Z"), 1798761600);
+}
+
+static void each_month_has_its_days(void **state)
+{
+	static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	char text[32];
+	int64_t noon = iso("2026-01-01T12:00:00Z");
+
+	(void)state;
+	for (int month = 1; month <= 12; month++)
+		for (int day = 1; day <= 32; day++) {
+			bool is_day = day <= DAYS[month - 1];
+
+			snprintf(text, sizeof text, "2026-%02d-%02dT12:00:00Z", month, day);
+			assert_true(iso(text) == (is_day ? noon : INT64_MIN));
+			noon += is_day ? 86400 : 0;
+		}
+	assert_int_equal(iso("2026-04-01T12:00:00+23:59"), 1775044800 - 86340);
+	assert_int_equal(iso("2026-04-01T12:00:00+22:60"), INT64_MIN);
 }
 
 static void parse_iso8601_refuses_other_texts(void **state)
@@ -89,6 +109,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_offset_is_one_instant),
+		cmocka_unit_test(each_month_has_its_days),
 		cmocka_unit_test(parse_iso8601_refuses_other_texts),
 		cmocka_unit_test(header_dates),
 		cmocka_unit_test(times_are_written_in_utc),
