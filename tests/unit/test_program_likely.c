@@ -25,7 +25,7 @@ static void test_a_process_is_as_busy_as_others_of_its_program(void **state)
 	assert_int_equal(programs.known[true].life_ns + as.known.life_ns, 0);
 }
 
-/* A shell has started four processes that were named, and one that nobody read. */
+/* A shell has started four processes that were named, and one that ended unread. */
 static void test_an_unread_process_was_one_of_its_siblings(void **state)
 {
 	enum { SHELL, CC1, AS, LONG_ONE };
@@ -45,7 +45,7 @@ static void test_an_unread_process_was_one_of_its_siblings(void **state)
 	program_miss(&programs, &list[SHELL], SHELL, life_ns, life_ns, false);
 	assert_true(list[CC1].missed_ns == 0.75 * whole && list[AS].missed_ns == 0.25 * whole);
 	assert_true(list[SHELL].missed_ns == 0 && list[LONG_ONE].missed_ns == 0);
-	/* Those of another parent are no siblings, and without siblings its own program is the best guess. */
+	/* Those of another parent do not count, and without siblings its own program is the best guess. */
 	program_miss(&programs, &list[SHELL], AS, life_ns, life_ns, false);
 	assert_true(list[SHELL].missed_ns == whole);
 	program_miss(&programs, &list[SHELL], NO_PROGRAM, life_ns, life_ns, false);
