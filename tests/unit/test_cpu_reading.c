@@ -23,11 +23,17 @@ static int begin_job(void **state)
 	root.clock_ticks = 1000 / TICK_MS;
 	tree = (struct process_tree){.root = &root, .root_pid = JOB, .with_children = true};
 	job = (struct member){.pid = JOB, .files = {-1, -1, -1, -1, -1}, .cpu = NEW_MEMBER_CPU};
-	stat_file = (struct proc_pid_stat){.utime_ticks = 3, .stime_ticks = 1, .minor_faults = 7, .major_faults = 2,
-					   .waited_utime_ticks = 20, .waited_stime_ticks = 5, .waited_minor_faults = 70,
+	stat_file = (struct proc_pid_stat){.utime_ticks = 3,
+					   .stime_ticks = 1,
+					   .minor_faults = 7,
+					   .major_faults = 2,
+					   .waited_utime_ticks = 20,
+					   .waited_stime_ticks = 5,
+					   .waited_minor_faults = 70,
 					   .waited_major_faults = 10};
-	put_text("proc/100/io", "rchar: 3012\nwchar: 88\nsyscr: 7\nsyscw: 1\nread_bytes: 4096\nwrite_bytes: 512\n"
-				"cancelled_write_bytes: 256\n");
+	put_text("proc/100/io",
+		 "rchar: 3012\nwchar: 88\nsyscr: 7\nsyscw: 1\nread_bytes: 4096\nwrite_bytes: 512\n"
+		 "cancelled_write_bytes: 256\n");
 	return error;
 }
 
@@ -47,7 +53,8 @@ static void expect_ms(const struct usages *usages, enum usage usage, double ms)
 
 static void a_reading_has_all_figures_of_the_files(void **state)
 {
-	const struct usages *own = &job.cpu.account.own, *waited = &job.cpu.account.waited, *appears = &job.cpu.account.appears;
+	const struct usages *own = &job.cpu.account.own, *waited = &job.cpu.account.waited,
+			    *appears = &job.cpu.account.appears;
 
 	(void)state;
 	assert_int_equal(cpu_read_member(&tree, &job, &stat_file), 0);
@@ -86,7 +93,8 @@ static void the_clock_is_exact_and_is_split_as_the_ticks_are(void **state)
 	static const struct {
 		int user_ticks, system_ticks, clock_ms;
 		double user_ms;
-	} CASES[] = {{3, 1, 50, 37.5}, {3, 1, 40, 30}, {3, 1, 20, 20}, {3, 1, 35, 30}, {0, 0, 8, 4}, {0, 2, 30, 0}};
+	} CASES[] = {{3, 1, 50, 37.5}, {3, 1, 40, 30}, {3, 1, 20, 20},
+		     {3, 1, 35, 30},   {0, 0, 8, 4},   {0, 2, 30, 0}};
 
 	(void)state;
 	tree.uses_clock = true;
@@ -140,8 +148,11 @@ static void bytes_are_unknown_if_those_of_the_first_process_are(void **state)
 
 static void a_program_that_records_itself_does_not_pay_for_it(void **state)
 {
-	struct own_cost cost = {.threads = 1, .spent.of = {[USAGE_CPU_NS] = 5 * NSEC_PER_MSEC, [USAGE_UTIME_NS] = 4 * NSEC_PER_MSEC,
-							   [USAGE_MINOR_FAULTS] = 3, [USAGE_READ_CHARS] = 12}};
+	struct own_cost cost = {.threads = 1,
+				.spent.of = {[USAGE_CPU_NS] = 5 * NSEC_PER_MSEC,
+					     [USAGE_UTIME_NS] = 4 * NSEC_PER_MSEC,
+					     [USAGE_MINOR_FAULTS] = 3,
+					     [USAGE_READ_CHARS] = 12}};
 
 	(void)state;
 	tree.cpu.own_cost = &cost;

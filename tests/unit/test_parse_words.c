@@ -8,13 +8,40 @@
 
 static const struct option_row ROWS[] = {
 	{.heading = "run", .argument = "", .default_text = ""},
-	{.name = "quiet", .letter = 'q', .kind = KIND_SWITCH, .argument = "", .default_text = "", .help = "say nothing"},
-	{.name = "interval", .letter = 'i', .kind = KIND_VALUE, .argument = "SECS", .default_text = "1", .help = "time between two samples"},
-	{.name = "tag", .letter = 't', .kind = KIND_LIST, .argument = "KEY=VALUE", .default_text = "", .help = "label of the run"},
-	{.name = "sort", .kind = KIND_VALUE, .argument = "cpu|memory", .default_text = "", .help = "order of rows"},
-	{.name = "form", .kind = KIND_OPEN, .argument = "slurm|docker|kubernetes|nextflow", .default_text = "slurm",
+	{.name = "quiet",
+	 .letter = 'q',
+	 .kind = KIND_SWITCH,
+	 .argument = "",
+	 .default_text = "",
+	 .help = "say nothing"},
+	{.name = "interval",
+	 .letter = 'i',
+	 .kind = KIND_VALUE,
+	 .argument = "SECS",
+	 .default_text = "1",
+	 .help = "time between two samples"},
+	{.name = "tag",
+	 .letter = 't',
+	 .kind = KIND_LIST,
+	 .argument = "KEY=VALUE",
+	 .default_text = "",
+	 .help = "label of the run"},
+	{.name = "sort",
+	 .kind = KIND_VALUE,
+	 .argument = "cpu|memory",
+	 .default_text = "",
+	 .help = "order of rows"},
+	{.name = "form",
+	 .kind = KIND_OPEN,
+	 .argument = "slurm|docker|kubernetes|nextflow",
+	 .default_text = "slurm",
 	 .help = "text to copy into a request for the next run"},
-	{.name = "wait", .letter = 'w', .kind = KIND_OPTIONAL, .argument = "SECS", .default_text = "", .help = "wait for the end"},
+	{.name = "wait",
+	 .letter = 'w',
+	 .kind = KIND_OPTIONAL,
+	 .argument = "SECS",
+	 .default_text = "",
+	 .help = "wait for the end"},
 	{.heading = "show", .argument = "", .default_text = ""},
 	{.name = "rows", .kind = KIND_NUMBER, .argument = "N", .default_text = "", .help = "how many"},
 	{.argument = ""},
@@ -41,8 +68,10 @@ static const char *read_line(const char *line, bool command_follows)
 	size_t count = 0;
 
 	told[0] = '\0';
-	parser = (struct parser){
-		.options = options_of(ROWS, "run"), .take = tell, .command_follows = command_follows, .checks_values = true};
+	parser = (struct parser){.options = options_of(ROWS, "run"),
+				 .take = tell,
+				 .command_follows = command_follows,
+				 .checks_values = true};
 	snprintf(words, sizeof words, "program %s", line);
 	while ((argv[count] = strsep(&at, " ")))
 		count++;
@@ -74,7 +103,8 @@ static void a_switch_may_be_off(void **state)
 	(void)state;
 	assert_string_equal(read_line("--quiet=no -w", false), "wait=(none) ");
 	assert_string_equal(read_line("--quiet=1", false), "quiet=1 ");
-	assert_string_equal(read_line("--quiet=maybe", false), "--quiet: 'maybe' is neither yes nor no; give 1 or 0");
+	assert_string_equal(read_line("--quiet=maybe", false),
+			    "--quiet: 'maybe' is neither yes nor no; give 1 or 0");
 }
 
 static void a_value_counts_once_and_a_list_grows(void **state)
@@ -89,10 +119,13 @@ static void a_missing_value_is_not_the_next_option(void **state)
 {
 	(void)state;
 	assert_string_equal(read_line("--interval", false), "--interval needs SECS");
-	assert_string_equal(read_line("--interval --quiet", false),
-			    "--interval needs SECS, but '--quiet' follows; if that is meant: --interval=--quiet");
-	assert_string_equal(read_line("-i -z", false), "--interval needs SECS, but '-z' follows; if that is meant: --interval=-z");
-	assert_string_equal(read_line("-i -A", false), "--interval needs SECS, but '-A' follows; if that is meant: --interval=-A");
+	assert_string_equal(
+		read_line("--interval --quiet", false),
+		"--interval needs SECS, but '--quiet' follows; if that is meant: --interval=--quiet");
+	assert_string_equal(read_line("-i -z", false),
+			    "--interval needs SECS, but '-z' follows; if that is meant: --interval=-z");
+	assert_string_equal(read_line("-i -A", false),
+			    "--interval needs SECS, but '-A' follows; if that is meant: --interval=-A");
 	/* A negative number and standard input are values. */
 	assert_string_equal(read_line("-i -5", false), "interval=-5 ");
 	assert_string_equal(read_line("-i -", false), "interval=- ");
@@ -102,13 +135,17 @@ static void a_missing_value_is_not_the_next_option(void **state)
 static void unknown_words_name_the_nearest(void **state)
 {
 	(void)state;
-	assert_string_equal(read_line("--intervall 5", false), "unknown option '--intervall'; the nearest is --interval");
+	assert_string_equal(read_line("--intervall 5", false),
+			    "unknown option '--intervall'; the nearest is --interval");
 	assert_string_equal(read_line("--format", false), "unknown option '--format'; the nearest is --form");
 	/* An option that is the beginning of the word, if it has three letters or more. */
-	assert_string_equal(read_line("--tagging", false), "unknown option '--tagging'; the nearest is --tag");
+	assert_string_equal(read_line("--tagging", false),
+			    "unknown option '--tagging'; the nearest is --tag");
 	assert_string_equal(read_line("--zzz=5", false), "unknown option '--zzz=5'");
-	assert_string_equal(read_line("-interval 5", false), "unknown option '-interval'; the nearest is --interval");
-	assert_string_equal(read_line("-interval=5", false), "unknown option '-interval=5'; the nearest is --interval=5");
+	assert_string_equal(read_line("-interval 5", false),
+			    "unknown option '-interval'; the nearest is --interval");
+	assert_string_equal(read_line("-interval=5", false),
+			    "unknown option '-interval=5'; the nearest is --interval=5");
 	assert_string_equal(read_line("-Z", false), "unknown option '-Z'");
 	/* Another subcommand's option is unknown here. */
 	assert_string_equal(read_line("--rows 5", false), "unknown option '--rows'");
@@ -119,8 +156,10 @@ static void a_word_of_a_list_is_checked(void **state)
 	(void)state;
 	assert_string_equal(read_line("--sort cpu --form=mine", false), "sort=cpu form=mine ");
 	assert_string_equal(read_line("--sort memory", false), "sort=memory ");
-	assert_string_equal(read_line("--sort mem", false), "--sort: 'mem' is unknown; give one of cpu, memory");
-	assert_string_equal(read_line("--sort cpu|memory", false), "--sort: 'cpu|memory' is unknown; give one of cpu, memory");
+	assert_string_equal(read_line("--sort mem", false),
+			    "--sort: 'mem' is unknown; give one of cpu, memory");
+	assert_string_equal(read_line("--sort cpu|memory", false),
+			    "--sort: 'cpu|memory' is unknown; give one of cpu, memory");
 	assert_string_equal(read_line("--tag bad", false), "--tag: 'bad' is not good");
 }
 
@@ -143,7 +182,8 @@ static void options_behind_a_command_are_its_own(void **state)
 	assert_string_equal(read_line("-q --", true), "quiet=1 ");
 	assert_string_equal(read_line("-q -- -q", false), "quiet=1 =-q ");
 	assert_string_equal(read_line("- file", false), "=- =file ");
-	assert_string_equal(read_line("-", true), "'-' is neither an option nor a command; to run a program of that name: -- -");
+	assert_string_equal(read_line("-", true),
+			    "'-' is neither an option nor a command; to run a program of that name: -- -");
 }
 
 static bool line_asks_for_help(const char *line)
@@ -192,17 +232,18 @@ static void help_stands_in_columns(void **state)
 		add_option_help(&out, &ROWS[i]);
 	add_label_help(&out, "  show FILE...", "samples as a table");
 	add_label_help(&out, "  a-long-name-of-a-subcommand F", "its help");
-	assert_string_equal(out.data, "  -q, --quiet                  say nothing\n"
-				      "  -i, --interval SECS          time between two samples (default: 1)\n"
-				      "  -t, --tag KEY=VALUE          label of the run\n"
-				      "      --sort cpu|memory        order of rows\n"
-				      "      --form WORD              text to copy into a request for the next run:\n"
-				      "                               slurm, docker, kubernetes, nextflow\n"
-				      "                               (default: slurm)\n"
-				      "  -w, --wait[=SECS]            wait for the end\n"
-				      "  show FILE...                 samples as a table\n"
-				      "  a-long-name-of-a-subcommand F\n"
-				      "                               its help\n");
+	assert_string_equal(out.data,
+			    "  -q, --quiet                  say nothing\n"
+			    "  -i, --interval SECS          time between two samples (default: 1)\n"
+			    "  -t, --tag KEY=VALUE          label of the run\n"
+			    "      --sort cpu|memory        order of rows\n"
+			    "      --form WORD              text to copy into a request for the next run:\n"
+			    "                               slurm, docker, kubernetes, nextflow\n"
+			    "                               (default: slurm)\n"
+			    "  -w, --wait[=SECS]            wait for the end\n"
+			    "  show FILE...                 samples as a table\n"
+			    "  a-long-name-of-a-subcommand F\n"
+			    "                               its help\n");
 }
 
 static void paragraphs_fill_eighty_columns(void **state)
@@ -210,8 +251,11 @@ static void paragraphs_fill_eighty_columns(void **state)
 	CLEANUP_BUFFER struct buffer out = BUFFER(4096);
 
 	(void)state;
-	add_paragraphs(&out, "aaaaaaaaa bbbbbbbbb ccccccccc ddddddddd eeeeeeeee fffffffff ggggggggg hhhhhhhhhh i\nnext");
-	assert_string_equal(out.data, "aaaaaaaaa bbbbbbbbb ccccccccc ddddddddd eeeeeeeee fffffffff ggggggggg hhhhhhhhhh\ni\n\nnext\n");
+	add_paragraphs(
+		&out,
+		"aaaaaaaaa bbbbbbbbb ccccccccc ddddddddd eeeeeeeee fffffffff ggggggggg hhhhhhhhhh i\nnext");
+	assert_string_equal(out.data, "aaaaaaaaa bbbbbbbbb ccccccccc ddddddddd eeeeeeeee fffffffff ggggggggg "
+				      "hhhhhhhhhh\ni\n\nnext\n");
 }
 
 UNIT_TESTS

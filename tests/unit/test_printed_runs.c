@@ -35,13 +35,14 @@ static void print_answer(const char *title, int result, char **text)
 }
 
 /*
- * One value a line, so that a difference shows what has changed. Absent values, as most are, the points of curves and the place of the recording
- * are left out.
+ * One value a line, so that a difference shows what has changed. Absent values, as most are, the points of curves and the place of the
+ * recording are left out.
  */
 static void print_json(const char *title, int result, char **text)
 {
 	json_t *json = result < 0 ? NULL : json_loads(*text, JSON_DECODE_ANY, NULL);
-	char *lines = json ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL, *rest = lines, *line;
+	char *lines = json ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL, *rest = lines,
+	     *line;
 
 	assert_true(result < 0 || lines);
 	if (lines)
@@ -49,7 +50,8 @@ static void print_json(const char *title, int result, char **text)
 	else
 		print_answer(title, result, text);
 	while (lines && (line = strsep(&rest, "\n")))
-		if (!strstr(line, ": null") && !strstr(line, "\"recording\": \"/") && !isdigit(line[strspn(line, " -")]))
+		if (!strstr(line, ": null") && !strstr(line, "\"recording\": \"/") &&
+		    !isdigit(line[strspn(line, " -")]))
 			fprintf(printed, "%s\n", line);
 	if (lines)
 		free(*text);
@@ -71,9 +73,11 @@ static void print_summary(const char *const *paths)
 	print_answer("summary", rt_summary_for_screen(summary, RT_SIZE_AUTO, -1, colour, &text), &text);
 	print_answer("programs", rt_summary_programs_for_screen(summary, -1, colour, &programs), &programs);
 	print_answer("waits", rt_summary_waits_for_screen(summary, -1, colour, &waits), &waits);
-	print_answer("summary as Markdown", rt_summary_to_markdown(summary, RT_SIZE_MIB, &markdown), &markdown);
+	print_answer("summary as Markdown", rt_summary_to_markdown(summary, RT_SIZE_MIB, &markdown),
+		     &markdown);
 	if (rt_summary_get(summary, "gpu", "count").count > 0)
-		print_answer("gpu_tracker", rt_summary_to_gpu_tracker(summary, NULL, false, &tree, &problem), &tree);
+		print_answer("gpu_tracker", rt_summary_to_gpu_tracker(summary, NULL, false, &tree, &problem),
+			     &tree);
 	rt_summary_free(summary);
 }
 
@@ -92,7 +96,8 @@ static void print_statistics(const char *const *paths)
 		rt_stats_free(stats);
 }
 
-static void print_advice(const char *const *paths, size_t path_count, struct rt_recommend_options options, const char *form)
+static void print_advice(const char *const *paths, size_t path_count, struct rt_recommend_options options,
+			 const char *form)
 {
 	char *json = NULL, *text = NULL, *request = NULL;
 	rt_advice *advice;
@@ -134,21 +139,27 @@ static void print_line(const char *path)
 
 static void print_conditions(const rt_comparison *comparison)
 {
-	static const char *const CONDITIONS[] = {"memory_peak>+10%", "cores_mean<-5%", "wall_secs>+1%", "cpu_secs>2", "memory_peak>100%", "coffee>1"};
+	static const char *const CONDITIONS[] = {"memory_peak>+10%", "cores_mean<-5%",   "wall_secs>+1%",
+						 "cpu_secs>2",       "memory_peak>100%", "coffee>1"};
 
 	for (size_t i = 0; i < sizeof(CONDITIONS) / sizeof(CONDITIONS[0]); i++) {
 		int result;
 
 		problem.text[0] = '\0';
 		result = rt_comparison_holds(comparison, CONDITIONS[i], &problem);
-		fprintf(printed, "%s: %s %s\n", CONDITIONS[i], result > 0 ? "holds" : result ? "wrong" : "holds not", problem.text);
+		fprintf(printed, "%s: %s %s\n", CONDITIONS[i],
+			result > 0 ? "holds"
+			: result   ? "wrong"
+				   : "holds not",
+			problem.text);
 	}
 }
 
 /* Two sides, each with one run or two. */
 static void print_comparison(const char *const *paths, size_t run_count)
 {
-	const struct rt_compared_run runs[] = {{"before", paths[1]}, {"after", paths[0]}, {"before", paths[2]}, {"after", paths[3]}};
+	const struct rt_compared_run runs[] = {
+		{"before", paths[1]}, {"after", paths[0]}, {"before", paths[2]}, {"after", paths[3]}};
 	char *text = NULL;
 	rt_comparison *comparison;
 	int result = rt_compare(runs, run_count, &comparison, &problem);
@@ -173,7 +184,8 @@ static void print_file(const char *title, int result, const char *path)
 /* Each format for two small recordings, and one of them for the others. */
 static void print_exports(const char *const *paths, size_t at)
 {
-	static const char *const FORMATS[] = {"csv", "openmetrics", "jsonl", "gpu_tracker", "influx", "nextflow", "jobstats", "perfetto"};
+	static const char *const FORMATS[] = {"csv",    "openmetrics", "jsonl",    "gpu_tracker",
+					      "influx", "nextflow",    "jobstats", "perfetto"};
 	struct stat status;
 
 	assert_int_equal(stat(paths[0], &status), 0);
@@ -243,7 +255,8 @@ static int is_run(const struct dirent *entry)
 {
 	const char *dot = strrchr(entry->d_name, '.');
 
-	return dot && (strcmp(dot, ".jsonl") == 0 || strncmp(entry->d_name, "csv-", 4) == 0) && strcmp(dot, ".printed") != 0;
+	return dot && (strcmp(dot, ".jsonl") == 0 || strncmp(entry->d_name, "csv-", 4) == 0) &&
+	       strcmp(dot, ".printed") != 0;
 }
 
 static void find_runs_of(const char *folder)
@@ -253,7 +266,8 @@ static void find_runs_of(const char *folder)
 
 	assert_true(found > 1 && count + (size_t)found <= RUNS_MOST);
 	for (int i = 0; i < found; i++) {
-		snprintf(names[count++], NAME_SIZE, "%.4s%.80s", *folder == '.' && folder[1] ? "../" : "", entries[i]->d_name);
+		snprintf(names[count++], NAME_SIZE, "%.4s%.80s", *folder == '.' && folder[1] ? "../" : "",
+			 entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
@@ -269,10 +283,11 @@ static void find_runs(void)
 
 static void the_words_and_figures_of_a_run_stay(void **state)
 {
-	static const char *const FORMS[] = {"slurm", "kubernetes", "docker", "nextflow", "snakemake", "metaflow"};
+	static const char *const FORMS[] = {"slurm",    "kubernetes", "docker",
+					    "nextflow", "snakemake",  "metaflow"};
 	size_t at = (size_t)((const char *)*state - names[0]) / NAME_SIZE, length;
 	const char *paths[] = {names[at], names[at ? at - 1 : count - 1], names[at > 1 ? at - 2 : count - 2],
-				names[(at + 1) % count]};
+			       names[(at + 1) % count]};
 	struct rt_recommend_options options = {.size = sizeof options};
 	const char *name = strrchr(names[at], '/') ? strrchr(names[at], '/') + 1 : names[at];
 	char path[NAME_SIZE], *text, *golden;
@@ -314,7 +329,8 @@ UNIT_TESTS
 	unsetenv("COLUMNS");
 	find_runs();
 	for (size_t i = 0; i < count; i++)
-		tests[i] = (struct CMUnitTest){
-			.name = names[i], .test_func = the_words_and_figures_of_a_run_stay, .initial_state = names[i]};
+		tests[i] = (struct CMUnitTest){.name = names[i],
+					       .test_func = the_words_and_figures_of_a_run_stay,
+					       .initial_state = names[i]};
 	return _cmocka_run_group_tests("runs", tests, count, NULL, NULL);
 }

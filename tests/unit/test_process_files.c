@@ -107,8 +107,8 @@ static void threads_are_numbers(void **state)
 
 	(void)state;
 	assert_int_equal(process_list_threads(&root, FIRST, threads, 3), 0);
-	assert_int_equal(mkdir("proc/100/task", 0755) | mkdir("proc/100/task/self", 0755) | mkdir("proc/100/task/0100", 0755) |
-				 mkdir("proc/100/task/9x", 0755),
+	assert_int_equal(mkdir("proc/100/task", 0755) | mkdir("proc/100/task/self", 0755) |
+				 mkdir("proc/100/task/0100", 0755) | mkdir("proc/100/task/9x", 0755),
 			 0);
 	assert_int_equal(mkdir("proc/100/task/100", 0755) | mkdir("proc/100/task/911", 0755), 0);
 	assert_int_equal(process_list_threads(&root, FIRST, threads, 3), 2);

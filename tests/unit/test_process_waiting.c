@@ -15,11 +15,13 @@ static struct member *job;
 
 static int begin_job(void **state)
 {
-	struct member member = {.pid = JOB, .thread_count = 1, .start_ticks = 5, .files = {-1, -1, -1, -1, -1}};
+	struct member member = {
+		.pid = JOB, .thread_count = 1, .start_ticks = 5, .files = {-1, -1, -1, -1, -1}};
 	int error = scratch_enter(state);
 
 	if (!error)
-		error = mkdir("proc", 0755) | mkdir("proc/100", 0755) | mkdir("proc/100/task", 0755) | root_open(&root, ".", NULL);
+		error = mkdir("proc", 0755) | mkdir("proc/100", 0755) | mkdir("proc/100/task", 0755) |
+			root_open(&root, ".", NULL);
 	tree = (struct process_tree){.root = &root, .root_pid = JOB, .started_by_caller = true};
 	error = error ? error : process_tree_reserve(&tree);
 	process_tree_append(&tree, &member);
@@ -45,7 +47,8 @@ static void put_times(pid_t tid, int run_ms, int wait_ms, int turns)
 	snprintf(path, sizeof path, "proc/100/task/%d", (int)tid);
 	(void)mkdir(path, 0755);
 	snprintf(text, sizeof text, "%d000000 %d000000 %d\n", run_ms, wait_ms, turns);
-	snprintf(path, sizeof path, tid == JOB ? "proc/100/schedstat" : "proc/100/task/%d/schedstat", (int)tid);
+	snprintf(path, sizeof path, tid == JOB ? "proc/100/schedstat" : "proc/100/task/%d/schedstat",
+		 (int)tid);
 	put_text(path, text);
 }
 
@@ -54,7 +57,9 @@ static void put_switches(pid_t tid, int voluntary, int involuntary)
 	char path[64], text[128];
 
 	snprintf(path, sizeof path, tid == JOB ? "proc/100/status" : "proc/100/task/%d/status", (int)tid);
-	snprintf(text, sizeof text, "Name:\tx\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t%d\n", voluntary, involuntary);
+	snprintf(text, sizeof text,
+		 "Name:\tx\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t%d\n", voluntary,
+		 involuntary);
 	put_text(path, text);
 }
 
@@ -181,7 +186,9 @@ static void each_thread_counts_once(void **state)
 	read_at(12);
 	expect_ms(177, 38);
 	/* The first has ended: its time stays, and that of the other goes on. */
-	assert_int_equal(unlink("proc/100/task/101/schedstat") | unlink("proc/100/task/101/status") | rmdir("proc/100/task/101"), 0);
+	assert_int_equal(unlink("proc/100/task/101/schedstat") | unlink("proc/100/task/101/status") |
+				 rmdir("proc/100/task/101"),
+			 0);
 	job->thread_count = 2;
 	put_times(SECOND_THREAD, 9, 3, 2);
 	read_at(13);

@@ -27,18 +27,21 @@ static void without_options_all_is_wanted(void **state)
 {
 	(void)state;
 	select_metrics(false, false, "");
-	assert_true(selection.all && selection.kinds[ROW_gpu] && IS_WANTED(&selection, tree, process_cores_used));
+	assert_true(selection.all && selection.kinds[ROW_gpu] &&
+		    IS_WANTED(&selection, tree, process_cores_used));
 }
 
 static void a_part_may_be_switched_off(void **state)
 {
 	(void)state;
 	select_metrics(false, true, "");
-	assert_false(selection.all || selection.kinds[ROW_tree] || selection.kinds[ROW_program] || selection.kinds[ROW_job_disk]);
+	assert_false(selection.all || selection.kinds[ROW_tree] || selection.kinds[ROW_program] ||
+		     selection.kinds[ROW_job_disk]);
 	assert_true(selection.kinds[ROW_memory] && selection.kinds[ROW_disk] && selection.kinds[ROW_sample]);
 	assert_false(IS_WANTED(&selection, tree, process_cores_used));
 	select_metrics(true, false, "");
-	assert_false(selection.kinds[ROW_host_cpu] || selection.kinds[ROW_disk] || selection.kinds[ROW_totals] || selection.kinds[ROW_gpu]);
+	assert_false(selection.kinds[ROW_host_cpu] || selection.kinds[ROW_disk] ||
+		     selection.kinds[ROW_totals] || selection.kinds[ROW_gpu]);
 	assert_true(selection.kinds[ROW_tree] && selection.kinds[ROW_cgroup]);
 	/* The memory of the machine would be needed for the start, but it is off. */
 	assert_false(selection.kinds[ROW_memory]);
@@ -49,15 +52,22 @@ static void names_choose_metrics(void **state)
 	(void)state;
 	select_metrics(false, false, "disk.mounts.used_pct");
 	assert_true(IS_WANTED(&selection, mount, used_pct) && IS_WANTED(&selection, mount, mount_point));
-	assert_true(selection.kinds[ROW_mount] && selection.kinds[ROW_disk] && IS_WANTED(&selection, disk, device));
-	assert_true(selection.kinds[ROW_sample] && IS_WANTED(&selection, sample, timestamp) && IS_WANTED(&selection, run_end, exit_code));
-	assert_false(IS_WANTED(&selection, mount, total_bytes) || IS_WANTED(&selection, disk, read_bytes_per_sec));
-	assert_false(selection.kinds[ROW_tree] || selection.kinds[ROW_memory] || selection.kinds[ROW_gpu] || selection.kinds[ROW_network]);
+	assert_true(selection.kinds[ROW_mount] && selection.kinds[ROW_disk] &&
+		    IS_WANTED(&selection, disk, device));
+	assert_true(selection.kinds[ROW_sample] && IS_WANTED(&selection, sample, timestamp) &&
+		    IS_WANTED(&selection, run_end, exit_code));
+	assert_false(IS_WANTED(&selection, mount, total_bytes) ||
+		     IS_WANTED(&selection, disk, read_bytes_per_sec));
+	assert_false(selection.kinds[ROW_tree] || selection.kinds[ROW_memory] || selection.kinds[ROW_gpu] ||
+		     selection.kinds[ROW_network]);
 	/* A name alone, a pattern of it, and a whole group. */
 	select_metrics(false, false, "read_bytes_per_sec process_*_mib network");
-	assert_true(IS_WANTED(&selection, disk, read_bytes_per_sec) && IS_WANTED(&selection, tree, process_pss_mib));
-	assert_true(IS_WANTED(&selection, network, rx_bytes_per_sec) && IS_WANTED(&selection, network, tx_bytes_total));
-	assert_false(IS_WANTED(&selection, disk, write_bytes_per_sec) || IS_WANTED(&selection, tree, process_cores_used));
+	assert_true(IS_WANTED(&selection, disk, read_bytes_per_sec) &&
+		    IS_WANTED(&selection, tree, process_pss_mib));
+	assert_true(IS_WANTED(&selection, network, rx_bytes_per_sec) &&
+		    IS_WANTED(&selection, network, tx_bytes_total));
+	assert_false(IS_WANTED(&selection, disk, write_bytes_per_sec) ||
+		     IS_WANTED(&selection, tree, process_cores_used));
 }
 
 static void a_choice_brings_the_rows_that_it_needs(void **state)
@@ -139,7 +149,9 @@ static void a_packed_frame_comes_back(void **state)
 	assert_string_equal(disk->device, "sda");
 	assert_int_equal(disk->row.number, 3);
 	assert_string_equal(((const struct disk_row *)(const void *)disk->row.next)->device, "nvme0n1");
-	assert_int_equal(count_absent(((const struct disk_row *)(const void *)disk->row.next)->read_bytes_counter), ABSENT_NO_SUCH_COUNTER);
+	assert_int_equal(
+		count_absent(((const struct disk_row *)(const void *)disk->row.next)->read_bytes_counter),
+		ABSENT_NO_SUCH_COUNTER);
 	mount = (const void *)copy.first[ROW_mount];
 	assert_true(mount->used_pct == 12.5 && mount->row.parent == &disk->row);
 	mount = (const void *)mount->row.next;
@@ -202,8 +214,13 @@ static void a_value_that_no_machine_has_is_absent(void **state)
 	assert_int_equal(real_absent(tree->process_memory_mib), ABSENT_IMPOSSIBLE);
 	assert_int_equal(real_absent(program->memory_mib), ABSENT_IMPOSSIBLE);
 	assert_true(((const struct mount_row *)(const void *)frame.first[ROW_mount])->used_pct == 100);
-	assert_int_equal(real_absent(((const struct mount_row *)(const void *)frame.first[ROW_mount]->next)->used_pct), ABSENT_IMPOSSIBLE);
-	assert_int_equal(real_absent(((const struct mount_row *)(const void *)frame.first[ROW_mount]->next->next)->used_pct), ABSENT_NOT_A_VALUE);
+	assert_int_equal(
+		real_absent(((const struct mount_row *)(const void *)frame.first[ROW_mount]->next)->used_pct),
+		ABSENT_IMPOSSIBLE);
+	assert_int_equal(
+		real_absent(((const struct mount_row *)(const void *)frame.first[ROW_mount]->next->next)
+				    ->used_pct),
+		ABSENT_NOT_A_VALUE);
 	frame_done(&frame);
 }
 
@@ -232,7 +249,8 @@ static void absent_values_do_not_count(void **state)
 	assert_int_equal(count_of_real(-2.7), -2);
 	assert_int_equal(count_sum(INT64_MAX, 1), INT64_MAX);
 	assert_true(isnan(real_of_count(no_count(EPERM))) && real_of_count(7) == 7.0);
-	assert_true(round_to(2.345, 2) == 2.35 && round_to(-1.5, 0) == -1.0 && round_to(1e19, 0) == 1e19 && round_to(-1e19, 0) == -1e19);
+	assert_true(round_to(2.345, 2) == 2.35 && round_to(-1.5, 0) == -1.0 && round_to(1e19, 0) == 1e19 &&
+		    round_to(-1e19, 0) == -1e19);
 }
 
 UNIT_TESTS

@@ -7,7 +7,8 @@
 #include "job/waits/wait_chain.h"
 #include "job/waits/wait_detail.h"
 
-enum { SHELL = 100, WORKER, OTHER, THREAD = 110, SECOND_THREAD, LOCKED_WITH_WAITERS = 2, OF_PROCESS = 128, SET_LOCK = 6, SET_LOCK_AND_WAIT };
+enum { SHELL = 100, WORKER, OTHER, THREAD = 110, SECOND_THREAD };
+enum { LOCKED_WITH_WAITERS = 2, OF_PROCESS = 128, SET_LOCK = 6, SET_LOCK_AND_WAIT };
 
 static struct root root;
 static struct process_tree tree;
@@ -49,8 +50,9 @@ static void add_state(pid_t pid, pid_t tid, char state, int threads)
 {
 	char text[128];
 
-	snprintf(text, sizeof text, "%d (x) %c 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 5 0 0 0 0 0 0 0 0 0 0 0 0\n", (int)tid, state,
-		 threads);
+	snprintf(text, sizeof text,
+		 "%d (x) %c 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 5 0 0 0 0 0 0 0 0 0 0 0 0\n", (int)tid,
+		 state, threads);
 	add_file(pid, tid, "stat", text);
 }
 
@@ -60,8 +62,9 @@ static void add_thread(pid_t pid, pid_t tid, char state, long call, const uint64
 	char text[160];
 
 	add_state(pid, tid, state, 1);
-	snprintf(text, sizeof text, "%ld 0x%llx 0x%llx 0x%llx 0x%llx 0x0 0x0 0x1 0x1\n", call, (unsigned long long)arguments[0],
-		 (unsigned long long)arguments[1], (unsigned long long)arguments[2], (unsigned long long)arguments[3]);
+	snprintf(text, sizeof text, "%ld 0x%llx 0x%llx 0x%llx 0x%llx 0x0 0x0 0x1 0x1\n", call,
+		 (unsigned long long)arguments[0], (unsigned long long)arguments[1],
+		 (unsigned long long)arguments[2], (unsigned long long)arguments[3]);
 	add_file(pid, tid, "syscall", text);
 }
 
@@ -345,7 +348,8 @@ static void an_event_loop_without_a_reason_waits_for_events_or_a_time(void **sta
 {
 	(void)state;
 	add_waiting(SHELL, 1, SYS_epoll_pwait, CALL(3, 0x7000, 16, UINT32_MAX));
-	add_descriptor(SHELL, 3, "anon_inode:[eventpoll]", "pos:\t0\ntfd:        4 events: 19\ntfd:        6 events: 19\n");
+	add_descriptor(SHELL, 3, "anon_inode:[eventpoll]",
+		       "pos:\t0\ntfd:        4 events: 19\ntfd:        6 events: 19\n");
 	add_descriptor(SHELL, 4, "anon_inode:[eventfd]", "");
 	add_descriptor(SHELL, 6, "/data/table", "");
 	expect_wait(WAIT_EVENTS, SHELL, "");
@@ -390,7 +394,8 @@ static void files_have_the_disk_or_the_kind_of_their_file_system(void **state)
 	add_waiting(SHELL, 1, SYS_read, CALL(4));
 	add_file_of_data(SHELL, 4);
 	expect_wait(WAIT_STORAGE, SHELL, "disk vda (ext4)");
-	put_text("proc/100/mountinfo", "30 1 0:5 / /proc rw - proc proc rw\n31 1 0:48 / /data rw - nfs4 server:/data rw\n");
+	put_text("proc/100/mountinfo",
+		 "30 1 0:5 / /proc rw - proc proc rw\n31 1 0:48 / /data rw - nfs4 server:/data rw\n");
 	expect_wait(WAIT_STORAGE, SHELL, "nfs4");
 	put_text("proc/100/mountinfo", "30 1 254:0 / /data rw - ext4 /dev/vda rw\n");
 	expect_wait(WAIT_STORAGE, SHELL, "");

@@ -69,7 +69,8 @@ static void expect_wait(enum wait_class class, pid_t pid, const char *target)
 	int error = 0;
 
 	for (int i = 0; i < TRIES; i++) {
-		if (wait_chain_end(&tree, &found, &error) && found.class == class && found.pid == pid && strcmp(found.target, target) == 0)
+		if (wait_chain_end(&tree, &found, &error) && found.class == class && found.pid == pid &&
+		    strcmp(found.target, target) == 0)
 			break;
 		usleep(1000);
 	}
@@ -233,8 +234,10 @@ static void a_server_waits_for_a_client(void **state)
 
 static void a_datagram_has_a_port_too(void **state)
 {
-	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(9), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	struct sockaddr_in other = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0xc0000207)};
+	struct sockaddr_in6 address = {
+		.sin6_family = AF_INET6, .sin6_port = htons(9), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	struct sockaddr_in other = {
+		.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0xc0000207)};
 	int six = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int four = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	pid_t pid;

@@ -15,7 +15,7 @@ static struct seen {
 	volatile int ticks, reaped, signals, forwarded, last_signal;
 	volatile int exec_error, watch_end, watch_signal;
 	volatile bool is_ready;
-} *seen;
+} * seen;
 
 static int64_t deadline_ns;
 
@@ -61,7 +61,8 @@ static pid_t start_wrapping(const char *text, bool wait_descendants, int (*in_ch
 	pid_t pid = fork_for_a_minute();
 
 	if (pid == 0) {
-		char *argv[] = {strdup(text ? "sh" : "no such program"), strdup("-c"), strdup(text ? text : ""), NULL};
+		char *argv[] = {strdup(text ? "sh" : "no such program"), strdup("-c"),
+				strdup(text ? text : ""), NULL};
 		const struct wrap_job job = {.argv = argv, .in_child = in_child};
 		struct wrap_started started;
 		struct wrap_end end;
@@ -138,7 +139,9 @@ static void a_job_that_cannot_start_has_the_codes_of_a_shell(void **state)
 }
 
 /* The job writes a letter for each USR1, and ends at TERM. */
-#define COUNTING_JOB "trap 'echo u >> got' USR1; trap 'echo t >> got; exit 5' TERM; touch ready; while :; do sleep 0.02; done"
+#define COUNTING_JOB \
+	"trap 'echo u >> got' USR1; trap 'echo t >> got; exit 5' TERM; touch ready; while :; do sleep " \
+	"0.02; done"
 
 static void wait_for_signals(int count)
 {
