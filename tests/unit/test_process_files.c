@@ -9,7 +9,7 @@
 #include "job/tree/process_files.h"
 #include "job/tree/tree_tuning.h"
 
-enum { FIRST = 100, MANY = 50 };
+enum { FIRST = 100, MANY = 3000 };
 
 static struct root root;
 static struct process_tree tree;
@@ -86,6 +86,21 @@ static void a_file_stays_open_as_long_as_there_is_room(void **state)
 	assert_int_equal(tree.fds_left, 1);
 }
 
+static void a_stat_file_has_an_error_or_figures(void **state)
+{
+	struct member *member = add_member(FIRST);
+	struct proc_pid_stat stat;
+
+	(void)state;
+	assert_int_equal(member_read_stat(&tree, member, &stat), -ENOENT);
+	put_text("proc/100/stat", "something else\n");
+	assert_int_equal(member_read_stat(&tree, member, &stat), -EBADMSG);
+	put_text("proc/100/stat",
+		 "100 (x) S 1 1 1 0 -1 0 0 0 0 0 7 3 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0\n");
+	assert_int_equal(member_read_stat(&tree, member, &stat), 0);
+	assert_int_equal(stat.utime_ticks, 7);
+}
+
 static void children_are_those_of_the_main_thread(void **state)
 {
 	struct member *member = add_member(FIRST);
@@ -145,7 +160,7 @@ static void members_are_found_among_many_and_after_others_have_left(void **state
 		process_tree_find(&tree, FIRST + i)->vanished = i % 3 == 0;
 	}
 	process_tree_drop_vanished(&tree);
-	assert_int_equal(tree.count, MANY - 17);
+	assert_int_equal(tree.count, MANY - MANY / 3);
 	for (int i = 0; i < MANY; i++)
 		assert_true((process_tree_find(&tree, FIRST + i) != NULL) == (i % 3 != 0));
 	for (size_t i = 1; i < tree.count; i++)
@@ -211,6 +226,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		unit_test_of_tree(half_of_the_descriptors_are_left_to_the_program),
 		unit_test_of_tree(a_file_stays_open_as_long_as_there_is_room),
+		unit_test_of_tree(a_stat_file_has_an_error_or_figures),
 		unit_test_of_tree(children_are_those_of_the_main_thread),
 		unit_test_of_tree(threads_are_numbers),
 		unit_test_of_tree(a_process_has_a_clock_until_it_is_waited_for),

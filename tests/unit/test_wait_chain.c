@@ -355,6 +355,11 @@ static void an_event_loop_without_a_reason_waits_for_events_or_a_time(void **sta
 	expect_wait(WAIT_EVENTS, SHELL, "");
 	add_thread(SHELL, SHELL, 'S', SYS_epoll_pwait, CALL(3, 0x7000, 16, 500));
 	expect_wait(WAIT_SLEEP, SHELL, "");
+	add_thread(SHELL, SHELL, 'S', SYS_ppoll, CALL(0x7000, 1, 0x7fff, 0));
+	expect_wait(WAIT_SLEEP, SHELL, "");
+	add_thread(SHELL, SHELL, 'S', SYS_ppoll, CALL(0x7000, 1, 0, 0x7fff));
+	expect_wait(WAIT_EVENTS, SHELL, "");
+	add_thread(SHELL, SHELL, 'S', SYS_epoll_pwait, CALL(3, 0x7000, 16, 500));
 	/* A child that is at work just now. */
 	add_process(WORKER, SHELL, "worker");
 	expect_none();

@@ -289,6 +289,35 @@ static void a_local_socket_leads_to_its_server(void **state)
 	close(connection);
 }
 
+static void a_name_without_a_file_begins_with_an_at_sign(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), before = dup(listener), copy;
+	pid_t pid;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "rt-%d", (int)getpid());
+	assert_int_equal(
+		bind(listener, (struct sockaddr *)&address,
+		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1))),
+		0);
+	assert_int_equal(listen(listener, 8), 0);
+	pid = add_child(accept_from_first, listener, -1);
+	copy = wait_copy_socket(pid, listener);
+	if (copy < 0)
+		SKIP("the kernel gives no copy of a socket");
+	close(copy);
+	expect_wait(WAIT_SOCKET, pid, "a client of a unix socket");
+	address.sun_path[0] = '@';
+	assert_string_equal(detail, address.sun_path);
+	/* No descriptor is left over. */
+	close(before);
+	assert_int_equal(dup(listener), before);
+	close(before);
+	close(listener);
+}
+
 #define unit_test_of_job(test) cmocka_unit_test_setup_teardown(test, begin_job, end_job)
 
 UNIT_TESTS
@@ -301,6 +330,7 @@ UNIT_TESTS
 		unit_test_of_job(a_server_waits_for_a_client),
 		unit_test_of_job(a_datagram_has_a_port_too),
 		unit_test_of_job(a_local_socket_leads_to_its_server),
+		unit_test_of_job(a_name_without_a_file_begins_with_an_at_sign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
