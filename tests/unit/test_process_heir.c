@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "burner.h"
+#include "job/cpu/job_cpu.h"
 #include "job/pass.h"
 #include "scratch.h"
 
@@ -297,6 +298,101 @@ static void test_a_parent_that_has_not_run_may_still_take_over_its_child(void **
 	end_child(parent);
 }
 
+static struct rusage usage_of(int user_ticks, int system_ticks)
+{
+	return (struct rusage){.ru_utime.tv_usec = user_ticks * TICK_NS / NSEC_PER_USEC,
+			       .ru_stime.tv_usec = system_ticks * TICK_NS / NSEC_PER_USEC};
+}
+
+/* wait4(2) has all: also what came after the last reading, and children that were never seen. */
+static void test_a_reaped_process_has_the_figures_of_its_parents_wait(void **state)
+{
+	struct rusage usage = usage_of(12, 3), helper = usage_of(7, 0);
+
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	seed(ROOT);
+	expect_after_pass(10);
+	process_tree_exclude(tree, CHILD);
+	process_tree_add_exited(tree, CHILD, &helper);
+	expect_after_pass(10);
+	process_tree_before_reap(tree, ROOT);
+	take_away(ROOT);
+	process_tree_add_exited(tree, ROOT, &usage);
+	expect_after_pass(15);
+	assert_int_equal(tree->cpu.account.published.of[USAGE_UTIME_NS], 12 * TICK_NS);
+	assert_true(tree->root_gone);
+}
+
+static void test_a_job_without_its_children_keeps_its_own_time(void **state)
+{
+	struct rusage usage = usage_of(50, 0), other = usage_of(9, 0);
+
+	(void)state;
+	tree->with_children = false;
+	lay(ROOT, 1, 'S', 10, 0);
+	seed(ROOT);
+	expect_after_pass(10);
+	/* An orphan that the recorder reaps is none of it. */
+	process_tree_add_exited(tree, GRANDCHILD, &other);
+	expect_after_pass(10);
+	process_tree_before_reap(tree, ROOT);
+	take_away(ROOT);
+	process_tree_add_exited(tree, ROOT, &usage);
+	expect_after_pass(10);
+}
+
+/* A pass found that it had gone, and then its parent waited for it. */
+static void test_a_root_that_vanished_is_replaced_by_its_wait(void **state)
+{
+	struct rusage usage = usage_of(30, 0), other = usage_of(4, 0);
+
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	seed(ROOT);
+	expect_after_pass(10);
+	take_away(ROOT);
+	expect_after_pass(10);
+	process_tree_add_exited(tree, ROOT, &usage);
+	expect_after_pass(30);
+	/* Another one is new. */
+	process_tree_add_exited(tree, GRANDCHILD, &other);
+	expect_after_pass(34);
+}
+
+static void test_time_that_only_the_group_has_is_split_as_the_group_is(void **state)
+{
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	lay_group(10);
+	seed(ROOT);
+	expect_after_pass(10);
+	assert_int_equal(tree->cpu.account.published.of[USAGE_UTIME_NS], 10 * TICK_NS);
+	put_text("cgroup/cpu.stat", "usage_usec 300000\nuser_usec 75000\nsystem_usec 225000\n");
+	expect_after_pass(30);
+	assert_int_equal(tree->cpu.account.published.of[USAGE_UTIME_NS], 15 * TICK_NS);
+	/* As long as a process runs, it may still tell of it. */
+	assert_false(cpu_has_lost_usage(tree));
+	take_away(ROOT);
+	expect_after_pass(30);
+	assert_true(cpu_has_lost_usage(tree));
+}
+
+static void test_a_little_time_of_the_group_is_not_lost(void **state)
+{
+	(void)state;
+	lay(ROOT, 1, 'S', 100, 0);
+	lay_group(106);
+	seed(ROOT);
+	expect_after_pass(106);
+	take_away(ROOT);
+	expect_after_pass(106);
+	assert_false(cpu_has_lost_usage(tree));
+	lay_group(108);
+	expect_after_pass(108);
+	assert_true(cpu_has_lost_usage(tree));
+}
+
 #define unit_test_of_tree(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 UNIT_TESTS
@@ -309,6 +405,11 @@ UNIT_TESTS
 		unit_test_of_tree(test_an_orphan_of_a_zombie_counts_once),
 		unit_test_of_tree(test_an_orphan_counts_once_if_both_end_during_a_pass),
 		unit_test_of_tree(test_a_process_that_is_being_reaped_has_gone),
+		unit_test_of_tree(test_a_reaped_process_has_the_figures_of_its_parents_wait),
+		unit_test_of_tree(test_a_job_without_its_children_keeps_its_own_time),
+		unit_test_of_tree(test_a_root_that_vanished_is_replaced_by_its_wait),
+		unit_test_of_tree(test_time_that_only_the_group_has_is_split_as_the_group_is),
+		unit_test_of_tree(test_a_little_time_of_the_group_is_not_lost),
 		unit_test_of_tree(test_a_parent_that_has_not_run_may_still_take_over_its_child),
 	};
 

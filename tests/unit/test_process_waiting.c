@@ -295,6 +295,16 @@ static void readings_of_switches_are_limited_except_for_a_process_that_ends(void
 	put_switches(JOB, 50, 0);
 	waiting_read(&tree, job, true);
 	expect_switches(50, 0);
+	/* So does the last pass over all. */
+	put_times(JOB, 60, 0, 60);
+	put_switches(JOB, 60, 0);
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	waiting_read(&tree, job, false);
+	expect_switches(50, 0);
+	tree.is_last_pass = true;
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	waiting_read(&tree, job, false);
+	expect_switches(60, 0);
 }
 
 /* ---- turns ---- */
