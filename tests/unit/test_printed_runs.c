@@ -221,8 +221,12 @@ static bool print_fleet(const char *path, double usd_per_gib_hour)
 			      .memory_reason = -1,
 			      .usd_per_gib_hour = usd_per_gib_hour};
 	CLEANUP_BUFFER struct buffer json = BUFFER(1 << 20), text = BUFFER(1 << 20);
-	bool has_lines = fleet_add_file(&fleet, path, &problem) == 0;
-	char *copy;
+	char by[] = "tag:team,host,user", *copy;
+	bool has_lines;
+
+	if (usd_per_gib_hour > 0)
+		assert_true(fleet_set_by(&fleet, by));
+	has_lines = fleet_add_file(&fleet, path, &problem) == 0;
 
 	if (has_lines) {
 		assert_int_equal(fleet_finish(&fleet), 0);
