@@ -63,19 +63,28 @@ static void add_unnamed(struct buffer *out, const struct run_facts *facts)
 		buffer_printf(out, " (pid %lld)", (long long)facts->tracked_pid);
 }
 
-/* "make -j2 all", if the command was recorded. */
-static void add_command(struct buffer *out, const char *command)
+/* "make -j2 all". Returns false if the recording has no words there. */
+static bool add_command(struct buffer *out, const char *command)
 {
 	CLEANUP_BUFFER struct buffer words = BUFFER(1 << 20);
 	bool is_cut;
 
 	add_command_words(&words, command);
 	if (buffer_error(&words) || !words.length)
-		return;
+		return false;
 	is_cut = cut_run_name(&words);
 	buffer_add_printable(out, words.data);
 	if (is_cut)
 		buffer_add_text(out, "...");
+	return true;
+}
+
+static void add_program_or_file(struct buffer *out, const struct run_facts *facts)
+{
+	if (summary_program(facts))
+		buffer_add_printable(out, summary_program(facts));
+	else
+		add_unnamed(out, facts);
 }
 
 static void add_name_line(struct buffer *out, const struct run_facts *facts)
@@ -87,12 +96,8 @@ static void add_name_line(struct buffer *out, const struct run_facts *facts)
 	/* The name of the run is its task. */
 	if (has_task && !summary_task(facts))
 		buffer_add_printable(out, facts->run_name);
-	else if (start && !text_absent(start->command))
-		add_command(out, start->command);
-	else if (summary_program(facts))
-		buffer_add_printable(out, summary_program(facts));
-	else
-		add_unnamed(out, facts);
+	else if (!start || text_absent(start->command) || !add_command(out, start->command))
+		add_program_or_file(out, facts);
 	buffer_add_text(out, STYLE_END);
 	if (*facts->job_name) {
 		buffer_add_text(out, ", job ");
