@@ -2,6 +2,8 @@
 #include "burner.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -345,6 +347,62 @@ static void a_job_of_a_moment_is_over_before_the_first_look(void **state)
 	job_sockets_close(&sockets);
 }
 
+static void high_descriptors_are_found_behind_a_gap(void **state)
+{
+	int high;
+
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	connect_both();
+	/* A shell leaves its script at 255. */
+	high = fcntl(client, F_DUPFD_CLOEXEC, 255);
+	assert_true(high >= 255);
+	close(client);
+	client = high;
+	begin_sockets(false);
+	send_bytes();
+	look_later(false);
+	EXPECT_BYTES(traffic.known.sent, BYTES);
+	EXPECT_BYTES(traffic.known.received, BYTES);
+	job_sockets_close(&sockets);
+}
+
+static void a_server_that_listens_has_no_bytes(void **state)
+{
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	begin_sockets(false);
+	listen_here();
+	look_later(false);
+	assert_int_equal(traffic.open_count, 0);
+	assert_int_equal(traffic.count, 0);
+	assert_int_equal(traffic.reason, 0);
+	connect_both();
+	look_later(false);
+	assert_int_equal(traffic.open_count, 2);
+	/* Its end adds nothing, and the connections stay. */
+	close_end(&listener);
+	look_later(false);
+	assert_int_equal(traffic.open_count, 2);
+	send_bytes();
+	look_later(false);
+	EXPECT_BYTES(traffic.known.sent, 2 * BYTES);
+	job_sockets_close(&sockets);
+}
+
+static void a_kernel_that_refuses_gives_the_reason(void **state)
+{
+	(void)state;
+	job_sockets_open(&sockets, &root, false);
+	sockets.error = EPERM;
+	look_later(true);
+	assert_int_equal(traffic.reason, EPERM);
+	assert_int_equal(job_sockets_attend(&sockets, 1), INT64_MAX);
+	job_sockets_close(&sockets);
+}
+
 #define unit_test_of_machine(test) cmocka_unit_test_setup_teardown(test, begin_machine, end_machine)
 
 UNIT_TESTS
@@ -359,6 +417,9 @@ UNIT_TESTS
 		unit_test_of_machine(local_sockets_do_not_count),
 		unit_test_of_machine(ends_between_samples_are_taken_in_time),
 		unit_test_of_machine(a_job_of_a_moment_is_over_before_the_first_look),
+		unit_test_of_machine(high_descriptors_are_found_behind_a_gap),
+		unit_test_of_machine(a_server_that_listens_has_no_bytes),
+		unit_test_of_machine(a_kernel_that_refuses_gives_the_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
