@@ -159,7 +159,8 @@ static int64_t paced_floor_ns(int rounds, int pause_ms)
 /* A fork whose child begins in the group; -1: in the caller's. */
 static pid_t fork_into(int group)
 {
-	struct clone_args how = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned)group};
+	struct clone_args how = {
+		.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned)group};
 
 	return group < 0 ? fork() : (pid_t)syscall(SYS_clone3, &how, sizeof(how));
 }
@@ -201,7 +202,8 @@ int main(int argc, char **argv)
 	if (argc > 3 && strcmp(argv[1], "start") == 0)
 		return start(argv[2], argv[3], argv + 4);
 	if (rounds <= 0 || size < 0) {
-		fprintf(stderr, "usage: floor ROUNDS [SIZE], floor paced ROUNDS MS, floor start PROGRAM GROUP PATH...\n");
+		fprintf(stderr, "usage: floor ROUNDS [SIZE], floor paced ROUNDS MS, floor start PROGRAM "
+				"GROUP PATH...\n");
 		return 2;
 	}
 	getrlimit(RLIMIT_NOFILE, &files);

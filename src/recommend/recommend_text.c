@@ -337,7 +337,8 @@ static void add_margin(struct buffer *out, const struct rt_advice *advice)
 	double margin = advice->memory_by_kernel ? fmin(sizing->margin, 0.1) : sizing->margin;
 
 	if (advice->memory_by_kernel)
-		buffer_printf(out, ", %s for the kernel and files in memory", amount_of_mib(advice->usage.kernel_mib).text);
+		buffer_printf(out, ", %s for the kernel and files in memory",
+			      amount_of_mib(advice->usage.kernel_mib).text);
 	buffer_printf(out, ", and %.0f %% ", 100 * margin);
 	if (advice->policy == RT_POLICY_COST && sizing->runs >= COST_LEAST_RUNS)
 		buffer_add_text(out, "for what a recording does not see");
