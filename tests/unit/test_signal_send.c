@@ -132,12 +132,15 @@ static struct signal_rule rule_of(int number, const char *program)
 
 static void the_first_process_gets_it(void **state)
 {
-	pid_t first = start_burner(0), child = start_burner(0);
+	pid_t first, child;
 	struct signal_rule rule = rule_of(SIGTERM, "");
 	const char *why = "as it was";
 	int status;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	first = start_burner(0);
+	child = start_burner(0);
 	tree.root_pid = first;
 	(void)add_member(first, getpid());
 	(void)add_member(child, first);
@@ -155,11 +158,13 @@ static void the_first_process_gets_it(void **state)
 
 static void a_process_without_a_handler_does_not_die_of_it(void **state)
 {
-	pid_t first = start_burner(0); /* it handles SIGUSR1 */
+	pid_t first;
 	struct signal_rule rule = rule_of(SIGUSR2, "");
 	const char *why = NULL;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	first = start_burner(0); /* it handles SIGUSR1 */
 	tree.root_pid = first;
 	(void)add_member(first, getpid());
 	assert_int_equal(signal_send(&tree, &rule, &why), 0);
@@ -178,12 +183,15 @@ static void a_process_without_a_handler_does_not_die_of_it(void **state)
 
 static void a_name_chooses_all_of_its_processes(void **state)
 {
-	pid_t one = start_burner(0), other = start_burner(0);
+	pid_t one, other;
 	struct signal_rule rule;
 	struct proc_pid_stat stat;
 	const char *why = NULL;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	one = start_burner(0);
+	other = start_burner(0);
 	tree.root_pid = one;
 	(void)add_member(one, getpid());
 	(void)add_member(other, one);

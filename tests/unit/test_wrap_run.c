@@ -143,7 +143,8 @@ static void a_job_that_cannot_start_has_the_codes_of_a_shell(void **state)
 
 /* The job writes a letter for each USR1, and ends at TERM. */
 #define COUNTING_JOB \
-	"trap 'echo u >> got' USR1; trap 'echo t >> got; exit 5' TERM; touch ready; while :; do sleep " \
+	"exec 2> /dev/null; trap 'echo u >> got' USR1; trap 'echo t >> got; exit 5' TERM; touch ready; " \
+	"while :; do sleep " \
 	"0.02; done"
 
 static void wait_for_signals(int count)
