@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <jansson.h>
 
 #include "base/cleanup.h"
 #include "history/fleet.h"
@@ -34,29 +33,85 @@ static void print_answer(const char *title, int result, char **text)
 	free(*text);
 }
 
+/* A number with at most nine digits, so that the last ones of a calculation may differ. */
+static const char *print_number(FILE *file, const char *text)
+{
+	size_t length = strspn(text, "+-.0123456789eE");
+	char *end;
+	double number = strtod(text, &end);
+
+	if (memchr(text, '.', length) || memchr(text, 'e', length))
+		fprintf(file, "%.9g", number);
+	else
+		fprintf(file, "%.*s", (int)length, text);
+	return text + length;
+}
+
+static const char *print_string(FILE *file, const char *text)
+{
+	const char *end = text + 1;
+
+	while (*end && *end != '"')
+		end += *end == '\\' && end[1] ? 2 : 1;
+	end += *end == '"';
+	fprintf(file, "%.*s", (int)(end - text), text);
+	return end;
+}
+
+/* One value a line. */
+static void print_lines(FILE *file, const char *json)
+{
+	int depth = 0;
+
+	while (*json) {
+		if (strchr("}]", *json) && !strchr("{[", json[-1]))
+			fprintf(file, "\n%*s", depth - 1, "");
+		depth -= !!strchr("}]", *json);
+		depth += !!strchr("{[", *json);
+		if (isspace(*json)) {
+			json++;
+			continue;
+		}
+		if (*json == '"') {
+			json = print_string(file, json);
+			continue;
+		}
+		if (*json == '-' || isdigit(*json)) {
+			json = print_number(file, json);
+			continue;
+		}
+		fprintf(file, *json == ':' ? ": " : "%c", *json);
+		if (*json == ',' || (strchr("{[", *json) && !strchr("}]", json[1])))
+			fprintf(file, "\n%*s", depth, "");
+		json++;
+	}
+}
+
 /*
- * One value a line, so that a difference shows what has changed. Absent values, as most are, the points of curves and the place of the
- * recording are left out.
+ * One value a line, so that a difference shows what has changed. Absent values, as most are, the points of curves and the place of the recording
+ * are left out.
  */
 static void print_json(const char *title, int result, char **text)
 {
-	json_t *json = result < 0 ? NULL : json_loads(*text, JSON_DECODE_ANY, NULL);
-	char *lines = json ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL, *rest = lines,
-	     *line;
+	char *lines = NULL, *rest, *line;
+	size_t size;
+	FILE *file;
 
-	assert_true(result < 0 || lines);
-	if (lines)
-		fprintf(printed, "---- %s\n", title);
-	else
+	if (result < 0) {
 		print_answer(title, result, text);
-	while (lines && (line = strsep(&rest, "\n")))
+		return;
+	}
+	file = open_memstream(&lines, &size);
+	assert_non_null(file);
+	print_lines(file, *text);
+	assert_int_equal(fclose(file), 0);
+	fprintf(printed, "---- %s\n", title);
+	for (rest = lines; (line = strsep(&rest, "\n"));)
 		if (!strstr(line, ": null") && !strstr(line, "\"recording\": \"/") &&
 		    !isdigit(line[strspn(line, " -")]))
 			fprintf(printed, "%s\n", line);
-	if (lines)
-		free(*text);
+	free(*text);
 	free(lines);
-	json_decref(json);
 }
 
 static void print_summary(const char *const *paths)
