@@ -274,6 +274,27 @@ def as_nobody(program_for_everybody):
 
 
 @pytest.mark.plain
+@pytest.mark.skipif(platform.machine() not in EXIT_THREAD, reason="the number of exit(2) is unknown here")
+@pytest.mark.parametrize("interval", ["0.1", "0.25"])
+def test_an_ordinary_user_sees_a_child_outlive_its_main_thread(as_nobody, program_for_everybody, interval):
+    """Its end was told while it ran, and the shell got its time since the last sample."""
+    python = sys.executable if os.geteuid() else shutil.which("python3", path="/usr/bin:/bin")
+    if not python:
+        pytest.skip("no python3 that an ordinary user may run")
+    script = pathlib.Path(program_for_everybody).parent / "worker.py"
+    script.write_text(WORK_WITHOUT_MAIN.format(first=""))
+    samples = as_nobody("sh", "-c", f"{python} {script}; true", options=["-i", interval])
+    if not hears_events(samples):
+        pytest.skip("the kernel delivers no events here, or the machine forks too much")
+    found = programs_of(samples)
+    worker = next(row for name, row in found.items() if name.endswith(" worker.py"))
+    working = samples[:len(samples) // 2]
+    assert [sample["cpu"]["process_exited_count"] for sample in working] == [0] * len(working)
+    assert samples[-1]["cpu"]["process_exited_count"] == 2
+    assert worker["process_count"] == 1 and worker["cpu_secs"] > 0.5 and found["sh"]["cpu_secs"] < 0.1, found
+
+
+@pytest.mark.plain
 def test_bytes_that_are_spread_over_ended_programs_are_marked_as_estimated(as_nobody, program_for_everybody):
     """The kernel adds the bytes of an ended child to those of its parent, which an ordinary user cannot tell apart."""
     script = "for i in 1 2 3 4 5 6; do head -c 3000000 /dev/zero >a$i; md5sum a$i >/dev/null; done"

@@ -277,6 +277,34 @@ static void test_the_status_of_a_process_comes_with_the_threads_that_outlive_the
 	end(&heard);
 }
 
+/* A pass has seen the other threads work on, and has added it again. */
+static void test_a_process_that_lives_on_keeps_its_parent(void **state)
+{
+	const struct proc_event end_of_one = {
+		.kind = PROC_EVENT_EXITED, .pid = 101, .is_thread = true, .wait_status = 3 << 8};
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard_events_leave_threads_out(&heard);
+	fork_process(&heard, 101);
+	end_thread(&heard, 101, true);
+	assert_int_equal(heard.exits, 1);
+	heard_events_add(&heard, 101, "worker", NULL, 0);
+	heard_events_take_back(&heard, 101);
+	assert_int_equal(heard.exits, 0);
+	heard_events_take(&heard, &end_of_one, 2000);
+	assert_int_equal(heard.exits, 1);
+	assert_int_equal(heard.event_count, 2);
+	assert_int_equal(heard.events[1].kind, PROGRAM_EXITED);
+	assert_int_equal(heard.events[1].wait_status, 3 << 8);
+	assert_int_equal(heard.events[1].clock_ns, 2000);
+	assert_string_equal(heard.events[1].before, "worker");
+	assert_string_equal(heard.events[1].parent, "make");
+	assert_int_equal(heard.events[1].parent_pid, JOB);
+	end(&heard);
+}
+
 static void test_a_lost_event_may_have_been_that_of_a_failure(void **state)
 {
 	struct heard_events heard;
@@ -304,6 +332,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_queue_has_a_limit_and_notes_the_loss),
 		cmocka_unit_test(test_names_of_a_batch_have_a_limit),
 		cmocka_unit_test(test_the_status_of_a_process_comes_with_the_threads_that_outlive_the_first),
+		cmocka_unit_test(test_a_process_that_lives_on_keeps_its_parent),
 		cmocka_unit_test(test_a_lost_event_may_have_been_that_of_a_failure),
 	};
 

@@ -74,6 +74,16 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	said_added++;
 }
 
+static size_t said_added_again;
+
+void program_listener_add_again(struct program_listener *listener, pid_t pid, const char *program)
+{
+	(void)listener;
+	(void)pid;
+	(void)program;
+	said_added_again++;
+}
+
 bool program_listener_remove(struct program_listener *listener, pid_t pid)
 {
 	(void)listener;
@@ -245,6 +255,45 @@ static void an_event_that_is_lost_is_not_waited_for(void **state)
 	said.knows = false;
 	let_passes_go_by(world, 8);
 	assert_int_equal(exits(world), 1);
+}
+
+/* The exit of its first thread was told. Its other threads work on. */
+static void live_on(struct world *world)
+{
+	said_added_again = 0;
+	world->member.state = 'Z';
+	world->member.thread_count = 2;
+	tell_the_exit();
+	programs_end_pass(world->programs, &world->tree);
+	said.knows = true;
+	programs_end_pass(world->programs, &world->tree);
+	assert_int_equal(exits(world), 0);
+	assert_int_equal(said_added_again, 1);
+}
+
+static void a_process_ends_when_the_threads_that_outlived_the_first_are_gone(void **state)
+{
+	struct world *world = *state;
+
+	live_on(world);
+	let_passes_go_by(world, 1);
+	assert_int_equal(exits(world), 1);
+	let_passes_go_by(world, 4);
+	assert_int_equal(exits(world), 1);
+}
+
+static void a_process_that_lived_on_ends_as_a_zombie(void **state)
+{
+	struct world *world = *state;
+
+	live_on(world);
+	world->member.is_zombie = true;
+	programs_end_pass(world->programs, &world->tree);
+	assert_int_equal(exits(world), 1);
+	programs_end_pass(world->programs, &world->tree);
+	let_passes_go_by(world, 4);
+	assert_int_equal(exits(world), 1);
+	assert_int_equal(said_added_again, 1);
 }
 
 static void the_last_pass_counts_it_at_once(void **state)
@@ -562,6 +611,9 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(without_an_event_it_counts_once, begin, end),
 		cmocka_unit_test_setup_teardown(an_event_in_the_last_moment_counts_once, begin, end),
 		cmocka_unit_test_setup_teardown(an_event_that_is_lost_is_not_waited_for, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_process_ends_when_the_threads_that_outlived_the_first_are_gone, begin, end),
+		cmocka_unit_test_setup_teardown(a_process_that_lived_on_ends_as_a_zombie, begin, end),
 		cmocka_unit_test_setup_teardown(the_time_up_to_the_last_look_is_exact, begin, end),
 		cmocka_unit_test_setup_teardown(
 			the_time_between_a_fork_and_its_first_exec_is_the_new_programs, begin, end),

@@ -209,19 +209,41 @@ void heard_events_tell_failure(struct heard_events *heard, const struct known_pr
 							   .last_fork_ns = process->last_fork_ns});
 }
 
+static SELDOM struct known_process *find_ended(struct heard_events *heard, pid_t pid)
+{
+	for (size_t i = 0; i < ENDED_KEPT; i++)
+		if (heard->ended[i].pid == pid)
+			return &heard->ended[i];
+	return NULL;
+}
+
 /* Its first thread has ended with 0, and this is one of those that lived on and ended the process. The event lacks the parent. */
 static SELDOM void note_late_failure(struct heard_events *heard, const struct proc_event *event)
 {
-	for (size_t i = 0; i < ENDED_KEPT; i++) {
-		struct known_process *ended = &heard->ended[i];
+	struct known_process *ended = find_ended(heard, event->pid);
 
-		if (ended->pid != event->pid)
-			continue;
-		ended->wait_status = event->wait_status;
-		ended->ended_ns = event->monotonic_ns;
-		heard_events_tell_failure(heard, ended);
+	if (!ended)
+		return;
+	ended->wait_status = event->wait_status;
+	ended->ended_ns = event->monotonic_ns;
+	heard_events_tell_failure(heard, ended);
+	ended->pid = 0;
+}
+
+SELDOM void heard_events_take_back(struct heard_events *heard, pid_t pid)
+{
+	struct known_process *process = find_known(heard, pid), *ended = find_ended(heard, pid);
+
+	heard->exits--;
+	if (!process)
+		return;
+	if (ended) {
+		ended->program = process->program;
+		*process = *ended;
 		ended->pid = 0;
 	}
+	process->first_ended = true;
+	process->clock_ns = -1;
 }
 
 /* The first thread's status is that of the process, unless it has ended before the others. */

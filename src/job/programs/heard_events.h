@@ -64,6 +64,9 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
  */
 void heard_events_leave_threads_out(struct heard_events *heard);
 
+/* A process whose end was told, and which was added again, has only lost its first thread. Its end counts when it is removed. */
+void heard_events_take_back(struct heard_events *heard, pid_t pid);
+
 /* A process has ended without an event of its own. A thread may have told its status. */
 void heard_events_tell_failure(struct heard_events *heard, const struct known_process *process);
 

@@ -428,6 +428,14 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	pthread_mutex_unlock(&listener->lock);
 }
 
+SELDOM void program_listener_add_again(struct program_listener *listener, pid_t pid, const char *program)
+{
+	program_listener_add(listener, pid, program);
+	pthread_mutex_lock(&listener->lock);
+	heard_events_take_back(&listener->heard, pid);
+	pthread_mutex_unlock(&listener->lock);
+}
+
 bool program_listener_remove(struct program_listener *listener, pid_t pid)
 {
 	struct known_process *process;
@@ -439,6 +447,7 @@ bool program_listener_remove(struct program_listener *listener, pid_t pid)
 	if (known) {
 		heard_events_tell_failure(&listener->heard, process);
 		listener->heard.heard_count -= process->exit_take > 0;
+		listener->heard.exits += process->first_ended;
 		known_processes_remove(&listener->heard.known, process);
 	}
 	pthread_mutex_unlock(&listener->lock);

@@ -45,6 +45,8 @@ bool program_listener_add_ancestor(struct program_listener *listener, pid_t pid)
 
 /* Adds a process of the job if it is not known yet. Its descendants from now on follow by themselves. */
 void program_listener_add(struct program_listener *listener, pid_t pid, const char *program);
+/* Its first thread was told to have ended, but others live on. Its end counts when it is removed. */
+void program_listener_add_again(struct program_listener *listener, pid_t pid, const char *program);
 /*
  * A process that has ended without an event. Returns false if it is unknown by now: its exit event has come since the last
  * call of program_listener_take(), and the next call returns it.

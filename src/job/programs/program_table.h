@@ -82,6 +82,7 @@ struct program_process {
 	pid_t parent_pid, reaper_pid; /* its parent when it was seen first and last */
 	bool is_final;                /* all of it was credited */
 	bool is_exited;               /* and its end was counted */
+	bool lives_on;                /* without its first thread: no event tells its end */
 	bool has_final_io;            /* all its bytes were credited */
 };
 

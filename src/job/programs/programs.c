@@ -259,6 +259,26 @@ static SELDOM void take_unseen_end(struct programs *programs, struct process_tre
 	program->missed_ns += 1e3 + (double)min_i64(process->grown_ns, pass_ns) / 2;
 }
 
+/* The kernel tells the end of its first thread as that of the process. The end of the last one then comes without an event. */
+static SELDOM void take_back_end(struct programs *programs, struct program_process *process)
+{
+	struct program *program = &programs->at[process->program];
+
+	process->lives_on = true;
+	process->is_final = process->is_exited = false;
+	program->exited_count--;
+	program_listener_add_again(programs->listener, process->pid, program->name);
+}
+
+/* It is a zombie now, and its last time was read. */
+static SELDOM void end_late(struct programs *programs, struct program_process *process)
+{
+	process->lives_on = false;
+	process->is_final = process->is_exited = true;
+	programs->at[process->program].exited_count++;
+	(void)program_listener_remove(programs->listener, process->pid);
+}
+
 static void look_at_member(struct programs *programs, struct process_tree *tree, const struct member *member,
 			   int64_t now_ns)
 {
@@ -288,6 +308,8 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 	}
 	process->start_ticks = member->start_ticks;
 	process->reaper_pid = member->parent_pid;
+	if (process->is_exited && member->state == 'Z' && !member->is_zombie && programs->listener)
+		take_back_end(programs, process);
 	/*
 	 * Without an event, the time before an exec since the last pass counts for the new program. An exit that was told has named it,
 	 * and the listener would take it for a living process again.
@@ -307,6 +329,8 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 	if (!member->is_zombie)
 		programs->at[process->program].process_count++;
 	grow_process(programs, process, member, now_ns);
+	if (process->lives_on && member->is_zombie && programs->listener)
+		end_late(programs, process);
 }
 
 /* A process that ended before its first pass has lost its arguments, but has its name. Its exit event would tell both. */
@@ -499,6 +523,7 @@ static void take_exit(struct programs *programs, struct process_tree *tree, cons
 		return;
 	}
 	/* The process may still be a zombie, or its other threads may run. */
+	process->program = index;
 	process->is_final = process->is_exited = true;
 	process->has_final_io = event->has_io;
 	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns);
@@ -545,7 +570,7 @@ static void drop_ended_processes(struct programs *programs, struct process_tree 
 	for (size_t i = programs->process_count; i-- > 0;) {
 		struct program_process *process = &programs->processes[i];
 
-		if (process->seen_pass + patience >= programs->pass)
+		if (process->seen_pass + (process->lives_on ? 0 : patience) >= programs->pass)
 			continue;
 		/* Its exit event came after take_events(): it counts in the next pass. */
 		if (programs->listener && !program_listener_remove(programs->listener, process->pid) &&
