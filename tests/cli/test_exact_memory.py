@@ -107,6 +107,18 @@ def test_new_forks_are_not_beside_the_pages_of_their_parent(record, tmp_path, bi
     within(end["memory_peak_between_mib"], end["memory_peak_mib"], 0.1)
 
 
+@pytest.mark.parametrize("words, mib", [
+    ("private 190 fork 3 { sleep 1500 private 4 quit } sleep 50 quit", 202),
+    ("private 190 fork 2 { sleep 2000 } sleep 700 grow 80 500 quit", 270),
+])
+def test_a_parent_that_has_exited_is_not_beside_the_pages_that_its_forks_inherited(record, tmp_path, binary, words, mib):
+    """No sample sees the first parent, nor the end of the second one's growth. Told as 384 and 460."""
+    job = memory_truth.build_job(binary, tmp_path)
+    _, samples = record("-i", 0.5, "--", "sh", "-c", f"{job} {words}; sleep 2.2")
+    end = samples[-1]["run_end"]
+    assert 0.95 * mib - 8 <= end["memory_peak_between_mib"] <= 1.1 * mib, end
+
+
 DAEMON = """
 import os, subprocess, sys, time
 if os.fork() == 0:

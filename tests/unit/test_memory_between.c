@@ -93,7 +93,7 @@ static struct member *add_fork(struct member *parent, int64_t mib, int64_t mark_
 	struct member *fork = add(mib, mark_mib);
 
 	fork->memory.is_forked = true;
-	fork->parent_pid = parent->pid;
+	fork->parent_pid = fork->memory.forked_by = parent->pid;
 	fork->memory.family = parent->memory.family = 1;
 	fork->memory.inherited_pages = inherited_mib * MIB_PAGES;
 	return fork;
@@ -147,6 +147,7 @@ static void test_a_fork_that_exits_is_not_beside_the_pages_that_it_inherited(voi
 	tick(100);
 	parent->memory.resident_pages = 5 * MIB_PAGES;
 	parent->memory.mark_kib = 100 * MIB_KIB;
+	fork->parent_pid = 1000; /* the kernel gives it another one, as soon as the parent exits */
 	tick(100);
 	assert_int_equal(most_mib(100), 100);
 }
@@ -164,6 +165,57 @@ static void test_a_fork_that_exits_was_beside_the_pages_that_one_of_the_two_repl
 	fork->memory.mark_kib = 100 * MIB_KIB;
 	tick(100);
 	assert_int_equal(most_mib(100), 150);
+}
+
+/* The parent grew after its last tick, and took a page for each of its faults. Its forks go on. */
+static void test_a_parent_that_exits_is_not_beside_the_pages_that_its_forks_inherited(void **unused)
+{
+	struct member *parent = add(250, 250);
+
+	(void)unused;
+	add_fork(parent, 190, 190, 190);
+	tick(250);
+	memory_member_left(&tree, parent);
+	members[0] = members[--tree.count];
+	tree.cpu.unseen_faults = 50 * MIB_PAGES;
+	tick(190);
+	assert_int_equal(most_mib(300), 300);
+	/* If the fork grew as well, it was beside the pages that its parent had alone: 60 MiB, and the 50. */
+	members[0].memory.beside_kib = 0;
+	memory_between_reaped(&tree, &members[0], 251 * MIB_KIB);
+	assert_int_equal(most_mib(300), 251 + 110);
+	/* The faults may be those of another process, beside what the two had together. */
+	begin(NULL);
+	parent = add(250, 250);
+	add_fork(parent, 190, 190, 190);
+	tick(250);
+	memory_member_left(&tree, parent);
+	members[0] = members[--tree.count];
+	tree.cpu.unseen_faults = 400 * MIB_PAGES;
+	tick(190);
+	assert_int_equal(most_mib(400), 590);
+}
+
+static void test_a_fork_that_is_reaped_is_not_beside_a_parent_that_no_tick_saw(void **unused)
+{
+	struct member *fork = add(190, 190);
+
+	(void)unused;
+	fork->memory.is_forked = true;
+	tree.cpu.unseen_faults = 190 * MIB_PAGES;
+	tick(190);
+	memory_between_reaped(&tree, fork, 191 * MIB_KIB);
+	assert_int_equal(most_mib(191), 191);
+	/* It may have replaced pages while its parent had them. */
+	tree.memory.between.seen_kib = 190 * MIB_KIB;
+	fork->memory.faults = 60 * MIB_PAGES;
+	memory_between_reaped(&tree, fork, 191 * MIB_KIB);
+	assert_int_equal(most_mib(191), 190 + 60);
+	/* A larger process that came later was another one. */
+	tree.cpu.unseen_faults += 200 * MIB_PAGES;
+	tick(190);
+	memory_between_reaped(&tree, fork, 192 * MIB_KIB);
+	assert_int_equal(most_mib(192), 192 * 2);
 }
 
 static void test_a_new_process_is_not_beside_one_that_has_gone(void **unused)
@@ -425,6 +477,10 @@ UNIT_TESTS
 				       begin),
 		cmocka_unit_test_setup(
 			test_a_fork_that_exits_was_beside_the_pages_that_one_of_the_two_replaced, begin),
+		cmocka_unit_test_setup(
+			test_a_parent_that_exits_is_not_beside_the_pages_that_its_forks_inherited, begin),
+		cmocka_unit_test_setup(test_a_fork_that_is_reaped_is_not_beside_a_parent_that_no_tick_saw,
+				       begin),
 		cmocka_unit_test_setup(test_a_new_process_is_not_beside_one_that_has_gone, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_counts_beside_the_members_that_stayed, begin),
 		cmocka_unit_test_setup(test_a_mark_that_wait4_gives_to_its_process_counts_beside_the_others,

@@ -73,14 +73,20 @@ static int64_t once_kib(const struct memory_between *between, const struct membe
 void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib)
 {
 	struct memory_between *between = &tree->memory.between;
+	int64_t passed_kib;
 
 	if (!member->memory.was_counted || kib <= between->seen_kib)
 		return;
 	between->seen_kib = kib;
 	kib = once_kib(between, member, kib);
-	/* Beside it there was what the ticks saw, or a process that came and went between two of them. */
-	between->most_kib = max_i64(between->most_kib, kib + max_i64(member->memory.beside_kib,
-								     min_i64(between->passed_kib, kib)));
+	/*
+	 * Beside it there was what the ticks saw, or a process that came and went between two of them. If that had gone by its own first
+	 * tick, it may have been its parent, which had the same pages until the fork replaced them.
+	 */
+	passed_kib = min_i64(between->passed_kib, kib);
+	if (member->memory.is_forked && between->passed_kib == member->memory.passed_before_kib)
+		passed_kib -= max_i64(0, kib - memory_pages_to_kib(tree, member->memory.faults));
+	between->most_kib = max_i64(between->most_kib, kib + max_i64(member->memory.beside_kib, passed_kib));
 }
 
 /* A process that has ended has no memory any more, and may have had its peak since the last tick. */
@@ -125,12 +131,12 @@ SELDOM static int64_t common_kib(const struct process_tree *tree, const struct m
 
 	if (!relative)
 		return 0;
-	if (relative->memory.is_forked && relative->parent_pid == member->pid) {
+	if (relative->memory.is_forked && relative->memory.forked_by == member->pid) {
 		fork = relative;
 		other = member;
 	}
 	replaced = fork->memory.faults + other->memory.faults;
-	if (fork->parent_pid == other->pid)
+	if (fork->memory.forked_by == other->pid)
 		replaced -= fork->memory.parent_faults;
 	return max_i64(0, member_inherited_kib(tree, fork) - memory_pages_to_kib(tree, replaced)) +
 	       min_i64(member_shared_kib(tree, member), member_shared_kib(tree, relative));
@@ -205,15 +211,30 @@ static int64_t stayed_kib(const struct process_tree *tree, int64_t now_kib)
 	return max_i64(0, now_kib - memory_pages_to_kib(tree, new_pages));
 }
 
+/*
+ * The part of a gone member's memory that others still have, as its forks do: the whole tree held at least the largest of those that
+ * stayed, and beside that what the gone one had alone. It counts with those that stayed.
+ */
+SELDOM static int64_t left_behind_kib(const struct process_tree *tree, int64_t gone_kib)
+{
+	int64_t before_kib = tree->memory.between.before_kib, most_pages = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		most_pages = max_i64(most_pages, tree->members[i].memory.resident_before);
+	gone_kib += memory_pages_to_kib(tree, most_pages) - before_kib;
+	return before_kib < 0 ? 0 : max_i64(0, gone_kib);
+}
+
 /* `left_kib`: the largest member that is in the table no more. One that has ended, but was not reaped yet, is in it. */
-static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults, int64_t left_kib)
+static void add_exit(struct process_tree *tree, int64_t faults, int64_t left_kib, int64_t gone_kib,
+		     int64_t stayed)
 {
 	struct memory_between *between = &tree->memory.between;
-	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_most_pages);
 	int64_t rest_kib = grown_kib(tree, faults), exit_kib = gone_kib + rest_kib;
-	int64_t beside_kib = max_i64(between->before_kib - gone_kib, stayed_kib(tree, now_kib));
+	int64_t beside_kib = max_i64(between->before_kib - gone_kib, stayed);
 
-	between->passed_kib = max_i64(between->passed_kib, left_kib + rest_kib);
+	between->passed_kib =
+		max_i64(between->passed_kib, left_kib - left_behind_kib(tree, left_kib) + rest_kib);
 	/* No larger process was seen so far. How large the largest one was is known at the end only. */
 	between->most_kib = max_i64(between->most_kib, beside_kib + min_i64(exit_kib, between->seen_kib));
 	if (exit_kib + beside_kib <= between->exit_kib + between->beside_exit_kib)
@@ -224,20 +245,24 @@ static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults,
 
 /*
  * An unseen mark belongs to a member that has gone, after its last reading, or to a process that was never seen. The
- * latter has page faults that no member explains, and all members that stayed were beside it.
+ * latter has page faults that no member explains, and all members that stayed were beside it. The mark of a member that has gone
+ * includes the pages that it left behind.
  */
 static void add_exits(struct process_tree *tree, int64_t now_kib, int64_t left_kib)
 {
 	struct memory_between *between = &tree->memory.between;
 	int64_t before_kib = between->before_kib, beside_kib = 0;
+	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_most_pages);
 	int64_t faults = tree->cpu.unseen_faults - between->unseen_faults;
 
 	if (between->gone_pages)
-		beside_kib = before_kib - memory_pages_to_kib(tree, between->gone_most_pages);
+		beside_kib = before_kib - gone_kib;
 	if (faults >= FAULTS_LEAST) {
-		add_exit(tree, now_kib, faults, left_kib);
+		int64_t behind_kib = left_behind_kib(tree, gone_kib), stayed = stayed_kib(tree, now_kib);
+
+		add_exit(tree, faults, left_kib, gone_kib - behind_kib, stayed);
 		beside_kib = max_i64(beside_kib, before_kib - memory_pages_to_kib(tree, between->gone_pages));
-		beside_kib = max_i64(beside_kib, stayed_kib(tree, now_kib));
+		beside_kib = max_i64(beside_kib, stayed - behind_kib);
 	}
 	between->beside_kib = max_i64(between->beside_kib, beside_kib);
 }
@@ -276,6 +301,8 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 		member->memory.resident_before =
 			memory_is_counted(tree, member) ? member->memory.resident_pages : 0;
 		if (member->memory.resident_before) {
+			if (!member->memory.was_counted)
+				member->memory.passed_before_kib = between->passed_kib;
 			member->memory.was_counted = true;
 			member->memory.beside_kib =
 				max_i64(member->memory.beside_kib,
