@@ -13,6 +13,7 @@ import pytest
 
 import recordings
 from conftest import clean_environment, json_lines, wait_until
+from gpu import stay_until
 
 WRITERS = 64
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "FLEET.md"
@@ -105,7 +106,7 @@ def test_a_line_has_only_known_values_and_documented_keys(run, tmp_path, nvml):
     slurm = {"SLURM_JOB_NAME": "job", "SLURM_JOB_ID": "1", "SLURM_CPUS_ON_NODE": "2", "SLURM_MEM_PER_NODE": "512", "SLURM_NTASKS": "1"}
     run("-q", "--runs", "runs.jsonl", "--", "true")
     run("-q", "--runs", "runs.jsonl", "--tag", "a=b", "--", "sh", "-c", "kill -9 $$", env=slurm)
-    run("-q", "--runs", "runs.jsonl", "-i", 0.1, "--", "sleep", 0.5, env=nvml.env())
+    run("-q", "--runs", "runs.jsonl", "-i", 0.1, "-o", "gpu.jsonl", "--", "sh", "-c", stay_until("gpu.jsonl", '"gpu":[{'), env=nvml.env())
     plain, killed, gpu = json_lines(tmp_path / "runs.jsonl")
     for line in plain, killed, gpu:
         assert not [key for key, value in line.items() if value is None or value == {} or value == []]

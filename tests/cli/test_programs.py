@@ -313,7 +313,8 @@ def test_bytes_that_are_spread_over_ended_programs_are_marked_as_estimated(as_no
 @pytest.mark.plain
 def test_bytes_of_a_single_program_are_exact(as_nobody):
     samples = as_nobody("head", "-c", "30000000", "/dev/zero", options=["-i", "0.05"])
-    assert list(programs_of(samples)) == ["head"]
+    # On a busy machine, a sample sees the process before it calls exec.
+    assert [name for name in programs_of(samples) if name != "resource-tracker"] == ["head"]
     assert samples[-1]["run_end"]["programs"][0]["disk_write_estimated_bytes"] == 0
     assert sum(row["read_chars"] for sample in samples for row in sample["programs"]) >= 30_000_000
     assert all(row["estimated_chars"] == 0 for sample in samples for row in sample["programs"])
