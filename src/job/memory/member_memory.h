@@ -46,8 +46,8 @@ struct member_memory {
 	bool is_refused;     /* its last reading was not permitted */
 	bool is_being_freed; /* it has no address space any more, but the kernel may still hold its pages */
 	int64_t peak_faults; /* page faults when its high-water mark was read; same count, same mark */
-	int64_t peak_before_kib; /* the mark when tracking began. 0: all of it is from the record */
-	int64_t mark_kib;        /* its high-water mark while tracked. 0: was not read */
+	int64_t peak_before_kib;   /* the mark when tracking began. 0: all of it is from the record */
+	int64_t mark_kib;          /* its high-water mark while tracked. 0: was not read */
 	int64_t passed_before_kib; /* passed_kib of the tree in the first tick in which it was counted */
 	int64_t beside_kib; /* the most that the rest of the tree held in a tick in which it was counted */
 	bool was_counted;   /* in a tick, else beside_kib says nothing */
