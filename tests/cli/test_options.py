@@ -287,7 +287,7 @@ def test_record_targets(recorded_with, tmp_path):
     held = tmp_path / "held"
     with open(held, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        words = ["-i", 0.1, "--", "sh", "-c", f"timeout 0.6 flock {held} true; true"]
+        words = ["-i", 0.1, "--", "sh", "-c", f"timeout 1.5 flock {held} true; true"]
         (row,) = recorded_with([("record-targets", True)], *words)[-1]["run_end"]["waits"]
         assert (row["class"], row["detail"]) == ("file_lock", str(held))
         (row,) = recorded_with([], *words)[-1]["run_end"]["waits"]
