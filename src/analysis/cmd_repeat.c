@@ -167,7 +167,7 @@ static void tell_stop(const struct subcommand *command, const struct repeat_stop
 	else
 		snprintf(end, sizeof(end), "%.*s ended with exit status %d%s", length, stop->what,
 			 WEXITSTATUS(stop->status),
-			 WEXITSTATUS(stop->status) == NOT_FOUND_STATUS ? " (command not found)" : "");
+			 WEXITSTATUS(stop->status) == NOT_FOUND_STATUS ? " (often: command not found)" : "");
 	(void)command_fault(command, "%s, after %zu run%s%s", end, repeat->count,
 			    repeat->count == 1 ? "" : "s",
 			    stop->signo                            ? ""

@@ -104,7 +104,7 @@ struct binding summary_memory_limit(const struct run_facts *facts);
 /*
  * Returns the part of the peak that counts against its limit. The limit of a control group is of charged memory, and pages of a file are
  * charged to the group that read them first. So a peak above such a limit contains pages of other groups: then the memory counts
- * that the group could not give back. NaN: unknown. Example: a job with 110 MiB of its own that maps a cached file of 60 MiB has a
+ * that the group could not give back, or had when it lacked memory. NaN: unknown. Example: a job with 110 MiB of its own that maps a cached file of 60 MiB has a
  * peak of 170 MiB in a group of 120, and 110 of 120 MiB are charged.
  */
 double summary_limited_memory(const struct run_facts *facts);

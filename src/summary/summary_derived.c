@@ -113,10 +113,14 @@ struct binding summary_memory_limit(const struct run_facts *facts)
 double summary_limited_memory(const struct run_facts *facts)
 {
 	double peak = summary_memory_peak(facts).mib, charged = facts->group_memory.most;
+	const struct run_end_row *end = FIRST(record_identity(facts->record), run_end);
 	struct binding limit = summary_memory_limit(facts);
 
 	if (!(peak > limit.value) || strcmp(limit.source, "cgroup limit") != 0)
 		return peak;
+	/* A sample after the kill finds the group empty. */
+	if (end && !real_absent(end->oom_kill_peak_mib))
+		charged = fmax(charged, end->oom_kill_peak_mib);
 	return isnan(charged) ? charged : fmin(charged, limit.value);
 }
 

@@ -77,6 +77,16 @@ def test_a_peak_above_the_limit_counts_by_its_charged_memory(run, tmp_path, char
     assert ("of the limit of 120 MiB" in advice) == held_up and (not held_up or f"its peak was {pct:.0f} %" in advice)
 
 
+def test_a_group_that_a_kill_emptied_had_its_limit(run, tmp_path):
+    """The only sample came after the kill: "its control group held 1.04 MiB, 1 % of 120 MiB" was told of a job killed at 120 MiB."""
+    end = {"memory_peak_mib": 125.0, "largest_process_peak_mib": 125.0, "memory_peak_source": "largest_process", "oom_kills": 1,
+           "oom_kill_limit_mib": 120.0, "oom_kill_peak_mib": 120.0, "signal": 9}
+    path = recordings.write(tmp_path / "run.jsonl", [recordings.sample(0, memory=None, limits={**KNOWN, "memory_limit_mib": 120.0},
+                            cgroup={"anon_mib": 1.0, "file_mib": 0.0, "shmem_mib": 0.0, "kernel_mib": 0.04}, start=recordings.START,
+                            end={**recordings.END, **end})])
+    assert "its control group held 120 MiB, 100 % of 120 MiB (cgroup limit)" in " ".join(run("summary", path).out.split())
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_peak_at_an_unknown_time_has_the_highest_limit(run, tmp_path, order):
     path = course(tmp_path / "run.jsonl", RAISED[::order], end={"memory_peak_mib": 180.0, "memory_peak_elapsed_secs": None,

@@ -197,7 +197,7 @@ def test_a_failure_ends_all_with_its_status(run, tmp_path, words, status):
 def test_a_failure_names_its_command(run):
     """With two commands, or a typing error, the exit status alone does not tell what to mend."""
     result = run("repeat", "-n", 2, "true", "--against", "no-such-program")
-    assert result.returncode == 127 and "repeat: no-such-program ended with exit status 127 (command not found), after 2 runs; " in result.err
+    assert result.returncode == 127 and "repeat: no-such-program ended with exit status 127 (often: command not found), after 2 runs; " in result.err
     assert "repeat: echo one ended with exit status 3, after 1 run; " in run("repeat", "-n", 2, "echo one\nexit 3").err
 
 

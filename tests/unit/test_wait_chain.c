@@ -264,7 +264,7 @@ static void a_pool_does_not_wait_for_a_heartbeat(void **state)
 	(void)state;
 	add_waiting(SHELL, 1, SYS_futex, CALL(0x7000, OF_PROCESS, 0));
 	add_thread(SHELL, THREAD, 'S', SYS_clock_nanosleep, CALL(0));
-	/* With one thread more there is no other work. */
+	/* The timer of a single other thread is the work itself. */
 	expect_wait(WAIT_SLEEP, SHELL, "");
 	add_thread(SHELL, SECOND_THREAD, 'S', SYS_futex, CALL(0x7000, OF_PROCESS, 0));
 	expect_wait(WAIT_THREAD, SHELL, "");
