@@ -239,14 +239,18 @@ def test_keys_that_the_store_does_not_take_are_replaced(world, swift):
     world.serve(store=world.store())
     recorder = world.record()
     process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
-    recorder.write(2)
-    time.sleep(0.6)
+
+    def write_and_wait():
+        recorder.write(2)
+        wait_until(lambda: len(downloaded_rows(swift, [f"s3://bucket/{key}" for key in swift.list()])) == recorder.number, 20)
+
+    write_and_wait()
     swift.give("test:0")  # the follower's token is invalid from now on
-    recorder.write(2)
-    time.sleep(0.6)
+    write_and_wait()
     swift.give("test:0", time.time() - 5)  # and this one has expired
-    recorder.write(2)
-    assert end_after(process, recorder) == (0, "")
+    write_and_wait()
+    recorder.end()
+    assert end(process) == (0, "")
     assert world.sentinel.run.refreshes == 2
     compare_rows(sent_rows(world.sentinel.run, swift), recorder.samples)
 
