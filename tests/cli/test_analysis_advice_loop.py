@@ -33,7 +33,7 @@ def test_a_job_that_ran_out_of_memory_ends_well_within_two_rounds(follow, name):
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.night] * (i % 2)) for i, name in enumerate(OTHERS)])
 def test_a_job_ends_well_with_the_advice(follow, name):
     outcome = follow(name)
     assert not outcome.faults and outcome.rounds == 1, advice_loop.row(outcome)

@@ -24,6 +24,11 @@ from processes import children_of, command_line_of
 ORDINARY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 USERS = ["root", "ordinary"] if exact.is_root() and exact.installed("setpriv") else ["root"] if exact.is_root() else ["ordinary"]
 RANDOM_SEEDS = [11, 12, 13, 14, 15, 16]
+# Jobs with a sibling that differs little run at night only, and half of the random ones.
+AT_NIGHT = {"480 MiB read by 4", "200 MiB, every other page overwritten by 2", "300 MiB shared, POSIX", "300 MiB shared, /dev/shm", "memfd, unmapped",
+            "forks whose parent wrote much later", "huge pages, a tenth overwritten", "huge pages with holes", "split huge pages", "grows in four children",
+            "huge pages that their owner has enlarged", "forks whose own forks have freed it", "forks of forks", "a file that four map",
+            "memory freed and taken again", *RANDOM_SEEDS[::2]}
 pytestmark = pytest.mark.slow
 
 
@@ -119,8 +124,8 @@ def least_judged(samples, attached, readings):
 
 
 def in_turn(values):
-    """Returns parameters (value, user): each value with one user by day, and with the other at night."""
-    return [pytest.param(value, user, marks=[pytest.mark.night] * (i % len(USERS) != turn)) for i, value in enumerate(values)
+    """Returns parameters (value, user): each value with one user by day, and with the other at night, or with both at night."""
+    return [pytest.param(value, user, marks=[pytest.mark.night] * (i % len(USERS) != turn or value in AT_NIGHT)) for i, value in enumerate(values)
             for turn, user in enumerate(USERS)]
 
 

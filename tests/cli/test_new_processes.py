@@ -150,7 +150,7 @@ time.sleep(6)
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("attached", [False, True], ids=["wrapped", "attached"])
+@pytest.mark.parametrize("attached", [False, pytest.param(True, marks=pytest.mark.night)], ids=["wrapped", "attached"])
 def test_processes_that_were_left_out_are_found_later(record, attached):
     if attached:
         with subprocess.Popen([sys.executable, "-c", "import time\ntime.sleep(1)\n" + MANY], stdin=subprocess.DEVNULL) as job:

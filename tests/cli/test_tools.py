@@ -290,6 +290,12 @@ def test_a_row_that_has_no_time_left_counts_as_failed(rows):
     assert done.stdout.splitlines()[-1] == "1 passed, 2 failed" and "could not run: two: " in done.stdout
 
 
+@pytest.mark.parametrize("whole, closing", [("touch $ahead/valgrind.whole", "3 passed, 1 failed"), ("true", "1 passed, 0 failed")])
+def test_a_row_that_was_done_ahead_as_a_whole_has_the_result_of_then(rows, whole, closing):
+    done = rows(f"mkdir -p $ahead; echo 3 passed, 1 failed >$ahead/valgrind.log; echo 1 >$ahead/valgrind.status; {whole}\nrow valgrind true")
+    assert done.stdout.splitlines()[-1] == closing, done.stdout
+
+
 # ---- targets ----
 
 @pytest.mark.parametrize("target", ["runnable", "product", "wheel"])
