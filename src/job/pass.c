@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "job/cpu/cpu_tuning.h"
 #include "job/cpu/job_cpu.h"
 #include "job/cpu/process_heir.h"
@@ -23,14 +24,14 @@
 /* Bits of the kernel: of a mask of signals, and of the flags in /proc/PID/stat. */
 enum { SIGCHLD_BIT = 1 << (17 - 1), PF_EXITING = 0x4 };
 
-static void member_done(struct process_tree *tree, struct member *member)
+SELDOM static void member_done(struct process_tree *tree, struct member *member)
 {
 	member_close_files(tree, member);
 	waiting_member_done(tree, member);
 	memory_reading_free(member->memory.reading);
 }
 
-int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree)
+RUNS_ONCE int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree)
 {
 	struct process_tree *tree = calloc(1, sizeof *tree);
 
@@ -46,7 +47,7 @@ int process_tree_new(struct root *root, bool with_children, struct process_tree 
 	return 0;
 }
 
-void process_tree_free(struct process_tree *tree)
+RUNS_ONCE void process_tree_free(struct process_tree *tree)
 {
 	if (!tree)
 		return;
@@ -79,7 +80,7 @@ static bool is_being_reaped(const struct proc_pid_stat *stat)
 	return stat->state == 'X' || stat->state == 'x';
 }
 
-static bool is_namespace_init(struct process_tree *tree, const struct member *member)
+SELDOM static bool is_namespace_init(struct process_tree *tree, const struct member *member)
 {
 	struct proc_pid_status status;
 
@@ -170,10 +171,12 @@ static bool must_be_read(struct process_tree *tree, const struct member *member,
 	return (ran || member->is_behind || may_differ) && (tree->reads_all || turns_has(tree, member));
 }
 
-/* Closes what is kept open for a member that rarely runs. */
+/* Closes what is kept open for a member that rarely runs, but not its size, which others change: to read it takes 3 us, and 8 if opened. */
 static void close_member(struct process_tree *tree, struct member *member)
 {
-	member_close_files(tree, member);
+	for (enum member_file i = 0; i < MEMBER_FILES; i++)
+		if (i != FILE_STATM)
+			member_close_kept(tree, &member->files[i]);
 	waiting_close(tree, member);
 }
 
@@ -298,7 +301,7 @@ bool process_tree_look(struct process_tree *tree)
 	return any_ran;
 }
 
-static int begin_tree(struct process_tree *tree, pid_t pid, bool started_by_caller)
+RUNS_ONCE static int begin_tree(struct process_tree *tree, pid_t pid, bool started_by_caller)
 {
 	int error;
 
@@ -331,7 +334,7 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 
 /* ---- what the caller reaps --------------------------------------------------------------------------- */
 
-void process_tree_before_reap(struct process_tree *tree, pid_t pid)
+SELDOM void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 {
 	struct member *member = process_tree_find(tree, pid);
 
@@ -348,7 +351,7 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 	cpu_before_reap(tree, member);
 }
 
-static bool descends_from(const struct process_tree *tree, const struct member *member, pid_t pid)
+SELDOM static bool descends_from(const struct process_tree *tree, const struct member *member, pid_t pid)
 {
 	for (size_t steps = 0; member && steps <= tree->count; steps++) {
 		if (member->parent_pid == pid)
@@ -364,7 +367,7 @@ static bool descends_from(const struct process_tree *tree, const struct member *
  * the kernel has discarded it, and it is in no figures. The growth of the waited-for time distinguishes the two, as for any
  * living parent (process_account.h).
  */
-static void carry_below(struct process_tree *tree, pid_t ended)
+SELDOM static void carry_below(struct process_tree *tree, pid_t ended)
 {
 	for (size_t i = 0; i < tree->count; i++)
 		if (descends_from(tree, &tree->members[i], ended) &&
@@ -373,7 +376,7 @@ static void carry_below(struct process_tree *tree, pid_t ended)
 	remove_vanished(tree);
 }
 
-void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage)
+SELDOM void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage)
 {
 	struct member *member = process_tree_find(tree, pid);
 	bool was_counted = tree->cpu.root_vanished && pid == tree->root_pid;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kernel/proc_pid_stat.h"
+#include "job/memory/memory_size.h"
 #include "job/memory/process_memory.h"
 #include "job/pass.h"
 #include "unit.h"
@@ -22,6 +23,7 @@ static struct root root;
 static struct process_tree *tree;
 static char folder[] = "/tmp/test-process-memory-XXXXXX";
 static pid_t job;
+static int shared_file;
 
 enum { GROWTH_BYTES = 8 << 20 };
 
@@ -46,6 +48,9 @@ static int set_up(void **state)
 	assert_int_equal(process_tree_new(&root, true, &tree), 0);
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(pipe(ready), 0);
+	/* The job and the test have it open. */
+	shared_file = memfd_create("shared", MFD_CLOEXEC);
+	assert_true(shared_file >= 0);
 	job = fork();
 	if (job == 0) {
 		signal(SIGUSR1, grow);
@@ -75,6 +80,7 @@ static int tear_down(void **state)
 	kill(job, SIGKILL);
 	waitpid(job, NULL, 0);
 	close(tree->cgroup_folder);
+	close(shared_file);
 	process_tree_free(tree);
 	root_close(&root);
 	snprintf(path, sizeof path, "%s/memory.stat", folder);
@@ -290,6 +296,98 @@ static void test_a_tree_that_sleeps_is_not_read_again(void **state)
 	process_memory_close(&memory);
 }
 
+static void write_shared_file(void)
+{
+	static const char bytes[GROWTH_BYTES] = "shared";
+
+	assert_int_equal(write(shared_file, bytes, sizeof bytes), sizeof bytes);
+}
+
+/* The test writes into the file: the job, which has it open, does not run meanwhile. */
+static void test_figures_of_a_tree_that_sleeps_hold_until_its_shared_memory_grows(void **state)
+{
+	struct process_memory memory;
+	struct tree_memory first = {0}, found = {0};
+	int64_t rounds_held = 0;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	process_memory_open(&memory, &root);
+	write_shared_file();
+	for (int i = 0; i < ROUNDS && !memory.hold; i++) {
+		pause_round(i);
+		found = measure_again(&memory, PSS_MODE_AUTO);
+	}
+	assert_true(memory.hold);
+	assert_true(found.best_bytes >= GROWTH_BYTES && found.machine);
+	first = found;
+	/* Shared memory of others may change at any time. */
+	for (int i = 0; i < ROUNDS && rounds_held < 3; i++) {
+		found = measure_again(&memory, PSS_MODE_AUTO);
+		rounds_held += memory.hold;
+		assert_int_equal(found.best_bytes, first.best_bytes);
+		assert_true(found.pss_age_ns > first.pss_age_ns && found.machine);
+	}
+	assert_int_equal(rounds_held, 3);
+	memory.told_objects++; /* a search has lost one */
+	(void)measure_again(&memory, PSS_MODE_AUTO);
+	assert_false(memory.hold);
+	write_shared_file();
+	found = measure_again(&memory, PSS_MODE_AUTO);
+	assert_false(memory.hold);
+	assert_int_equal(found.best_bytes, first.best_bytes + GROWTH_BYTES);
+	process_memory_close(&memory);
+}
+
+/* In the first tick there is no time to read the member, in the second it is read, and in the last there is no time to read it again. */
+static void test_figures_that_may_improve_do_not_hold(void **state)
+{
+	struct process_memory memory;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	process_memory_open(&memory, &root);
+	do
+		process_tree_touch(tree);
+	while (tree->changed_ns >= tree->pass_ns);
+	for (int tick = 0; tick < 4; tick++) {
+		bool has_time = tick == 1 || tick == 2;
+		struct tree_memory found;
+
+		if (tick == 3) {
+			memory.told_ns = 0;
+			process_tree_root(tree)->memory.reading->statm_shared_kib -= GROWTH_BYTES / 1024;
+		}
+		memory.members_most = 1;
+		memory.last_ns = root_monotonic_ns(&root);
+		memory.allowance_ns = has_time ? 1e9 : -1e9;
+		process_memory_measure(&memory, tree, PSS_MODE_AUTO, &found);
+		assert_true(has_time ? !memory.late_kib : memory.late_kib > 0);
+		assert_int_equal(memory.told_ns, tick == 2 ? tree->pass_ns : 0);
+	}
+	process_memory_close(&memory);
+}
+
+static void test_a_size_that_others_have_changed_is_a_change_of_the_tree(void **state)
+{
+	struct member *member = process_tree_root(tree);
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	process_tree_touch(tree);
+	memory_read_size(tree, member);
+	tree->changed_ns = 0;
+	memory_read_size(tree, member);
+	assert_int_equal(tree->changed_ns, 0);
+	member->memory.resident_pages++;
+	memory_read_size(tree, member);
+	assert_int_equal(tree->changed_ns, tree->touched_ns);
+	tree->changed_ns = 0;
+	member->memory.shared_pages++;
+	memory_read_size(tree, member);
+	assert_int_equal(tree->changed_ns, tree->touched_ns);
+}
+
 enum { INHERITED_BYTES = 16 << 20 };
 static volatile char *inherited;
 
@@ -457,6 +555,7 @@ static void test_every_ten_seconds_it_is_read_again(void **state)
 		found = measure_again(&memory, PSS_MODE_AUTO);
 	}
 	old_ns = process_tree_root(tree)->memory.reading->taken_ns -= 9 * INT64_C(1000000000);
+	memory.told.pss_age_ns += 9 * INT64_C(1000000000);
 	(void)measure_again(&memory, PSS_MODE_AUTO);
 	assert_true(process_tree_root(tree)->memory.reading->taken_ns > old_ns + 8 * INT64_C(1000000000));
 	process_memory_close(&memory);
@@ -642,6 +741,9 @@ UNIT_TESTS
 		TEST(test_a_fall_of_shared_memory_is_worth_a_search),
 		TEST(test_a_large_file_lost_during_a_search_is_gone_in_the_same_pass),
 		TEST(test_a_tree_that_sleeps_is_not_read_again),
+		TEST(test_figures_of_a_tree_that_sleeps_hold_until_its_shared_memory_grows),
+		TEST(test_figures_that_may_improve_do_not_hold),
+		TEST(test_a_size_that_others_have_changed_is_a_change_of_the_tree),
 		TEST(test_a_fork_that_grows_is_not_read_again),
 		TEST(test_every_ten_seconds_it_is_read_again),
 		TEST(test_memory_of_a_parent_that_was_killed),

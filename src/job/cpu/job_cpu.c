@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/runs_once.h"
 #include "job/cpu/cpu_tuning.h"
 #include "job/cpu/process_heir.h"
 #include "job/cpu/process_turns.h"
@@ -12,13 +13,13 @@
 #include "kernel/cgroup_v2.h"
 #include "metric/absent.h"
 
-void cpu_open(struct process_tree *tree)
+RUNS_ONCE void cpu_open(struct process_tree *tree)
 {
 	tree->cpu.cgroup_cpu_fd = -1;
 	tree->cpu.self_io_file = KEPT_FILE("proc/self/io");
 }
 
-void cpu_done(struct process_tree *tree)
+RUNS_ONCE void cpu_done(struct process_tree *tree)
 {
 	kept_file_close(&tree->cpu.self_io_file);
 	kept_file_close(&(struct kept_file){NULL, tree->cpu.cgroup_cpu_fd});
@@ -146,7 +147,7 @@ void cpu_forgive_member(struct member *member)
 	account_forgive(&member->cpu.account);
 }
 
-void cpu_forgive(struct process_tree *tree)
+RUNS_ONCE void cpu_forgive(struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->count; i++)
 		cpu_forgive_member(&tree->members[i]);
@@ -162,13 +163,13 @@ void cpu_forgive(struct process_tree *tree)
  * names. wait4(2) then waits actively for them, which may be for as long as the scheduler lets us run: 2 to 10 ms of CPU time at the end
  * of a JVM. Only entries that were looked at are in that cache, so this concerns processes whose threads are followed.
  */
-static void let_threads_vanish(const struct process_tree *tree, const struct member *member)
+SELDOM static void let_threads_vanish(const struct process_tree *tree, const struct member *member)
 {
 	if (tree->root->live && member->cpu.threads)
 		(void)nanosleep(&(struct timespec){.tv_nsec = THREADS_VANISH_NS}, NULL);
 }
 
-void cpu_before_reap(struct process_tree *tree, struct member *member)
+SELDOM void cpu_before_reap(struct process_tree *tree, struct member *member)
 {
 	struct tree_account *account = &tree->cpu.account;
 	int length;
@@ -185,7 +186,7 @@ void cpu_before_reap(struct process_tree *tree, struct member *member)
 }
 
 /* The kernel adds the I/O of a reaped child to that of its reaper. */
-static void add_reaped_io(struct process_tree *tree, bool is_root, struct usages *reaped)
+SELDOM static void add_reaped_io(struct process_tree *tree, bool is_root, struct usages *reaped)
 {
 	struct usages after;
 

@@ -406,6 +406,7 @@ static void read_chosen(struct process_memory *memory, struct process_tree *tree
 		member->memory.reading ? *member->memory.reading : (struct memory_reading){0};
 	int error;
 
+	memory->has_read = true;
 	memory_read_size(tree, member);
 	anon_kib = member_anon_kib(tree, member);
 	shared_kib = member_shared_kib(tree, member);

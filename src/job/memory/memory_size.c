@@ -38,6 +38,10 @@ static int read_statm(struct process_tree *tree, struct member *member)
 		member->memory.is_being_freed = false;
 	else if (member->memory.virtual_pages > 0)
 		member->memory.is_being_freed = true;
+	/* Others may have changed it: the process sleeps. */
+	if (statm.resident_pages != member->memory.resident_pages ||
+	    statm.shared_pages != member->memory.shared_pages)
+		tree->changed_ns = tree->touched_ns;
 	member->memory.resident_pages = max_i64(0, statm.resident_pages);
 	member->memory.shared_pages = max_i64(0, statm.shared_pages);
 	member->memory.virtual_pages = max_i64(0, statm.virtual_pages);

@@ -12,6 +12,28 @@ struct reading_candidate;
 /* --pss */
 enum pss_mode { PSS_MODE_AUTO, PSS_MODE_ALWAYS, PSS_MODE_OFF };
 
+/* Best first. */
+enum memory_source { MEMORY_PSS, MEMORY_SAMPLED, MEMORY_CGROUP, MEMORY_BOUND, MEMORY_RSS };
+
+struct tree_memory {
+	int reason;        /* why the memory is unknown. 0: it is known */
+	int64_t rss_bytes; /* shared pages count for each user */
+	int64_t best_bytes;
+	enum memory_source best_source;
+	int64_t error_kib; /* sampling error at two standard deviations. -1: nothing was sampled */
+	const struct proc_meminfo *machine; /* as read at this tick. NULL: was not read */
+
+	int pss_reason; /* why the following fields are unknown. 0: they are known */
+	int64_t pss_kib;
+	int64_t private_kib;
+	int64_t main_private_kib; /* -1: the root has exited */
+	int64_t shared_kib;
+	int64_t swap_kib;
+	int64_t file_kib;   /* pages of files, a part of pss_kib */
+	int64_t huge_kib;   /* hugetlb */
+	int64_t pss_age_ns; /* age of the oldest reading behind them */
+};
+
 struct process_memory {
 	struct memory_reader reader;
 	struct memory_objects objects;
@@ -46,4 +68,11 @@ struct process_memory {
 
 	int64_t files_kib; /* union of the sampled pages of files, and the readings behind it */
 	uint64_t files_of;
+
+	struct tree_memory told; /* the last figures, and */
+	int64_t told_ns; /* the pass that they are of, if nothing was left to correct. 0: something was */
+	int64_t told_shmem_kib; /* the machine's shared memory then, and */
+	size_t told_objects;    /* the shared objects that were known */
+	bool has_read;          /* a member was read in this tick */
+	bool hold;              /* the figures of this tick are the last ones */
 };

@@ -619,12 +619,49 @@ static SELDOM void leave_members_out(struct process_tree *tree, struct tree_memo
 		(void)is_unknown(tree, ABSENT_LEFT_OUT, ret_memory);
 }
 
+/*
+ * If no member has run, come, gone or been read since a tick that found nothing to correct, its figures hold, as those of a thousand
+ * processes that sleep do for most of the time.
+ */
+static bool still_hold(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode,
+		       struct tree_memory *ret_memory)
+{
+	*ret_memory = memory->told;
+	ret_memory->pss_age_ns += tree->pass_ns - memory->told_ns;
+	memory->hold = memory->told_ns && tree->changed_ns < memory->told_ns && mode != PSS_MODE_ALWAYS &&
+		       ret_memory->pss_age_ns < REFRESH_NS;
+	if (!memory->hold)
+		return false;
+	ret_memory->machine = read_machine(memory, tree->root);
+	if (memory->scanning)
+		(void)search_objects(memory, tree);
+	memory->hold = memory->machine.shmem_kib == memory->told_shmem_kib &&
+		       memory->objects.count == memory->told_objects;
+	return memory->hold;
+}
+
+static void keep_told(struct process_memory *memory, const struct process_tree *tree,
+		      const struct tree_memory *told)
+{
+	bool may_improve = memory->has_read || memory->late_kib || told->best_source > MEMORY_SAMPLED ||
+			   tree->cpu.turns.left_out;
+
+	memory->told_ns = may_improve || tree->changed_ns >= tree->pass_ns ? 0 : tree->pass_ns;
+	memory->told_shmem_kib = memory->machine.shmem_kib;
+	memory->told_objects = memory->objects.count;
+	memory->told = *told;
+}
+
 void process_memory_measure(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode,
 			    struct tree_memory *ret_memory)
 {
 	int64_t now_ns = root_monotonic_ns(tree->root), best_kib;
 	struct sums sums = {0};
 
+	if (still_hold(memory, tree, mode, ret_memory))
+		return;
+	memory->told_ns = 0;
+	memory->has_read = false;
 	*ret_memory = (struct tree_memory){.error_kib = -1};
 	if (is_unknown(tree, why_no_memory(tree), ret_memory) ||
 	    is_unknown(tree, -memory_families_build(&memory->families, tree), ret_memory))
@@ -663,6 +700,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	memory_between_follow(
 		tree, ret_memory->best_source == MEMORY_BOUND ? -1 : best_kib,
 		ret_memory->best_source > MEMORY_SAMPLED ? -1 : best_kib + max_i64(0, ret_memory->error_kib));
+	keep_told(memory, tree, ret_memory);
 }
 
 /* ---- the parts of the members -------------------------------------------------------------------------------------- */
@@ -705,6 +743,8 @@ void process_memory_divide(struct process_memory *memory, struct process_tree *t
 	double anon = 0, shared = 0, rest, scale = 1;
 	struct member *first = NULL;
 
+	if (memory->hold)
+		return;
 	for (size_t i = 0; i < tree->count; i++)
 		tree->members[i].memory.share = 0;
 	for (size_t i = 0; i < memory->families.count; i++) {

@@ -15,28 +15,6 @@
 
 #include "job/memory/memory_state.h"
 
-/* Best first. */
-enum memory_source { MEMORY_PSS, MEMORY_SAMPLED, MEMORY_CGROUP, MEMORY_BOUND, MEMORY_RSS };
-
-struct tree_memory {
-	int reason;        /* why the memory is unknown. 0: it is known */
-	int64_t rss_bytes; /* shared pages count for each user */
-	int64_t best_bytes;
-	enum memory_source best_source;
-	int64_t error_kib; /* sampling error at two standard deviations. -1: nothing was sampled */
-	const struct proc_meminfo *machine; /* as read at this tick. NULL: was not read */
-
-	int pss_reason; /* why the following fields are unknown. 0: they are known */
-	int64_t pss_kib;
-	int64_t private_kib;
-	int64_t main_private_kib; /* -1: the root has exited */
-	int64_t shared_kib;
-	int64_t swap_kib;
-	int64_t file_kib;   /* pages of files, a part of pss_kib */
-	int64_t huge_kib;   /* hugetlb */
-	int64_t pss_age_ns; /* age of the oldest reading behind them */
-};
-
 void process_memory_open(struct process_memory *memory, struct root *root);
 void process_memory_close(struct process_memory *memory);
 

@@ -50,11 +50,13 @@ int64_t process_clock_ns(pid_t pid)
 ssize_t member_read_kept(struct process_tree *tree, const struct member *member, int *fd, const char *name)
 {
 	char path[PATH_SIZE];
+	bool sleeps = member->quiet_ticks > 1;
 
 	if (*fd >= 0)
 		return root_pread(tree->root, *fd);
 	snprintf(path, sizeof path, "%d/%s", (int)member->pid, name);
-	if (tree->fds_left <= 0 || member->quiet_ticks > 1)
+	if (tree->fds_left <= (sleeps ? TREE_DESCRIPTORS_OF_RUNNING : 0) ||
+	    (sleeps && fd != &member->files[FILE_STATM]))
 		return root_read_at(tree->root, tree->root->proc_fd, path);
 	*fd = openat(tree->root->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)

@@ -8,6 +8,8 @@ enum {
 	TREE_DESCRIPTORS_OF_OTHERS = 64,
 	/* Passes after a process last ran: its descriptors are closed then, because most processes that sleep so long sleep on. */
 	TREE_QUIET_PASSES_KEPT = 4,
+	/* Descriptors left to processes that run: those that sleep keep the one of their size, which others can change, while there are more. */
+	TREE_DESCRIPTORS_OF_RUNNING = 256,
 	/* Passes after a process last ran: its children are listed so long, because one list may lack a child, but hardly two do. */
 	TREE_QUIET_PASSES_LISTED = 2,
 };
