@@ -2,8 +2,9 @@
 """A recorder at 100 Hz beside churn: tests/soak/churn.py BUILD SECONDS
 
 Records tests/soak/churn_job.py, the CPU time of each process read for itself (--cgroup=off), and reads the samples as they
-come. The recorder's own memory (without pages of files, which come as code runs for the first time) and its open descriptors must be
-what they were after a tenth of the time. The ticks that it missed are those that a program missed that only sleeps beside it. The CPU
+come. The memory that the recorder has asked the kernel for (VmData) and its open descriptors must be what they were after a tenth of the
+time. Its resident pages may still rise within that memory: the job begins with a crowd, and only a later crowd writes all pages of the
+tables that have grown for it. The ticks that it missed are those that a program missed that only sleeps beside it. The CPU
 time of the samples is that of the control group which the job entered, within 0.1 %. Prints a line each minute. Ends with "N passed, N
 failed".
 """
@@ -43,7 +44,7 @@ while True:
 
 
 class Looks:
-    """The anonymous memory of a process and the number of its descriptors, looked at each second."""
+    """The data, the number of descriptors, and the anonymous pages of a process, looked at each second."""
 
     def __init__(self, pid):
         self.pid, self.found, self.ended = pid, [], threading.Event()
@@ -54,9 +55,10 @@ class Looks:
         while not self.ended.wait(LOOK_SECS):
             with contextlib.suppress(OSError, AttributeError):
                 text = pathlib.Path(f"/proc/{self.pid}/status").read_text()
-                self.found.append((int(re.search(r"^RssAnon:\s+(\d+)", text, re.M)[1]), len(os.listdir(f"/proc/{self.pid}/fd"))))
+                data, resident = (int(re.search(rf"^{name}:\s+(\d+)", text, re.M)[1]) for name in ("VmData", "RssAnon"))
+                self.found.append((data, len(os.listdir(f"/proc/{self.pid}/fd")), resident))
                 if len(self.found) % 60 == 0:
-                    print(f"{len(self.found)} s: {self.found[-1][0]} KiB, {self.found[-1][1]} descriptors", flush=True)
+                    print(f"{len(self.found)} s: {data} KiB, {resident} of them resident, {self.found[-1][1]} descriptors", flush=True)
 
     def stop(self):
         """Returns the most of both in the second tenth of the time and in the last one."""
@@ -101,7 +103,7 @@ def main():
     print(f"{samples} samples in {time.monotonic() - begun:.0f} s")
     results = [late[0] - early[0] <= GROWTH_KIB, late[1] - early[1] <= MORE_DESCRIPTORS,
                missed <= sleeper_missed + samples * MORE_MISSED_PART]
-    print(f"memory {early[0]} then {late[0]} KiB, descriptors {early[1]} then {late[1]}")
+    print(f"memory {early[0]} then {late[0]} KiB, resident {early[2]} then {late[2]} KiB, descriptors {early[1]} then {late[1]}")
     print(f"missed ticks {missed}, of a program that only sleeps {sleeper_missed}")
     if group_secs is None:
         print("no control group: the CPU time has no truth")

@@ -10,13 +10,14 @@ import mmap
 import os
 import pathlib
 import random
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-PAUSE_SECS = 0.1
+PAUSE_SECS, CROWD_SECS = 0.1, 5
 CLONE_NEWNET, CLONE_NEWNS = 0x40000000, 0x00020000
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -98,12 +99,30 @@ def network_namespaces(_folder, rng):
     child(live)
 
 
+def crowd():
+    """More at once than any moment later has, so that tables which grow with their contents have their last size: 100 forks with threads,
+    connections and shared memory of their own."""
+    def live():
+        opened = [os.memfd_create("churn"), *(end.detach() for end in socket.socketpair())]
+        os.write(opened[0], bytes(1 << 16))
+        with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()), server.accept()[0]:
+            every = [threading.Thread(target=time.sleep, args=(CROWD_SECS,)) for _ in range(8)]
+            for one in every:
+                one.start()
+            for one in every:
+                one.join()
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=os.geteuid() == 0)
+    for pid in [child(live) for _ in range(100)]:
+        os.waitpid(pid, 0)
+
+
 def main():
     secs, rng, counts = float(sys.argv[1]), random.Random(7), collections.Counter()
     kinds = [forks, daemons, threads, programs, memory, files]
     if os.geteuid() == 0:
         kinds += [mounts, interfaces, network_namespaces]
     until = time.monotonic() + secs
+    crowd()
     with tempfile.TemporaryDirectory(prefix="rt-churn-") as folder:
         while time.monotonic() < until:
             kind = rng.choice(kinds)
