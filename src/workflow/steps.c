@@ -1,8 +1,8 @@
 /* Reads the steps of a workflow. See steps.h. */
 #include "workflow/steps.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fts.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,9 +189,9 @@ static int add_step_file(struct steps *steps, const char *path)
 	return result < 0 && result != -ENOMEM ? add_damaged(steps, path, problem.text) : result;
 }
 
-static int by_file_name(const FTSENT **a, const FTSENT **b)
+static int by_file_name(const struct dirent **a, const struct dirent **b)
 {
-	return strcmp((*a)->fts_name, (*b)->fts_name);
+	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 /* As a recorder names them. Recordings that were renamed by a later one (run.jsonl.1) count as well. */
@@ -209,26 +209,40 @@ static bool is_other_table(const char *path)
 	return strstr(path, ".csv") && record_open(&path, 1, &options, &record, NULL) == -EBADMSG;
 }
 
-static int add_step_folder(struct steps *steps, const char *path)
+static int add_step_folder(struct steps *steps, const char *folder);
+
+/* A link below a folder is left out: it may lead to a step that is read anyway, or in a loop. */
+static int add_folder_entry(struct steps *steps, const char *folder, const char *name)
 {
-	char *const tops[] = {(char *)(uintptr_t)path, NULL};
-	FTS *tree = fts_open(tops, FTS_PHYSICAL | FTS_NOCHDIR, by_file_name);
-	FTSENT *entry;
-	int result = tree ? 0 : -errno;
+	CLEANUP_FREE char *path = NULL;
+	struct stat status;
 
-	while (tree && result == 0 && (entry = fts_read(tree))) {
-		bool is_hidden = entry->fts_level > 0 && *entry->fts_name == '.' &&
-				 strcmp(entry->fts_name, ".resource-tracker") != 0;
-
-		if (entry->fts_info == FTS_D && is_hidden)
-			(void)fts_set(tree, entry, FTS_SKIP);
-		else if (entry->fts_info == FTS_F && is_named_as_recording(entry->fts_name))
-			result = is_other_table(entry->fts_path) ? 0 : add_step_file(steps, entry->fts_path);
-		else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
-			result = add_damaged(steps, entry->fts_path, strerror(entry->fts_errno));
+	if (asprintf(&path, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", name) < 0) {
+		path = NULL;
+		return -ENOMEM;
 	}
-	if (tree)
-		fts_close(tree);
+	if (lstat(path, &status) < 0)
+		return add_damaged(steps, path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return *name != '.' || strcmp(name, ".resource-tracker") == 0 ? add_step_folder(steps, path) : 0;
+	if (!S_ISREG(status.st_mode) || !is_named_as_recording(name) || is_other_table(path))
+		return 0;
+	return add_step_file(steps, path);
+}
+
+static int add_step_folder(struct steps *steps, const char *folder)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, NULL, by_file_name), result = 0;
+
+	if (count < 0)
+		return errno == ENOMEM ? -ENOMEM : add_damaged(steps, folder, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (result == 0 && strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0)
+			result = add_folder_entry(steps, folder, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
 	return result;
 }
 

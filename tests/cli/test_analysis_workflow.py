@@ -105,6 +105,16 @@ def test_tables_of_the_project_stay_out_of_its_steps(run, tmp_path):
     assert "data.csv" in json.loads(run("summary", "--json", "--workflow", tmp_path / "one.jsonl", tmp_path / "data.csv").out)["damaged"][0]
 
 
+def test_a_link_names_a_folder_and_is_not_followed_below_it(run, tmp_path):
+    (tmp_path / "steps" / ".hidden").mkdir(parents=True)
+    for name in ("a.jsonl", ".hidden/b.jsonl"):
+        steady(tmp_path / "steps" / name, start=NO_LIMITS)
+    (tmp_path / "steps" / "loop").symlink_to(tmp_path)
+    (tmp_path / "link").symlink_to(tmp_path / "steps")
+    found = workflow_of(run, tmp_path / "link")
+    assert [one["recording"] for one in found["steps"]] == [str(tmp_path / "link" / "a.jsonl")] and found["damaged"] == []
+
+
 def test_a_folder_without_a_readable_step_says_so(run, tmp_path):
     done = run("summary", tmp_path)
     assert done.returncode == 1 and "there is no recording in it" in done.err
