@@ -19,7 +19,7 @@ enum { PATH_SIZE = 4096 };
 
 static const char *const CONTROLLERS[CGROUP_HIERARCHIES] = {
 	[CGROUP_CPU] = "cpu",       [CGROUP_CPUACCT] = "cpuacct", [CGROUP_MEMORY] = "memory",
-	[CGROUP_CPUSET] = "cpuset", [CGROUP_BLKIO] = "blkio",
+	[CGROUP_CPUSET] = "cpuset", [CGROUP_BLKIO] = "blkio",     [CGROUP_PIDS] = "pids",
 };
 
 static void close_chain(struct cgroup_chain *chain)

@@ -18,9 +18,11 @@
 #include "base/clock.h"
 #include "base/runs_once.h"
 #include "base/signal_names.h"
+#include "collect/cgroup_place.h"
 #include "collect/first_failure.h"
 #include "job/cpu/job_cpu.h"
 #include "job/memory/memory_between.h"
+#include "kernel/cgroup_v2.h"
 #include "metric/typed_rows.h"
 
 enum { EVIDENCE_SIZE = 256 };
@@ -50,12 +52,43 @@ void run_end_prepare(struct run_end_state *state, struct root *root)
 	oom_watch_prepare(&state->oom, root);
 }
 
+/*
+ * Returns how many forks failed at a limit of the groups that the job is in, -1 if they are unknown. Before Linux 6.11, and in version 1,
+ * the group of the process counts them. Later it is the group that has the limit.
+ */
+static int64_t count_failed_forks(const struct collect_context *context, int64_t *ret_limit)
+{
+	const struct cgroup_chain *chain;
+	int64_t failed = 0, limit;
+
+	if (!context->place)
+		return -1;
+	chain = context->place->chains;
+	chain += chain[CGROUP_PIDS].depth ? CGROUP_PIDS : CGROUP_UNIFIED;
+	*ret_limit = CGROUP_NO_LIMIT;
+	for (int i = 0; i < chain->depth; i++) {
+		/* Files of events have one form. */
+		struct cgroup_v2_memory_events events;
+
+		if (read_cgroup_v2_memory_events(context->root, chain->folders[i], "pids.events", &events) <
+		    0)
+			continue;
+		failed += events.max;
+		if (read_cgroup_v2_limit(context->root, chain->folders[i], "pids.max", &limit) == 0 &&
+		    limit < *ret_limit)
+			*ret_limit = limit;
+	}
+	return failed;
+}
+
 void run_end_baseline(struct run_end_state *state, const struct collect_context *context,
 		      const struct frame *frame)
 {
 	const struct cgroup_row *cgroup = (const void *)frame->first[ROW_cgroup];
+	int64_t limit;
 
 	oom_watch_baseline(&state->oom, context, frame);
+	state->failed_forks = count_failed_forks(context, &limit);
 	state->memory_cgroup = context->memory_cgroup.id;
 	if (cgroup)
 		state->cgroup_peak_before_mib = cgroup->memory_peak_mib;
@@ -111,7 +144,11 @@ void run_end_follow(struct run_end_state *state, const struct collect_context *c
 		    const struct frame *frame)
 {
 	const struct cgroup_row *cgroup = (const void *)frame->first[ROW_cgroup];
+	int64_t limit;
 
+	/* After a move, another group has counted before. One that was made for the job is below the group that was looked at. */
+	if (context->memory_cgroup.kills_when_left >= 0 && context->tree && context->tree->cgroup_folder < 0)
+		state->failed_forks = count_failed_forks(context, &limit);
 	follow_tree_peak(state, frame);
 	if (context->tree && (double)context->tree->memory.largest_kib / 1024 > state->largest_mib) {
 		state->largest_mib = (double)context->tree->memory.largest_kib / 1024;
@@ -385,14 +422,22 @@ static int write_memory_limit(const char *of, char letter, int64_t bytes, double
 }
 
 /* A program that fails because of its size or of a file may tell so by its status alone. */
-static const char *process_limit(const struct run_ending *ending, double peak_mib, struct frame *frame)
+static const char *process_limit(const struct run_end_state *state, const struct collect_context *context,
+				 double peak_mib, struct frame *frame)
 {
+	const struct run_ending *ending = context->ending;
 	char text[96];
-	int length;
+	int length = 0;
+	int64_t limit;
 
-	if (!ending->has_status || !ending->wait_status)
+	if (state->failed_forks >= 0 && count_failed_forks(context, &limit) > state->failed_forks)
+		length = snprintf(text, sizeof text,
+				  "%lld processes and threads (pids.max), so that a fork failed",
+				  (long long)limit);
+	else if (!ending->has_status || !ending->wait_status)
 		return no_text(ABSENT_NOT_THIS_END);
-	length = write_cpu_limit(ending, text, sizeof text);
+	if (!length)
+		length = write_cpu_limit(ending, text, sizeof text);
 	if (!length && ending->file_bytes && signal_of(ending->wait_status) == SIGXFSZ)
 		length = write_file_limit(ending, text, sizeof text);
 	if (!length && ending->address_space_bytes)
@@ -492,7 +537,7 @@ RUNS_ONCE void run_end_fill(struct run_end_state *state, struct collect_context 
 	fill_status(ending, row);
 	row->wall_secs = ns_to_secs(ended_ns - started_ns(context));
 	fill_peaks(state, context, row);
-	row->process_limit = process_limit(ending, row->largest_process_peak_mib, frame);
+	row->process_limit = process_limit(state, context, row->largest_process_peak_mib, frame);
 	fill_oom(state, &oom, row);
 	row->samples = context->progress.number + 1;
 	row->missed_ticks = context->progress.missed_total;

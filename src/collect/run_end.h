@@ -22,6 +22,7 @@ struct run_end_state {
 	double cgroup_peak_before_mib; /* of the same cgroup, when first seen */
 	uint64_t memory_cgroup;        /* identifies that cgroup */
 	struct oom_watch oom;
+	int64_t failed_forks; /* that the job's groups had counted before; -1: unknown */
 };
 
 void run_end_open(struct run_end_state *state);

@@ -188,6 +188,9 @@ static void judge_end(struct rt_advice *advice, const struct run_facts *facts)
 
 	if (exited_with_error || was_killed)
 		note_failure(advice, end);
+	else if (end && !text_absent(end->process_limit))
+		advice_note(advice, "process_limit", "it was limited to %s: raise this limit",
+			    end->process_limit);
 	else if (facts->tracked &&
 		 (strcmp(reason, "duration") == 0 || strcmp(reason, "tracker_stopped") == 0))
 		advice_note(advice, "cut_short",

@@ -453,17 +453,24 @@ static bool was_killed_by(const struct run_end_row *end, int signal)
 	return end->signal == signal || end->exit_code == 128 + signal;
 }
 
-/* A limit that was near, or whose signal killed the job, is the cause. Another one is named if nothing else stands out. */
+/*
+ * A limit that was near, at which a fork failed, or whose signal killed the job, is the cause. Another one is named if nothing else stands
+ * out.
+ */
 static bool search_process_limit(struct search *search, bool is_certain)
 {
 	const struct run_end_row *end = FIRST(record_identity(search->facts->record), run_end);
 	const char *limit = end && !text_absent(end->process_limit) ? end->process_limit : NULL;
 
 	if (!limit || (is_certain && !strstr(limit, ", near ") && !strstr(limit, "CPU time") &&
-		       !was_killed_by(end, SIGXFSZ)))
+		       !strstr(limit, "(pids.max)") && !was_killed_by(end, SIGXFSZ)))
 		return false;
-	add_bottleneck(search, "process_limit", "Limit", is_certain ? 9 : 0,
-		       "It failed, limited to %s: raise this limit if it is the reason.", limit);
+	if (end->exit_code == 0)
+		add_bottleneck(search, "process_limit", "Limit", 0, "It was limited to %s: raise this limit.",
+			       limit);
+	else
+		add_bottleneck(search, "process_limit", "Limit", is_certain ? 9 : 0,
+			       "It failed, limited to %s: raise this limit if it is the reason.", limit);
 	return true;
 }
 

@@ -247,3 +247,33 @@ def test_a_job_that_ran_into_its_address_space_limit(run, tmp_path):
     assert end["process_limit"].startswith("an address space of 195 MiB (ulimit -v), near its peak of 1"), end["process_limit"]
     text = " ".join(run("summary", path).out.split())
     assert f"Bottleneck Limit: It failed, limited to {end['process_limit']}: raise this limit if it is the reason." in text, text
+
+
+@pytest.mark.parametrize("forks, status", [(30, 0), (30, 3), (2, 3)])
+@pytest.mark.parametrize("how", ["auto", "off"])
+def test_forks_that_failed_at_the_limit_of_processes_are_named(run, tmp_path, pids_max, how, forks, status):
+    """A fork that failed before the run does not count."""
+    path, enter = tmp_path / "run.jsonl", pids_max(16)
+    code = f"""
+import os, sys, time
+for _ in range(int(sys.argv[1])):
+    try:
+        if os.fork() == 0:
+            time.sleep(0.5)
+            os._exit(0)
+    except BlockingIOError:
+        pass
+while True:
+    try:
+        os.wait()
+    except ChildProcessError:
+        sys.exit({status})
+"""
+    subprocess.run(["/usr/bin/python3", "-c", code, "30"], preexec_fn=enter, check=False)
+    done = run("-q", "--no-summary", "--cgroup", how, "-o", path, "--", "/usr/bin/python3", "-c", code, str(forks), preexec_fn=enter)
+    assert done.returncode == status, done.err
+    limit = "16 processes and threads (pids.max), so that a fork failed" if forks > 16 else None
+    assert json_lines(path)[-1]["run_end"]["process_limit"] == limit
+    told, advice = (" ".join(run(command, path).out.split()) for command in ("summary", "recommend"))
+    assert (f"exit status {status}; limited to {limit}" in told) == (f"limited to {limit}" in advice) == (limit is not None)
+    assert ("Bottleneck Limit: " in told) == (limit is not None)
