@@ -682,6 +682,6 @@ bool target_take_warning(struct target *target, char *ret_message, size_t messag
 		       : target->is_late         ? "; a process waits for it and completes the recording then"
 		       : target->ended           ? "; the last samples may be lost"
 		       : target->dropped_records ? "; the oldest samples are dropped"
-						 : "; samples are kept and tried again");
+						 : "; samples are kept, and are lost if it lasts until the end");
 	return true;
 }

@@ -379,6 +379,15 @@ def test_a_disk_that_fills_and_is_freed_again_loses_no_sample(spawn, small_disk,
 
 
 @AS_ROOT
+@pytest.mark.parametrize("secs", [0.05, 1.2])
+def test_one_line_says_what_a_full_disk_loses(run, small_disk, secs):
+    fill(small_disk / "filler")
+    done = run("-q", "--no-summary", "-o", small_disk / "run.jsonl", "--", "sleep", secs)
+    assert done.err == (f"resource-tracker: cannot write to {small_disk}/run.jsonl: No space left on device; samples are kept, and are lost if it "
+                        "lasts until the end\n")
+
+
+@AS_ROOT
 def test_dropped_samples_are_counted_in_the_record(spawn, small_disk, helpers):
     path, filler = small_disk / "run.jsonl", small_disk / "filler"
     fill(filler)
