@@ -192,6 +192,22 @@ def test_setup_names_the_packages_of_other_distributions(setup_without_apt, mana
     assert (done.returncode, done.stderr) == (1, f"needed packages are missing: {SUDO}{command}\n")
 
 
+def test_setup_leaves_out_names_that_a_distribution_lacks(setup_without_apt):
+    done = setup_without_apt("test | file /no/* | python3-swift\ntest | cmd no-such | two\ntest | pyhdr Nothing.h | python3-dev\n", manager="apk")
+    assert (done.returncode, done.stderr.splitlines()) == (1, [
+        f"needed packages are missing: {SUDO}apk add two python3-dev",
+        "this system has no package of it, so install it by hand (Debian's name): python3-swift"])
+
+
+@pytest.mark.parametrize("programs, said", [("doas", "doas "), ("doas sudo", "sudo "), ("", "sudo ")])
+def test_an_ordinary_user_s_command_has_the_program_that_is_there(helpers, tmp_path, programs, said):
+    for name in ("apk", *programs.split()):
+        (tmp_path / name).symlink_to("/bin/false")
+    done = subprocess.run(["/bin/sh"], input=f"id() {{ echo 1000; }}\n{(helpers.top / 'tools' / 'install-command').read_text()}",
+                          capture_output=True, text=True, env={"PATH": str(tmp_path)}, check=True)
+    assert done.stdout == f"{said}apk add\n"
+
+
 @pytest.mark.parametrize("name", ["run", "test"])
 def test_a_machine_without_make_names_the_command(helpers, tmp_path, name):
     (tmp_path / "bin").mkdir()
