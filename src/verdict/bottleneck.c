@@ -261,7 +261,9 @@ static void add_threads_wait(struct search *search, const struct pressure *press
 		plain_print(all, sizeof(all), " of the %s of CPU time",
 			    amount_of(cpu_time_total(&time), add_duration).text);
 	add_bottleneck(search, pressure->rule, pressure->title, pressure->secs / search->facts->recorded_secs,
-		       "Its threads waited for a CPU for %s and ran for %s%s%s.",
+		       "Its threads waited for a CPU for %s%s and ran for %s%s%s.",
+		       /* For threads that ended unread, the time is estimated. */
+		       summary_cpu_wait_known_pct(search->facts) < 95 ? "about " : "",
 		       amount_of(wait_secs, add_duration).text, amount_of(run_secs, add_duration).text, all,
 		       pressure->while_what);
 }
