@@ -301,6 +301,19 @@ static void note_lines_left_out(struct rt_advice *advice, const struct lines_lef
 		advice_note(advice, "lines_left_out", "left out of the files of runs: %s", text.data);
 }
 
+/* The first run has a note of its own. */
+static void note_failed_runs(struct rt_advice *advice, const struct runs *runs)
+{
+	size_t failed = 0;
+
+	for (size_t i = 0; i < runs->count; i++)
+		failed += runs->list[i].evidence.failed;
+	if (failed > (runs->list[0].summary && runs->list[0].evidence.failed))
+		advice_note(advice, "runs_failed",
+			    "%zu of %zu runs failed: they may need more when they finish their work", failed,
+			    runs->count);
+}
+
 static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 {
 	bool refused = refuse_thin_runs(advice, runs);
@@ -319,8 +332,10 @@ static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 		advice_judge(advice, &runs->list[0].summary->facts);
 	else if (result == 0 && !runs->list[0].stats && advice->usage.oom_floor_mib > 0)
 		advice_judge_kills(advice);
-	if (result == 0 && !refused)
+	if (result == 0 && !refused) {
+		note_failed_runs(advice, runs);
 		advice_doubt(advice);
+	}
 	advice->runs += runs->empty;
 	advice->runs_left_out += runs->empty;
 	if (runs->empty)

@@ -50,6 +50,7 @@ struct evidence {
 	double oom_floor_mib;         /* memory to try next */
 	bool good;                    /* long enough, and not killed for lack of memory */
 	bool is_whole;                /* ended by itself and without an error: its time is that of the job */
+	bool failed;                  /* by its exit status, in any rank */
 	double mean_cores, max_cores; /* largest sample */
 	double busy_cores;            /* not exceeded for 99 % of the time, and the busiest ten seconds */
 	double p95_cores;

@@ -300,6 +300,7 @@ static bool ended_without_error(const struct run_end_row *end)
 void find_evidence(struct advice_run *run)
 {
 	const struct run_facts *facts = &run->summary->facts;
+	const struct run_end_row *end = FIRST(record_identity(facts->record), run_end);
 	struct evidence *evidence = &run->evidence;
 
 	*evidence = UNKNOWN_EVIDENCE;
@@ -322,8 +323,8 @@ void find_evidence(struct advice_run *run)
 	}
 	find_thin(run);
 	evidence->good = !*run->thin && evidence->oom == OOM_NONE;
-	evidence->is_whole =
-		evidence->good && ended_without_error(FIRST(record_identity(facts->record), run_end));
+	evidence->is_whole = evidence->good && ended_without_error(end);
+	evidence->failed = evidence->good && end && !count_absent(end->exit_code) && end->exit_code != 0;
 }
 
 void find_evidence_of_stats(struct advice_run *run)
@@ -443,6 +444,7 @@ static void add_member(struct evidence *all, const struct evidence *one)
 	all->swapped |= one->swapped;
 	all->good &= one->good;
 	all->is_whole &= one->is_whole;
+	all->failed |= one->failed;
 	all->secs = larger_known(all->secs, one->secs);
 	if (one->oom_floor_mib > all->oom_floor_mib) {
 		all->oom = one->oom;

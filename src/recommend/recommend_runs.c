@@ -241,6 +241,7 @@ void find_evidence_of_line(struct advice_run *ret_run, const struct run_lines *l
 	evidence->vram_peak_mib = run_real(lines, FIGURE_gpu_memory_max_mib);
 	copy_decoded(lines, RUN_says_little, ret_run->thin, sizeof(ret_run->thin));
 	evidence->good = !*ret_run->thin && evidence->oom == OOM_NONE;
+	evidence->failed = evidence->good && run_text_is(lines, RUN_outcome, "failed");
 	evidence->is_whole = evidence->good && (run_text_is(lines, RUN_outcome, "ok") ||
 						(run_text_is(lines, RUN_outcome, "stopped") &&
 						 run_text_is(lines, FIGURE_end_reason, "target_exited")));

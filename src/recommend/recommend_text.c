@@ -525,7 +525,8 @@ int rt_advice_to_text(const rt_advice *advice, char **ret_text)
 	} else {
 		buffer_add_text(&out, "Resources to request next time");
 		if (advice->runs > 1)
-			buffer_printf(&out, ", from %zu runs", advice->runs - advice->runs_left_out);
+			buffer_printf(&out, ", from %zu run%s", advice->runs - advice->runs_left_out,
+				      advice->runs - advice->runs_left_out == 1 ? "" : "s");
 		buffer_add_text(&out, advice->forced ? " (forced)\n" : "\n");
 		add_cpu_advice(&out, advice);
 		add_memory_advice(&out, advice);

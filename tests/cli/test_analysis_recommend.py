@@ -686,3 +686,20 @@ def test_sizes_that_were_guessed_are_unknown_beside_told_ones(asked_of):
     # Its size could be any, so it counts for this one. As a told size of 10 bytes it would not.
     assert asked_of([*lines, guessed], 6000)["memory"] == 608
     assert asked_of([*lines, {**guessed, "input_source": "option"}], 6000)["memory"] < 200
+
+
+@pytest.mark.parametrize("statuses, rules", [([0, 0], []), ([3, 0], ["failed"]), ([0, 3], ["runs_failed"]), ([3, 0, 3], ["failed", "runs_failed"])])
+def test_a_run_that_failed_is_told_wherever_it_stands(run, tmp_path, statuses, rules):
+    paths = [recordings.steady(tmp_path / f"{i}.jsonl", start=dict(recordings.NO_LIMITS, run_id=f"run-{i}"), end={"exit_code": status})
+             for i, status in enumerate(statuses)]
+    notes = {note["rule"]: note["text"] for note in json.loads(run("recommend", "--json", *paths).out)["notes"]}
+    assert [rule for rule in notes if "failed" in rule] == rules
+    count = len(statuses)
+    assert notes.get("runs_failed", "").startswith(f"{count - statuses.count(0)} of {count} runs failed: " * ("runs_failed" in rules))
+    assert f"next time, from {count} runs" in run("recommend", *paths).out
+
+
+def test_one_run_that_is_left_is_one_run(run, tmp_path):
+    recordings.steady(tmp_path / "a.jsonl", start=dict(recordings.NO_LIMITS, run_id="a"))
+    recordings.steady(tmp_path / "b.jsonl", start=dict(recordings.NO_LIMITS, run_id="b"), count=1)
+    assert "next time, from 1 run\n" in run("recommend", tmp_path / "a.jsonl", tmp_path / "b.jsonl").out
