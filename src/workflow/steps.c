@@ -224,7 +224,8 @@ static int add_folder_entry(struct steps *steps, const char *folder, const char 
 	if (lstat(path, &status) < 0)
 		return add_damaged(steps, path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
-		return *name != '.' || strcmp(name, ".resource-tracker") == 0 ? add_step_folder(steps, path) : 0;
+		return *name != '.' || strcmp(name, ".resource-tracker") == 0 ? add_step_folder(steps, path)
+									      : 0;
 	if (!S_ISREG(status.st_mode) || !is_named_as_recording(name) || is_other_table(path))
 		return 0;
 	return add_step_file(steps, path);
@@ -238,7 +239,8 @@ static int add_step_folder(struct steps *steps, const char *folder)
 	if (count < 0)
 		return errno == ENOMEM ? -ENOMEM : add_damaged(steps, folder, strerror(errno));
 	for (int i = 0; i < count; i++) {
-		if (result == 0 && strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0)
+		if (result == 0 && strcmp(entries[i]->d_name, ".") != 0 &&
+		    strcmp(entries[i]->d_name, "..") != 0)
 			result = add_folder_entry(steps, folder, entries[i]->d_name);
 		free(entries[i]);
 	}
@@ -264,6 +266,16 @@ static int by_step_name(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
+/* "bash (project)": a command without a script, in a folder. The next such command may be any other. */
+static bool has_no_name(const struct flow_step *step)
+{
+	const char *executable = text_of_line(step->line, "executable");
+	size_t length = strlen(executable);
+
+	return length && strncmp(step->rule, executable, length) == 0 &&
+	       strncmp(step->rule + length, " (", 2) == 0;
+}
+
 /*
  * Counts the attempts: the steps of one rule and task, of which only the last may have ended well. Where a good one is followed by
  * another, the name does not tell the steps apart, as with the commands of make.
@@ -280,7 +292,8 @@ static int count_attempts(struct steps *steps)
 	for (size_t i = 0; i < steps->count; i++) {
 		bool follows = i && strcmp(order[i - 1]->rule, order[i]->rule) == 0 &&
 			       strcmp(order[i - 1]->task, order[i]->task) == 0 &&
-			       !flow_step_is_good(order[i - 1]) && order[i - 1]->ended <= order[i]->started;
+			       !flow_step_is_good(order[i - 1]) && order[i - 1]->ended <= order[i]->started &&
+			       !has_no_name(order[i]);
 
 		order[i]->attempt = follows ? order[i - 1]->attempt + 1 : 1;
 		order[i]->failed_before = follows ? (size_t)(order[i - 1] - steps->list) : 0;

@@ -105,6 +105,14 @@ def test_tables_of_the_project_stay_out_of_its_steps(run, tmp_path):
     assert "data.csv" in json.loads(run("summary", "--json", "--workflow", tmp_path / "one.jsonl", tmp_path / "data.csv").out)["damaged"][0]
 
 
+def test_a_command_without_a_name_is_not_the_repeat_of_another(run, tmp_path):
+    shells = [dict(step("bash (w)", at, 1, **(FAILED if at < 4 else {})), job_name=None, executable="bash") for at in (0, 2, 4)]
+    scripts = [dict(step("fit.sh", at, 1, **(FAILED if at < 4 else {})), job_name=None, executable="bash") for at in (0, 2, 4)]
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", shells + scripts))
+    attempts = {name: [one["attempt"] for one in found["steps"] if one["rule"] == name] for name in ("bash (w)", "fit.sh")}
+    assert (attempts, found["failed"], found["repeated"]) == ({"bash (w)": [1, 1, 1], "fit.sh": [1, 2, 3]}, 4, 2)
+
+
 def test_a_link_names_a_folder_and_is_not_followed_below_it(run, tmp_path):
     (tmp_path / "steps" / ".hidden").mkdir(parents=True)
     for name in ("a.jsonl", ".hidden/b.jsonl"):
