@@ -73,13 +73,30 @@ static bool is_cpu_bound(const struct search *search)
 	return search->facts->recorded_secs >= NOISE_SECS && search->cores >= BUSY_SHARE * search->limit;
 }
 
+/* Where its processes had less than half of the limit of its group, their figures do not tell why. */
+static void add_kill(struct search *search, const struct run_end_row *end)
+{
+	struct binding limit = summary_memory_limit(search->facts);
+	double seen_mib = fmax(summary_memory_peak(search->facts).mib, end->largest_process_peak_mib);
+	char rest[160] = "";
+
+	if (seen_mib < limit.value / 2 && strcmp(limit.source, "cgroup limit") == 0 &&
+	    end->cgroup_oom_kills > 0)
+		plain_print(
+			rest, sizeof(rest),
+			" Its processes were seen with %s of the %s: full pipes, sockets and files in memory "
+			"count as well.",
+			amount_of_mib(seen_mib).text, amount_of_mib(limit.value).text);
+	add_bottleneck(search, "oom", "Memory", 9, "It was killed for lack of memory.%s", rest);
+}
+
 static void search_memory(struct search *search)
 {
 	const struct run_end_row *end = FIRST(record_identity(search->facts->record), run_end);
 	double pct = 100 * summary_limited_memory(search->facts) / summary_memory_limit(search->facts).value;
 
 	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0)
-		add_bottleneck(search, "oom", "Memory", 9, "It was killed for lack of memory.");
+		add_kill(search, end);
 	else if (end && !count_absent(end->oom_kills) && end->oom_kills > 0)
 		add_bottleneck(search, "oom", "Memory", 9,
 			       "A process was killed for lack of memory, though not the job itself.");
