@@ -276,6 +276,70 @@ static void trials_are_the_same_in_each_call(void **state)
 	}
 }
 
+/* Two cores that it asks for are granted half: it takes twice as long. With half of its time idle, the rest takes twice as long. */
+static void a_step_of_several_threads_shares_all_its_cores(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	steps[0] = busy_step("", "x", 1, 1);
+	steps[0].cpu_secs = 2;
+	plan_steps(&parallel, 1, 1, 1000);
+	assert_near(parallel.plans[0].wall_secs, 2, 1e-6);
+	steps[0].cpu_secs = 0.5;
+	steps[1] = busy_step("", "x", 1.5, 1);
+	plan_steps(&parallel, 2, 1, 1000);
+	/* 1.5 cores are asked for: the first step goes at 4 / 5, and the second at 2 / 3 until 1.25, and alone from then on. */
+	assert_near(parallel.plans[1].wall_secs, 1.25 + 1.5 - 1.25 * 2 / 3, 1e-6);
+}
+
+/* Lines of one target follow each other. Another rule may have a target of that name. */
+static void lines_of_a_target_follow_each_other(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	steps[0] = busy_step("prog", "cc", 1, 1);
+	steps[1] = busy_step("prog", "strip", 1, 1);
+	steps[2] = busy_step("prog", "sign", 1, 1);
+	steps[2].rule = (char *)(uintptr_t) "other";
+	steps[3] = busy_step("lib", "ar -o prog2", 1, 1);
+	steps[4] = busy_step("prog2", "x", 1, 1);
+	plan_steps(&parallel, 5, 4, 1000);
+	assert_int_equal(steps[0].need_count, 0);
+	assert_int_equal(steps[1].need_count, 1);
+	assert_int_equal(steps[1].needs[0], 0);
+	assert_int_equal(steps[2].need_count, 0);
+	assert_int_equal(steps[3].need_count, 0);
+	/* A step of another target wrote this file: the two are not lines of one recipe. */
+	assert_int_equal(steps[4].need_count, 0);
+	forget_needs(5);
+}
+
+/* If a step tells its needs, those that its command names do not count. */
+static void words_that_a_step_tells_come_before_its_command(void **state)
+{
+	struct parallel parallel;
+
+	(void)state;
+	steps[0] = busy_step("a", "x > made 2>&1", 1, 1);
+	steps[1] = busy_step("b", "y", 1, 1);
+	steps[1].told_makes = (char *)(uintptr_t) "one two";
+	steps[2] = busy_step("c", "z a made", 1, 1);
+	steps[2].told_needs = (char *)(uintptr_t) "two one missing";
+	steps[3] = busy_step("d", "cat <made ./a ./made", 1, 1);
+	steps[4] = busy_step("e", NULL, 1, 1);
+	plan_steps(&parallel, 5, 4, 1000);
+	assert_int_equal(steps[1].need_count, 0);
+	assert_int_equal(steps[2].need_count, 1);
+	assert_int_equal(steps[2].needs[0], 1);
+	assert_int_equal(steps[3].need_count, 1);
+	assert_int_equal(steps[3].needs[0], 0);
+	assert_int_equal(steps[4].need_count, 0);
+	assert_int_equal(parallel.without_command, 1);
+	forget_needs(5);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +352,9 @@ UNIT_TESTS
 		cmocka_unit_test(pages_of_files_count_once_for_steps_of_one_program),
 		cmocka_unit_test(trials_tell_the_least_and_the_most),
 		cmocka_unit_test(trials_are_the_same_in_each_call),
+		cmocka_unit_test(a_step_of_several_threads_shares_all_its_cores),
+		cmocka_unit_test(lines_of_a_target_follow_each_other),
+		cmocka_unit_test(words_that_a_step_tells_come_before_its_command),
 		cmocka_unit_test(memory_is_the_sum_of_courses_and_the_bound_that_of_peaks),
 	};
 

@@ -43,6 +43,11 @@ static void the_confidence_is_that_of_students_distribution(void **state)
 	assert_near(student_confidence(2.228, 10), 0.95, 1e-4);
 	assert_near(student_confidence(3.169, 10), 0.99, 1e-4);
 	assert_near(student_confidence(1.960, 1e6), 0.95, 1e-4);
+	/* Near the middle, too: half of the probability, and with one degree of freedom a fifth below tan(pi / 10). */
+	assert_near(student_confidence(1, 1), 0.5, 1e-12);
+	assert_near(student_confidence(tan(acos(-1) / 10), 1), 0.2, 1e-12);
+	assert_near(student_confidence(0.7267, 5), 0.5, 1e-4);
+	assert_near(student_confidence(0.6998, 10), 0.5, 1e-4);
 	assert_near(student_confidence(0, 10), 0, 1e-12);
 	assert_near(student_confidence(INFINITY, 10), 1, 0);
 }
