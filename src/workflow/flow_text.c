@@ -76,7 +76,7 @@ static void add_head(struct buffer *out, const struct rt_workflow *flow)
 	for (size_t i = 0; i < shown; i++)
 		add_host_line(out, flow, &flow->hosts[i]);
 	if (hosts > shown)
-		buffer_printf(out, "  and %zu hosts more\n", hosts - shown);
+		buffer_printf(out, "  and %zu host%s more\n", hosts - shown, plural_end(hosts - shown));
 }
 
 static int longer_step(const void *left, const void *right, void *context)
@@ -161,7 +161,8 @@ static void add_rules(struct buffer *out, const struct rt_workflow *flow, const 
 	}
 	grid_print(&grid, out, screen);
 	if (flow->rule_count > RULE_ROWS)
-		buffer_printf(out, "and %zu rules more\n", flow->rule_count - RULE_ROWS);
+		buffer_printf(out, "and %zu rule%s more\n", flow->rule_count - RULE_ROWS,
+			      plural_end(flow->rule_count - RULE_ROWS));
 }
 
 static void add_failed(struct buffer *out, const struct rt_workflow *flow)
@@ -189,8 +190,9 @@ static void add_failed(struct buffer *out, const struct rt_workflow *flow)
 		buffer_add_char(out, '\n');
 	}
 	if (flow->steps.damaged_count > DAMAGED_ROWS)
-		buffer_printf(out, "and %zu more damaged recordings (--json names all)\n",
-			      flow->steps.damaged_count - DAMAGED_ROWS);
+		buffer_printf(out, "and %zu more damaged recording%s (--json names all)\n",
+			      flow->steps.damaged_count - DAMAGED_ROWS,
+			      plural_end(flow->steps.damaged_count - DAMAGED_ROWS));
 }
 
 static void add_spread(struct buffer *out, const char *label, const struct flow_spread *spread,

@@ -95,6 +95,10 @@ static void runs_without_any_scatter_differ_for_sure(void **state)
 	assert_true(find_speed_ratio(sides, &ratio));
 	assert_near(ratio.confidence, 1, 0);
 	assert_near(ratio.least, 2, 0);
+	/* Of equal sides the first one stands for the faster one. */
+	assert_true(find_speed_ratio((const struct side_figure[]){sides[0], sides[0]}, &ratio));
+	assert_int_equal(ratio.faster, 0);
+	assert_near(ratio.confidence, 0, 0);
 }
 
 /* 3,000 runs with 40 figures took half a minute, because each unknown value was looked for in all runs again. */
