@@ -191,7 +191,7 @@ static const struct probe *ask_probes(struct http_client *http, struct probe *pr
 	return won;
 }
 
-bool cloud_discover(struct http_client *http, const struct sys_dmi *dmi, const char *metadata_url,
+void cloud_discover(struct http_client *http, const struct sys_dmi *dmi, const char *metadata_url,
 		    struct facts *facts)
 {
 	bool candidates[CLOUD_MOST_VENDORS];
@@ -200,7 +200,7 @@ bool cloud_discover(struct http_client *http, const struct sys_dmi *dmi, const c
 	const struct probe *won;
 
 	if (!probes)
-		return false;
+		return;
 	for (size_t i = 0; i < CLOUD_VENDOR_COUNT; i++) {
 		if (!candidates[i])
 			continue;
@@ -217,5 +217,4 @@ bool cloud_discover(struct http_client *http, const struct sys_dmi *dmi, const c
 	}
 	for (size_t i = 0; i < count; i++)
 		free_probe(&probes[i]);
-	return won != NULL;
 }

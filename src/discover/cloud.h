@@ -64,7 +64,7 @@ size_t cloud_candidates(const struct sys_dmi *dmi, bool ret_candidates[CLOUD_MOS
 
 /*
  * Asks, and sets the cloud_* facts of the winner, if any. `metadata_url` replaces scheme, host and port of every
- * request. NULL: each vendor's own. Returns whether a cloud was found.
+ * request. NULL: each vendor's own.
  */
-bool cloud_discover(struct http_client *http, const struct sys_dmi *dmi, const char *metadata_url,
+void cloud_discover(struct http_client *http, const struct sys_dmi *dmi, const char *metadata_url,
 		    struct facts *facts);

@@ -678,10 +678,11 @@ bool target_take_warning(struct target *target, char *ret_message, size_t messag
 		       : target->last_error == -EAGAIN ? "its reader is too slow"
 		       : target->last_error == -EPIPE  ? "it has no reader"
 						       : strerror(-target->last_error),
-		       target->gone              ? ""
-		       : target->is_late         ? "; a process waits for it and completes the recording then"
-		       : target->ended           ? "; the last samples may be lost"
-		       : target->dropped_records ? "; the oldest samples are dropped"
-						 : "; samples are kept, and are lost if it lasts until the end");
+		       target->gone      ? ""
+		       : target->is_late ? "; a process waits for it and completes the recording then"
+		       : target->ended   ? "; the last samples may be lost"
+		       : target->dropped_records
+			       ? "; the oldest samples are dropped"
+			       : "; samples are kept, and are lost if it lasts until the end");
 	return true;
 }

@@ -197,6 +197,29 @@ def test_this_host(discover):
         assert host["host_ip"] == re.search(r"inet ([\d.]+)", addresses)[1]
 
 
+PAIR = "ip link add d0 type veth peer name d1; ip link set d0 up; ip link set d1 up; "
+
+
+@needs_private_mounts
+@pytest.mark.parametrize("network, address", [
+    ("ip addr add 192.0.2.7/32 dev lo; ip route add default dev lo", "192.0.2.7"),
+    ("ip addr add 192.0.2.7/32 dev lo", None),
+    ("ip addr add 169.254.7.7/32 dev lo; ip route add default dev lo", None),
+    (PAIR + "ip addr add 192.0.2.7/32 dev lo; ip addr add 192.0.2.8/24 dev d0; "
+            "ip route add default dev lo metric 5; ip route add default dev d0 metric 4", "192.0.2.8"),
+    (PAIR + "ip addr add 192.0.2.7/32 dev lo; ip addr add 192.0.2.8/24 dev d0; "
+            "ip route add default dev lo metric 4; ip route add default dev d0 metric 5", "192.0.2.7"),
+    (PAIR + "ip addr add 2001:db8::7/64 dev d0 nodad; ip -6 route add default dev d0", "2001:db8::7"),
+    (PAIR + "ip -6 route add default dev d0", None),
+])
+def test_an_address_is_that_of_the_default_route(network, address, discover):
+    """In a network of its own. Addresses of the loopback and of one link do not count."""
+    if "veth" in network and subprocess.run(["unshare", "-n", "sh", "-ec", PAIR], capture_output=True).returncode:
+        pytest.skip("no pair of interfaces can be made")
+    words = ["unshare", "-n", "sh", "-ec", f'ip link set lo up; {network}; exec "$@"', "sh"]
+    assert discover("host", prefix=words)["host"]["host_ip"] == address
+
+
 def test_limits_stand_beside_the_machine(discover):
     """The limits are the container's, not the machine's."""
     answer = discover("host")

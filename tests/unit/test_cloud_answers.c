@@ -65,6 +65,16 @@ static void amazon_and_its_imitators(void **state)
 	assert_false(take(take_aws_account, "{\"AccountId\":123}"));
 }
 
+static void alibaba(void **state)
+{
+	(void)state;
+	assert_true(take(take_alicloud_type, "ecs.g"));
+	assert_string_equal(fact(CLOUD_INSTANCE_TYPE), "ecs.g");
+	assert_false(take(take_alicloud_type, "ecs."));
+	assert_false(take(take_alicloud_type, "ecs"));
+	assert_false(take(take_alicloud_type, "eca.g7.large"));
+}
+
 static void google(void **state)
 {
 	(void)state;
@@ -176,6 +186,7 @@ UNIT_TESTS
 		cmocka_unit_test(words),
 		cmocka_unit_test(tokens),
 		cmocka_unit_test(amazon_and_its_imitators),
+		cmocka_unit_test(alibaba),
 		cmocka_unit_test(google),
 		cmocka_unit_test(hetzner),
 		cmocka_unit_test(json_of_each_vendor),

@@ -3,7 +3,6 @@
  * member_files.c.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,9 @@
 #include <unistd.h>
 
 #include "lay_tree.h"
+#include "metrics_record.h"
 #include "unit.h"
 
-#include "gpu/amd_metrics.h"
 #include "gpu/drm_clients.h"
 #include "gpu/surveyor.h"
 
@@ -102,12 +101,6 @@ static const struct gpu_process *process(const struct machine *machine, int devi
 		    machine->survey->processes[i].device == device)
 			return &machine->survey->processes[i];
 	return NULL;
-}
-
-static void assert_near(double value, double wanted)
-{
-	if (fabs(value - wanted) > 1e-9 * (1 + fabs(wanted)))
-		fail_msg("%.9g, not %.9g", value, wanted);
 }
 
 #define CARD "sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/"
@@ -334,21 +327,6 @@ static void a_card_has_the_memory_of_all_its_partitions(void **state)
 	machine_close(&machine);
 }
 
-static void put_u16(uint8_t *record, size_t at, uint16_t value)
-{
-	memcpy(record + at, &value, sizeof value);
-}
-
-static void put_u32(uint8_t *record, size_t at, uint32_t value)
-{
-	memcpy(record + at, &value, sizeof value);
-}
-
-static void put_u64(uint8_t *record, size_t at, uint64_t value)
-{
-	memcpy(record + at, &value, sizeof value);
-}
-
 /* The record of an MI300, revision 6. Without a value, all bits are set. */
 static void put_metrics_of_mi300(const struct machine *machine, uint32_t cycles, uint32_t power,
 				 uint32_t heat, uint64_t energy)
@@ -405,90 +383,39 @@ static void firmware_of_an_mi300_tells_energy_link_and_reasons(void **state)
 	machine_close(&machine);
 }
 
-/* Revision 3: its reasons are the same for all chips. */
-static void bits_of_the_firmware_are_reasons(void **state)
+/* Old chips and kernels: degrees for thousandths, clocks that are marked, nodes that say nothing of their cores. */
+static void older_forms_of_amdgpu(void **state)
 {
-	static const struct {
-		uint64_t status;
-		int reasons;
-	} CASES[] = {
-		{0, 0},
-		{UINT64_C(1) << 0, GPU_THROTTLE_POWER_CAP},
-		{UINT64_C(1) << 22, GPU_THROTTLE_HARDWARE},
-		{UINT64_C(1) << 36, GPU_THROTTLE_THERMAL_SOFTWARE},
-		{UINT64_C(1) << 47 | 1 << 7, GPU_THROTTLE_THERMAL_HARDWARE | GPU_THROTTLE_POWER_CAP},
+	static const char *const NODE[] = {
+		"simd_count 0\nsimd_per_cu 4\ndrm_render_minor 128\ndomain 0\nlocation_id 768\n",
+		"simd_count 240\nsimd_per_cu 0\ndrm_render_minor 128\ndomain 0\nlocation_id 768\n",
 	};
-	struct amd_metrics metrics;
-	uint8_t record[120];
+	struct machine machine;
+	char name[256];
 
 	(void)state;
-	memset(record, 0xff, sizeof record);
-	put_u16(record, 0, sizeof record);
-	record[2] = 1;
-	record[3] = 3;
-	put_u16(record, 16, 40);
-	put_u16(record, 54, 1700);
-	put_u16(record, 76, 25);
-	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), 0);
-	assert_int_equal(metrics.throttle_reasons.error, EOPNOTSUPP);
-	assert_int_equal(metrics.energy_joules.error, EOPNOTSUPP);
-	assert_int_equal(metrics.pcie_lanes.error, EOPNOTSUPP);
-	assert_near(metrics.utilization_pct.value, 40);
-	assert_near(metrics.frequency_hz.value, 1700e6);
-	assert_near(metrics.pcie_generation.value, 1);
-	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-		put_u64(record, 112, CASES[i].status);
-		assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), 0);
-		assert_int_equal((int)metrics.throttle_reasons.value, CASES[i].reasons);
+	machine_open(&machine, "hand-made-gpu-vega20-5.19");
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof name, NODES "%d/properties", 20 + i);
+		put_text(&machine, name, NODE[i]);
 	}
-	assert_int_equal(parse_amd_metrics(record, sizeof record - 1, &metrics), -EBADMSG);
-	record[3] = 0; /* not aligned */
-	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
-	record[3] = 7; /* newer */
-	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
-	record[2] = 3; /* a form that we do not know */
-	record[3] = 3;
-	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
-	record[2] = 2; /* of a processor with graphics, without reasons */
-	record[3] = 1;
-	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EOPNOTSUPP);
-	/* A record that calls itself a longer revision. */
-	record[2] = 1;
-	record[3] = 6;
-	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), -EBADMSG);
-}
-
-/* The first bytes of a record, and a field at any place, must not be taken for one that the revision lacks. */
-static void metrics_of_a_processor_with_graphics(void **state)
-{
-	static const uint8_t SIZES[] = {[2] = 128, [3] = 152, [4] = 168};
-
-	(void)state;
-	for (uint8_t revision = 2; revision < sizeof SIZES; revision++) {
-		uint8_t record[168] = {0};
-		struct amd_metrics metrics;
-
-		put_u16(record, 0, SIZES[revision]);
-		record[2] = 2;
-		record[3] = revision;
-		put_u16(record, 28, 4200); /* centi-percent on some chips */
-		put_u16(record, 76, 2200);
-		put_u16(record, 80, 800);
-		put_u64(record, 120, UINT64_C(1) << 33 | 1);
-		assert_int_equal(parse_amd_metrics(record, SIZES[revision], &metrics), 0);
-		assert_near(metrics.frequency_hz.value, 2200e6);
-		assert_near(metrics.memory_frequency_hz.value, 800e6);
-		assert_int_equal((int)metrics.throttle_reasons.value,
-				 GPU_THROTTLE_THERMAL_SOFTWARE | GPU_THROTTLE_POWER_CAP);
-		assert_int_equal(metrics.utilization_pct.error, EOPNOTSUPP);
-		assert_int_equal(metrics.memory_utilization_pct.error, EOPNOTSUPP);
-		assert_int_equal(metrics.energy_joules.error, EOPNOTSUPP);
-		assert_int_equal(metrics.pcie_lanes.error, EOPNOTSUPP);
-		assert_int_equal(metrics.pcie_generation.error, EOPNOTSUPP);
-		assert_false(metrics.residency.known);
-		put_u16(record, 0, SIZES[revision] - 8);
-		assert_int_equal(parse_amd_metrics(record, SIZES[revision] - 8u, &metrics), -EBADMSG);
+	put_text(&machine, CARD "ras/umc_err_count", "ue: 2\nce: 5\n");
+	machine_pass(&machine);
+	assert_near(reading(&machine, 0, GPU_CORE_COUNT), 60);
+	assert_near(reading(&machine, 0, GPU_ECC_CORRECTED_ERRORS), 5);
+	assert_near(reading(&machine, 0, GPU_ECC_UNCORRECTED_ERRORS), 2);
+	/* A record that was missing at first is not looked for again. */
+	put_text(&machine, CARD "gpu_metrics", "\x06\x01\x09\x09--");
+	put_text(&machine, CARD "ras/umc_err_count", "ce: 0\n");
+	put_text(&machine, CARD "mem_busy_percent", "17\n");
+	machine_pass(&machine);
+	assert_near(reading(&machine, 0, GPU_ECC_CORRECTED_ERRORS), 0);
+	assert_near(reading(&machine, 0, GPU_MEMORY_UTILIZATION_PCT), 17);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(machine.survey->devices[0].readings[GPU_THROTTLE_REASONS].error, EOPNOTSUPP);
+		machine_pass(&machine);
 	}
+	machine_close(&machine);
 }
 
 /* ---- Intel ----------------------------------------------------------------------------------------- */
@@ -575,6 +502,48 @@ static void files_of_intels_drivers_are_reasons(void **state)
 	}
 }
 
+/* Every file that i915 and xe have for a reason, one at a time. */
+static void each_file_of_intels_drivers_is_a_reason(void **state)
+{
+	static const struct {
+		const char *name;
+		int reason;
+	} FILES[] = {
+		{"pl1", GPU_THROTTLE_POWER_CAP},
+		{"pl2", GPU_THROTTLE_POWER_CAP},
+		{"psys_pl1", GPU_THROTTLE_POWER_CAP},
+		{"psys_pl2", GPU_THROTTLE_POWER_CAP},
+		{"pl4", GPU_THROTTLE_HARDWARE},
+		{"vr_tdc", GPU_THROTTLE_HARDWARE},
+		{"fastvmode", GPU_THROTTLE_HARDWARE},
+		{"psys_crit", GPU_THROTTLE_HARDWARE},
+		{"soc_thermal", GPU_THROTTLE_THERMAL_SOFTWARE},
+		{"mem_thermal", GPU_THROTTLE_THERMAL_SOFTWARE},
+		{"ratl", GPU_THROTTLE_THERMAL_SOFTWARE},
+		{"prochot", GPU_THROTTLE_THERMAL_HARDWARE},
+		{"vr_thermalert", GPU_THROTTLE_THERMAL_HARDWARE},
+		{"vr_thermal", GPU_THROTTLE_THERMAL_HARDWARE},
+		{"p0_freq", GPU_THROTTLE_CLOCK_SETTING},
+	};
+	struct machine machine;
+	char name[256];
+
+	(void)state;
+	machine_open(&machine, "hand-made-gpu-xe-6.12");
+	put_text(&machine, CARD "tile0/gt0/freq0/throttle/status", "1\n");
+	machine_pass(&machine);
+	/* A reason that has no file. */
+	assert_int_equal((int)reading(&machine, 0, GPU_THROTTLE_REASONS), GPU_THROTTLE_HARDWARE);
+	for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
+		snprintf(name, sizeof name, CARD "tile0/gt0/freq0/throttle/reason_%s", FILES[i].name);
+		put_text(&machine, name, "1\n");
+		machine_pass(&machine);
+		assert_int_equal((int)reading(&machine, 0, GPU_THROTTLE_REASONS), FILES[i].reason);
+		put_text(&machine, name, "0\n");
+	}
+	machine_close(&machine);
+}
+
 /* ---- shared by all drivers ------------------------------------------------------------------------- */
 
 static void engines_are_told_apart_by_name(void **state)
@@ -591,6 +560,10 @@ static void engines_are_told_apart_by_name(void **state)
 		{"bcs", DRM_ENGINE_OTHER},       {"video", DRM_ENGINE_OTHER},
 		{"enc", DRM_ENGINE_ENCODES},     {"enc_1", DRM_ENGINE_ENCODES},
 		{"dec", DRM_ENGINE_DECODES},     {"jpeg", DRM_ENGINE_DECODES},
+		{"uvd", DRM_ENGINE_DECODES},     {"vce", DRM_ENGINE_ENCODES},
+		{"sdma", DRM_ENGINE_OTHER},      {"tfu", DRM_ENGINE_OTHER},
+		{"other", DRM_ENGINE_OTHER},     {"vcs", DRM_ENGINE_OTHER},
+		{"vecs", DRM_ENGINE_OTHER},      {"vpe", DRM_ENGINE_OTHER},
 	};
 
 	(void)state;
@@ -609,8 +582,127 @@ static void memory_is_resident_else_total_less_shared(void **state)
 
 	(void)state;
 	assert_near(drm_client_vram(&fdinfo).value, 60 + 30);
+	/* Nothing is shared, or that is not told; a region that tells nothing; and Intel's name. */
+	fdinfo.regions[0] = (struct drm_region){"local0", 100, 0, -1, -1, -1};
+	fdinfo.regions[1] = (struct drm_region){"vram", 50, -1, -1, -1, -1};
+	fdinfo.regions[2] = (struct drm_region){"vram2", -1, 40, -1, -1, -1};
+	assert_near(drm_client_vram(&fdinfo).value, 150);
+	fdinfo.regions[1].resident_bytes = 0;
+	assert_near(drm_client_vram(&fdinfo).value, 100);
 	fdinfo.region_count = 0;
 	assert_int_equal(drm_client_vram(&fdinfo).error, EOPNOTSUPP);
+}
+
+/* Opens a node of a GPU in a process, with what the kernel tells of it. */
+static void put_client(const struct machine *machine, int pid, int fd, const char *node, const char *fdinfo)
+{
+	char name[256], path[4096], text[500];
+
+	snprintf(text, sizeof text, "pos:\t0\nflags:\t0100002\n%s", fdinfo);
+	snprintf(name, sizeof name, "proc/%d/fdinfo/%d", pid, fd);
+	put_text(machine, name, text);
+	snprintf(path, sizeof path, "%s/proc/%d/fd", machine->folder, pid);
+	(void)mkdir(path, 0755);
+	snprintf(path, sizeof path, "%s/proc/%d/fd/%d", machine->folder, pid, fd);
+	(void)symlink(node, path);
+}
+
+/* Without an address on the bus, a client has the device of its node, or else the only one of its driver. */
+static void clients_are_found_by_address_node_and_driver(void **state)
+{
+	static const struct {
+		const char *tree, *node, *fdinfo;
+		int device; /* -1: none */
+	} CASES[] = {
+		{"hand-made-gpu-i915-6.2", "/dev/dri/renderD128",
+		 "drm-driver:\ti915\ndrm-pdev:\t0000:03:00.0\n", 1},
+		{"hand-made-gpu-i915-6.2", "/dev/dri/renderD129", "drm-driver:\ti915\n", 1},
+		{"hand-made-gpu-i915-6.2", "/dev/dri/renderD128", "drm-driver:\ti915\n", 0},
+		{"hand-made-gpu-i915-6.2", "/dev/dri/card1", "drm-driver:\ti915\n", 1},
+		{"hand-made-gpu-i915-6.2", "/dev/dri/card0", "drm-driver:\ti915\n", 0},
+		{"hand-made-gpu-i915-6.2", "/dev/dri/renderD190", "drm-driver:\ti915\n", -1},
+		{"hand-made-gpu-vega20-5.19", "/dev/dri/renderD190", "drm-driver:\tamdgpu\n", 0},
+		{"hand-made-gpu-vega20-5.19", "/dev/dri/renderD190", "drm-driver:\tother\n", -1},
+		{"hand-made-gpu-vega20-5.19", "/dev/dri/renderD190",
+		 "drm-driver:\tamdgpu\ndrm-pdev:\t0000:99:00.0\n", -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		struct machine machine;
+		char text[300];
+
+		machine_open(&machine, CASES[i].tree);
+		snprintf(text, sizeof text, "%sdrm-client-id:\t%zu\ndrm-memory-vram:\t1000 KiB\n",
+			 CASES[i].fdinfo, 99 * (i % 2));
+		put_client(&machine, 777, 9, CASES[i].node, text);
+		machine.request.members[0] = 777;
+		machine.request.member_count = 1;
+		machine_pass(&machine);
+		for (int device = 0; device < machine.survey->device_count; device++) {
+			const struct gpu_process *found = process(&machine, device, 777);
+
+			assert_int_equal(found != NULL, device == CASES[i].device);
+			if (found)
+				assert_near(found->vram_bytes.value, 1024000);
+		}
+		machine_close(&machine);
+	}
+}
+
+/* In a second. Some drivers count a job when it ends, so a second more is believed, and counts as busy all the time. */
+static void time_of_an_engine_has_limits(void **state)
+{
+	static const struct {
+		const char *before, *now;
+		double pct; /* -1: unknown */
+	} CASES[] = {
+		{"drm-engine-gfx:\t500 ns\n", "drm-engine-gfx:\t500 ns\n", 0},
+		{"drm-engine-gfx:\t500 ns\n", "drm-engine-gfx:\t250000500 ns\n", 25},
+		{"drm-engine-gfx:\t0 ns\n", "drm-engine-gfx:\t1000000000 ns\n", 100},
+		{"drm-engine-gfx:\t0 ns\n", "drm-engine-gfx:\t2000000000 ns\n", 100},
+		{"drm-engine-gfx:\t0 ns\n", "drm-engine-gfx:\t2000000001 ns\n", -1},
+		{"drm-engine-gfx:\t500 ns\n", "drm-engine-gfx:\t499 ns\n", -1},
+		{"drm-engine-gfx:\t0 ns\ndrm-engine-capacity-gfx:\t2\n",
+		 "drm-engine-gfx:\t1000000000 ns\ndrm-engine-capacity-gfx:\t2\n", 50},
+		{"drm-engine-gfx:\t0 ns\ndrm-engine-compute:\t0 ns\n",
+		 "drm-engine-gfx:\t100000000 ns\ndrm-engine-compute:\t300000000 ns\n", 30},
+		{"drm-engine-gfx:\t9 ns\ndrm-engine-compute:\t0 ns\n",
+		 "drm-engine-gfx:\t8 ns\ndrm-engine-compute:\t300000000 ns\n", -1},
+		{"drm-cycles-rcs:\t100\ndrm-total-cycles-rcs:\t1000\n",
+		 "drm-cycles-rcs:\t150\ndrm-total-cycles-rcs:\t1200\n", 25},
+		{"drm-cycles-rcs:\t100\ndrm-total-cycles-rcs:\t1000\n",
+		 "drm-cycles-rcs:\t150\ndrm-total-cycles-rcs:\t1000\n", 0},
+		{"drm-cycles-rcs:\t100\ndrm-total-cycles-rcs:\t1000\n",
+		 "drm-cycles-rcs:\t99\ndrm-total-cycles-rcs:\t1200\n", -1},
+		{"drm-cycles-rcs:\t100\ndrm-total-cycles-rcs:\t1000\n",
+		 "drm-cycles-rcs:\t100\ndrm-total-cycles-rcs:\t1200\n", 0},
+		{"", "", -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		static const char START[] =
+			"drm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\ndrm-client-id:\t99\n";
+		struct machine machine;
+		char text[400];
+
+		machine_open(&machine, "hand-made-gpu-vega20-5.19");
+		machine.request.members[0] = 777;
+		machine.request.member_count = 1;
+		snprintf(text, sizeof text, "%s%s", START, CASES[i].before);
+		put_client(&machine, 777, 9, "/dev/dri/renderD128", text);
+		machine_pass(&machine);
+		snprintf(text, sizeof text, "%s%s", START, CASES[i].now);
+		put_client(&machine, 777, 9, "/dev/dri/renderD128", text);
+		machine.now_ns += 1000000000;
+		machine_pass(&machine);
+		assert_non_null(process(&machine, 0, 777));
+		assert_int_equal(process(&machine, 0, 777)->utilization_pct.error != 0, CASES[i].pct < 0);
+		if (CASES[i].pct >= 0)
+			assert_near(process(&machine, 0, 777)->utilization_pct.value, CASES[i].pct);
+		machine_close(&machine);
+	}
 }
 
 static void a_machine_without_gpus_has_none(void **state)
@@ -658,13 +750,15 @@ UNIT_TESTS
 		cmocka_unit_test(compute_processes_have_memory_and_no_false_idleness),
 		cmocka_unit_test(a_card_has_the_memory_of_all_its_partitions),
 		cmocka_unit_test(firmware_of_an_mi300_tells_energy_link_and_reasons),
-		cmocka_unit_test(bits_of_the_firmware_are_reasons),
-		cmocka_unit_test(metrics_of_a_processor_with_graphics),
+		cmocka_unit_test(older_forms_of_amdgpu),
 		cmocka_unit_test(i915_has_energy_but_no_utilisation),
 		cmocka_unit_test(xe_counts_cycles_of_a_clock),
 		cmocka_unit_test(files_of_intels_drivers_are_reasons),
+		cmocka_unit_test(each_file_of_intels_drivers_is_a_reason),
 		cmocka_unit_test(engines_are_told_apart_by_name),
 		cmocka_unit_test(memory_is_resident_else_total_less_shared),
+		cmocka_unit_test(clients_are_found_by_address_node_and_driver),
+		cmocka_unit_test(time_of_an_engine_has_limits),
 		cmocka_unit_test(a_machine_without_gpus_has_none),
 		cmocka_unit_test(one_vendor_can_be_asked_for),
 	};

@@ -35,14 +35,16 @@ static int receive(size_t length)
 
 static void a_survey_arrives_as_it_was_sent(void **state)
 {
-	size_t length = gpu_survey_pack(&survey, bytes);
+	size_t length;
 
 	(void)state;
+	assert_int_equal(gpu_survey_add_device(&survey, "AMD")->detail_count, 0);
+	length = gpu_survey_pack(&survey, bytes);
 	assert_true(length < sizeof survey / 10);
 	assert_int_equal(receive(length), 0);
-	assert_int_equal(received.device_count, 3);
+	assert_int_equal(received.device_count, 4);
 	assert_int_equal(received.process_count, 3);
-	assert_memory_equal(received.devices, survey.devices, 3 * sizeof survey.devices[0]);
+	assert_memory_equal(received.devices, survey.devices, 4 * sizeof survey.devices[0]);
 	assert_memory_equal(received.processes, survey.processes, 3 * sizeof survey.processes[0]);
 }
 

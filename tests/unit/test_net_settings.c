@@ -159,6 +159,34 @@ static void words_of_a_follower(void **state)
 	assert_int_equal(arguments.deadline_ns, 86400 * NSEC_PER_SEC);
 }
 
+/* The least and the most of each number, and those beyond. */
+static void numbers_have_limits(void **state)
+{
+	static const struct {
+		const char *subcommand, *good, *bad;
+	} CASES[] = {
+		{"follow", "--pid=1", "--pid=0"},
+		{"follow", "--pid=2147483647", "--pid=2147483648"},
+		{"follow", "--end-fd=0", "--end-fd=-1"},
+		{"follow", "--end-fd=2147483647", "--end-fd=2147483648"},
+		{"follow", "--from=9223372036854775807", "--from=-1"},
+		{"follow", "--upload-deadline=86400", "--upload-deadline=86401"},
+		{"keeper", "--vcpus=1048576", "--vcpus=1048577"},
+		{"keeper", "--gpus=1048576", "--gpus=1048577"},
+		{"keeper", "--limit=1000", "--limit=1001"},
+		{"keeper", "--memory-mib=1000000000000", "--memory-mib=1000000000001"},
+		{"keeper", "--gpu-memory-mib=1000000000000", "--gpu-memory-mib=1000000000001"},
+		{"keeper", "--memory-mib=0", "--memory-mib=-1"},
+	};
+	struct arguments arguments;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		assert_int_equal(PARSE(&arguments, CASES[i].subcommand, CASES[i].good, "servers"), 0);
+		assert_true(PARSE(&arguments, CASES[i].subcommand, CASES[i].bad, "servers") < 0);
+	}
+}
+
 static void words_that_are_refused(void **state)
 {
 	static const char *const BAD[] = {"--from=-1",
@@ -244,6 +272,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup(intervals_have_limits, forget_variables),
 		cmocka_unit_test_setup(words_for_off, forget_variables),
 		cmocka_unit_test_setup(words_of_a_follower, forget_variables),
+		cmocka_unit_test_setup(numbers_have_limits, forget_variables),
 		cmocka_unit_test_setup(words_that_are_refused, forget_variables),
 		cmocka_unit_test_setup(words_for_the_keeper, forget_variables),
 		cmocka_unit_test_setup(files_up_to_a_limit, forget_variables),

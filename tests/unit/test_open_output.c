@@ -287,7 +287,7 @@ static void try_without_permission(void)
 	chmod("closed", 0444);
 	if (open_output("closed", &APPEND, &output, message, sizeof message) != -EACCES)
 		_exit(1);
-	if (open_output("/etc/rt-unit-run", &FRESH, &output, message, sizeof message) != -EACCES ||
+	if (open_output("foreign/new", &FRESH, &output, message, sizeof message) != -EACCES ||
 	    !strstr(message, "takes no new file"))
 		_exit(2);
 	/* We may not write to it, but we may rename it. */
@@ -310,6 +310,7 @@ static void try_without_permission(void)
 static void permissions_are_kept(void **state)
 {
 	(void)state;
+	assert_int_equal(mkdir("foreign", 0755), 0);
 	run_as_somebody(try_without_permission);
 }
 
@@ -342,6 +343,9 @@ static void devices_are_written_to_and_never_renamed(void **state)
 	struct opened_output output = open_ok("/dev/null", &FRESH);
 
 	(void)state;
+	/* A refusal closes no other descriptor. */
+	assert_int_equal(open_output("", &FRESH, &output, message, sizeof message), -ENOENT);
+	assert_true(fcntl(STDOUT_FILENO, F_GETFD) >= 0 && fcntl(STDIN_FILENO, F_GETFD) >= 0);
 	assert_false(output.regular);
 	close(output.fd);
 	output = open_ok("/dev/full", &FRESH);

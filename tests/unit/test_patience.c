@@ -44,6 +44,13 @@ static void the_deadline_is_set_once(void **state)
 	/* Whichever is first. */
 	left = patience_left_ms(&patience, monotonic_ns() + 2 * NSEC_PER_SEC);
 	assert_true(left > 1000 && left <= 2000);
+	/* A process that is looked at four times a second shortens a wait only before the end. */
+	patience.end_pid = getpid();
+	assert_true(patience_left_ms(&patience, monotonic_ns() + 20 * NSEC_PER_SEC) > 10000);
+	patience.deadline_ns = INT64_MAX;
+	assert_int_equal(patience_left_ms(&patience, monotonic_ns() + 20 * NSEC_PER_SEC), 250);
+	patience.end_pid = 0;
+	assert_int_equal(patience_left_ms(&patience, monotonic_ns() + 2000 * NSEC_PER_SEC), INT32_MAX / 2);
 	patience.deadline_ns = monotonic_ns();
 	assert_true(patience_over(&patience));
 }

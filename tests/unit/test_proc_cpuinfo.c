@@ -37,6 +37,69 @@ static void arm_numbers_become_names(void **state)
 	assert_string_equal(cpuinfo.model, "");
 }
 
+/* Numbers from the MIDR_EL1 listings of Arm and the makers, in the words of /proc/cpuinfo. */
+static void each_known_core_has_its_name(void **state)
+{
+	static const char *const CORES[][3] = {
+		{"0x41", "0xc07", "ARM Cortex-A7"},
+		{"0x41", "0xc08", "ARM Cortex-A8"},
+		{"0x41", "0xc09", "ARM Cortex-A9"},
+		{"0x41", "0xc0f", "ARM Cortex-A15"},
+		{"0x41", "0xd03", "ARM Cortex-A53"},
+		{"0x41", "0xd04", "ARM Cortex-A35"},
+		{"0x41", "0xd05", "ARM Cortex-A55"},
+		{"0x41", "0xd07", "ARM Cortex-A57"},
+		{"0x41", "0xd08", "ARM Cortex-A72"},
+		{"0x41", "0xd09", "ARM Cortex-A73"},
+		{"0x41", "0xd0a", "ARM Cortex-A75"},
+		{"0x41", "0xd0b", "ARM Cortex-A76"},
+		{"0x41", "0xd0c", "ARM Neoverse-N1"},
+		{"0x41", "0xd0d", "ARM Cortex-A77"},
+		{"0x41", "0xd0e", "ARM Cortex-A76AE"},
+		{"0x41", "0xd40", "ARM Neoverse-V1"},
+		{"0x41", "0xd41", "ARM Cortex-A78"},
+		{"0x41", "0xd42", "ARM Cortex-A78AE"},
+		{"0x41", "0xd44", "ARM Cortex-X1"},
+		{"0x41", "0xd46", "ARM Cortex-A510"},
+		{"0x41", "0xd47", "ARM Cortex-A710"},
+		{"0x41", "0xd48", "ARM Cortex-X2"},
+		{"0x41", "0xd49", "ARM Neoverse-N2"},
+		{"0x41", "0xd4a", "ARM Neoverse-E1"},
+		{"0x41", "0xd4d", "ARM Cortex-A715"},
+		{"0x41", "0xd4e", "ARM Cortex-X3"},
+		{"0x41", "0xd4f", "ARM Neoverse-V2"},
+		{"0x41", "0xd83", "ARM Neoverse-V3AE"},
+		{"0x41", "0xd84", "ARM Neoverse-V3"},
+		{"0x41", "0xd8e", "ARM Neoverse-N3"},
+		{"0x42", "0x516", "Broadcom ThunderX2"},
+		{"0x43", "0x0a1", "Cavium ThunderX"},
+		{"0x43", "0x0af", "Cavium ThunderX2"},
+		{"0x46", "0x001", "Fujitsu A64FX"},
+		{"0x48", "0xd01", "HiSilicon Kunpeng-920"},
+		{"0x48", "0xd02", "HiSilicon Kunpeng-920B"},
+		{"0x4e", "0x004", "NVIDIA Carmel"},
+		{"0x50", "0x000", "APM X-Gene"},
+		{"0x51", "0xc00", "Qualcomm Falkor"},
+		{"0x61", "0x022", "Apple M1"},
+		{"0x61", "0x023", "Apple M1"},
+		{"0x61", "0x032", "Apple M2"},
+		{"0x61", "0x033", "Apple M2"},
+		{"0x6d", "0xd49", "Microsoft Azure Cobalt 100"},
+		{"0x70", "0x662", "Phytium FT-2000"},
+		{"0xc0", "0xac3", "Ampere-1"},
+		{"0xc0", "0xac4", "Ampere-1a"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CORES / sizeof CORES[0]; i++) {
+		char text[100];
+
+		snprintf(text, sizeof text, "processor\t: 0\nCPU implementer\t: %s\nCPU part\t: %s\n",
+			 CORES[i][0], CORES[i][1]);
+		assert_string_equal(cpuinfo_of(text).model, CORES[i][2]);
+	}
+}
+
 static void all_types_of_cores_are_named(void **state)
 {
 	static const char *const PARTS[] = {"0xd46", "0xd46", "0xd46", "0xd47",
@@ -123,6 +186,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(x86_has_a_model_name),
 		cmocka_unit_test(arm_numbers_become_names),
+		cmocka_unit_test(each_known_core_has_its_name),
 		cmocka_unit_test(all_types_of_cores_are_named),
 		cmocka_unit_test(old_arm_has_one_text_for_all),
 		cmocka_unit_test(other_architectures_are_counted),

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/cleanup.h"
+#include "format/csv_layout.h"
 #include "format/sample_format.h"
 #include "metric/typed_rows.h"
 #include "record/reader.h"
@@ -481,6 +482,86 @@ static void several_files_are_one_recording(void **state)
 	record_close(record);
 }
 
+/* Writes rows of a layout that have only a time and one number, the whole seconds of the time. */
+static void write_csv(const char *to, enum csv_layout_id layout, enum row_kind kind, size_t offset,
+		      const double *times)
+{
+	const struct csv_layout *columns = &CSV_LAYOUT[layout];
+	CLEANUP_BUFFER struct buffer text = BUFFER(1 << 16);
+
+	CSV_FORMAT.begin(&text, &(struct format_options){.header = true, .layout = columns->name});
+	for (; *times; times++) {
+		buffer_printf(&text, "%.3f", *times);
+		for (size_t i = 1; i < columns->column_count; i++)
+			if (columns->columns[i].kind == kind && columns->columns[i].offset == offset)
+				buffer_printf(&text, ",%d", (int)*times);
+			else
+				buffer_add_char(&text, ',');
+		buffer_add_char(&text, '\n');
+	}
+	write_file(to, text.data, text.length);
+}
+
+/* The samples of a machine and those of a job that are less than one interval apart are one; the others stand alone. */
+static void two_csv_files_are_read_side_by_side(void **state)
+{
+	static const double MACHINE[] = {10, 11, 12, 13, 0}, JOB[] = {8.5, 10.75, 11.25, 14.25, 0};
+	static const struct {
+		double time;
+		int64_t processes, children; /* -1: unknown */
+	} WANTED[] = {{8.5, -1, 8}, {10, 10, 10}, {11, 11, 11}, {12, 12, -1}, {13, 13, -1}, {14.25, -1, 14}};
+	const char *const orders[2][2] = {{path, other_path}, {other_path, path}};
+
+	(void)state;
+	write_csv(path, CSV_LAYOUT_system, ROW_host_cpu, offsetof(struct host_cpu_row, process_count),
+		  MACHINE);
+	write_csv(other_path, CSV_LAYOUT_process, ROW_tree, offsetof(struct tree_row, process_child_count),
+		  JOB);
+	for (size_t order = 0; order < 2; order++) {
+		struct record *record = open_all(orders[order], 2);
+		const struct frame *frame;
+
+		for (size_t i = 0; i < ARRAY_SIZE(WANTED); i++) {
+			const struct host_cpu_row *host;
+			const struct tree_row *tree;
+
+			assert_int_equal(record_next(record, &frame), 1);
+			host = FIRST(frame, host_cpu);
+			tree = FIRST(frame, tree);
+			assert_true(frame->sample->timestamp == WANTED[i].time);
+			assert_true(WANTED[i].processes < 0 ? !host || count_absent(host->process_count)
+							    : host->process_count == WANTED[i].processes);
+			assert_true(WANTED[i].children < 0 ? !tree || count_absent(tree->process_child_count)
+							   : tree->process_child_count == WANTED[i].children);
+		}
+		assert_int_equal(record_next(record, &frame), 0);
+		assert_int_equal(record_run(record), 1);
+		record_close(record);
+	}
+}
+
+/* Two files of machines, or of jobs, follow one another. */
+static void csv_files_of_one_kind_follow_each_other(void **state)
+{
+	static const double EARLIER[] = {10, 11, 0}, LATER[] = {12, 13, 0};
+	const char *const paths[] = {path, other_path};
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	write_csv(path, CSV_LAYOUT_process, ROW_tree, offsetof(struct tree_row, process_child_count),
+		  EARLIER);
+	write_csv(other_path, CSV_LAYOUT_process, ROW_tree, offsetof(struct tree_row, process_child_count),
+		  LATER);
+	record = open_all(paths, 2);
+	for (int i = 10; i < 14; i++) {
+		assert_int_equal(record_next(record, &frame), 1);
+		assert_int_equal(FIRST(frame, tree)->process_child_count, i);
+	}
+	assert_int_equal(record_next(record, &frame), 0);
+	record_close(record);
+}
+
 static void first_bad_line_is_that_of_the_first_file_with_one(void **state)
 {
 	static const char FIRST_FILE[] = "{\"timestamp\":1}\n{\"timestamp\":2}\nno sample\nno sample\n",
@@ -667,6 +748,8 @@ UNIT_TESTS
 		cmocka_unit_test(a_file_without_any_sample_is_an_error),
 		cmocka_unit_test(runs_and_hosts_are_told_apart),
 		cmocka_unit_test(several_files_are_one_recording),
+		cmocka_unit_test(two_csv_files_are_read_side_by_side),
+		cmocka_unit_test(csv_files_of_one_kind_follow_each_other),
 		cmocka_unit_test(first_bad_line_is_that_of_the_first_file_with_one),
 		cmocka_unit_test(a_line_that_is_too_long_is_one_bad_line),
 		cmocka_unit_test(values_left_out_by_static_once_are_as_before),

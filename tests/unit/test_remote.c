@@ -1,4 +1,4 @@
-/* Tests of src/remote/remote_client.c and src/helper_cli/remote_recorder.c: recording in another process. */
+/* Tests of src/remote/ and src/helper_cli/remote_recorder.c: messages, and recording in another process. */
 #include "scratch.h"
 
 #include <errno.h>
@@ -6,10 +6,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "remote/remote_message.h"
 #include "resource_tracker.h"
 
 static rt_config *config_of(const char *const *settings)
@@ -219,7 +223,7 @@ static void snapshots_come_from_the_other_process(void **state)
 	assert_int_equal(again.count, number.count);
 	for (; rt_snapshot_each(snapshot, &entry) > 0; count++)
 		texts += entry.value.type == RT_TYPE_TEXT;
-	assert_true(count > 200 && texts > 3);
+	assert_true(count > 100 && texts > 3);
 	rt_close(remote);
 	assert_int_equal(rt_snapshot_get_named(snapshot, "job_name", &again), 0);
 	assert_string_equal(rt_reason(again.reason), "it was not given or not requested");
@@ -429,6 +433,132 @@ static void a_helper_of_another_version_is_one_clear_line(void **state)
 	rmdir(folder);
 }
 
+/* ---- messages --------------------------------------------------------------------------------------- */
+
+static int ends[2];
+
+static void connect_ends(void)
+{
+	const struct timeval patience = {.tv_usec = 1000};
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	(void)setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	(void)setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
+
+static void messages_arrive_as_they_were_sent(void **state)
+{
+	const struct remote_message bare = {.what = -ENODATA, .first = 2, .count = INT64_MIN};
+	const struct remote_message full = {.what = REMOTE_SAMPLE_JSON, .payload_bytes = 3};
+	CLEANUP_BUFFER struct buffer payload = BUFFER(100);
+	struct remote_message got;
+
+	(void)state;
+	connect_ends();
+	assert_int_equal(remote_send(ends[0], &full, "abc"), 0);
+	assert_int_equal(remote_send(ends[0], &bare, NULL), 0);
+	assert_int_equal(remote_receive(ends[1], &got, &payload), 0);
+	assert_int_equal(got.what, REMOTE_SAMPLE_JSON);
+	assert_int_equal(payload.length, 3);
+	assert_string_equal(payload.data, "abc");
+	assert_int_equal(remote_receive(ends[1], &got, &payload), 0);
+	assert_true(got.what == -ENODATA && got.first == 2 && got.count == INT64_MIN);
+	/* The earlier payload is gone. */
+	assert_int_equal(payload.length, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Larger than a socket takes at once, from another process. */
+static void a_long_payload_comes_in_pieces(void **state)
+{
+	enum { BYTES = 3000000 };
+	const struct remote_message message = {.payload_bytes = BYTES};
+	CLEANUP_BUFFER struct buffer payload = BUFFER(BYTES + 1);
+	struct remote_message got;
+	char *bytes = malloc(BYTES);
+	pid_t sender;
+
+	(void)state;
+	for (int i = 0; i < BYTES; i++)
+		bytes[i] = (char)(i % 251);
+	connect_ends();
+	sender = fork();
+	if (sender == 0)
+		_exit(remote_send(ends[1], &message, bytes) == 0 ? 0 : 1);
+	close(ends[1]);
+	(void)setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 60},
+			 sizeof(struct timeval));
+	assert_int_equal(remote_receive(ends[0], &got, &payload), 0);
+	assert_int_equal(payload.length, BYTES);
+	assert_memory_equal(payload.data, bytes, BYTES);
+	assert_int_equal(remote_receive(ends[0], &got, &payload), -EPIPE);
+	assert_int_equal(waitpid(sender, NULL, 0), sender);
+	close(ends[0]);
+	free(bytes);
+}
+
+static void messages_that_do_not_arrive(void **state)
+{
+	const struct remote_message message = {.payload_bytes = 1000};
+	CLEANUP_BUFFER struct buffer payload = BUFFER(100);
+	static char bytes[1000];
+	struct remote_message got;
+	int error;
+
+	(void)state;
+	connect_ends();
+	/* No answer, and then half of one. */
+	assert_int_equal(remote_receive(ends[0], &got, &payload), -ETIMEDOUT);
+	assert_int_equal(write(ends[1], &message, 8), 8);
+	assert_int_equal(remote_receive(ends[0], &got, &payload), -ETIMEDOUT);
+	/* It does not fit. */
+	assert_int_equal(remote_send(ends[0], &message, bytes), 0);
+	assert_int_equal(remote_receive(ends[1], &got, &payload), -EMSGSIZE);
+	/* The other end does not read, and then closes. */
+	while ((error = remote_send(ends[0], &message, bytes)) == 0)
+		;
+	assert_int_equal(error, -ETIMEDOUT);
+	close(ends[1]);
+	assert_int_equal(remote_send(ends[0], &message, bytes), -EPIPE);
+	assert_int_equal(remote_receive(ends[0], &got, &payload), -EPIPE);
+	close(ends[0]);
+	/* It ends within the payload. */
+	connect_ends();
+	assert_int_equal(write(ends[1], &(struct remote_message){.payload_bytes = 50}, sizeof message),
+			 sizeof message);
+	assert_int_equal(write(ends[1], bytes, 49), 49);
+	close(ends[1]);
+	assert_int_equal(remote_receive(ends[0], &got, &payload), -EPIPE);
+	close(ends[0]);
+}
+
+static void values_are_packed_in_two_numbers(void **state)
+{
+	static const struct rt_value VALUES[] = {
+		{.type = RT_TYPE_REAL, .real = -0.1},      {.type = RT_TYPE_COUNT, .count = INT64_MIN},
+		{.type = RT_TYPE_COUNT, .count = 5},       {.type = RT_TYPE_NONE, .reason = EACCES},
+		{.type = RT_TYPE_NONE, .reason = 1 << 20}, {.type = RT_TYPE_TEXT, .text = "text"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(VALUES); i++) {
+		struct remote_message message = {.first = 77};
+		struct rt_value value;
+
+		remote_value_pack(&VALUES[i], &message);
+		value = remote_value_unpack(&message);
+		assert_int_equal(value.type, VALUES[i].type);
+		assert_int_equal(value.reason, VALUES[i].reason);
+		if (value.type == RT_TYPE_TEXT) /* the text is the payload, not a pointer of this process */
+			assert_int_equal(message.first, 0);
+		else if (value.type == RT_TYPE_REAL)
+			assert_true(value.real == VALUES[i].real);
+		else
+			assert_int_equal(value.count, VALUES[i].count);
+	}
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +575,10 @@ UNIT_TESTS
 		unit_test_in_scratch(a_forked_child_leaves_it_alone),
 		unit_test_in_scratch(two_threads_call_while_a_third_stops),
 		cmocka_unit_test(a_helper_of_another_version_is_one_clear_line),
+		cmocka_unit_test(messages_arrive_as_they_were_sent),
+		cmocka_unit_test(a_long_payload_comes_in_pieces),
+		cmocka_unit_test(messages_that_do_not_arrive),
+		cmocka_unit_test(values_are_packed_in_two_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,10 +126,44 @@ static void a_key_that_only_begins_as_the_expected_one_is_another(void **state)
 	unlink(path);
 }
 
+/* A machine without GPUs has no work of GPUs, if no figure of theirs says otherwise. */
+static void without_gpus_their_work_is_0(void **state)
+{
+	static const struct {
+		const char *line;
+		bool filled;
+	} CASES[] = {
+		{"{\"schema\":1,\"gpus\":0,\"outcome\":\"ok\"}", true},
+		{"{\"schema\":1,\"gpus\":0,\"gpu_mean\":null,\"outcome\":\"ok\"}", true},
+		{"{\"schema\":1,\"gpus\":1,\"outcome\":\"ok\"}", false},
+		{"{\"schema\":1,\"gpus\":\"0\",\"outcome\":\"ok\"}", false},
+		{"{\"schema\":1,\"gpus\":null,\"outcome\":\"ok\"}", false},
+		{"{\"schema\":1,\"outcome\":\"ok\"}", false},
+		{"{\"schema\":1,\"gpus\":0,\"gpu_max\":0.5,\"outcome\":\"ok\"}", false},
+	};
+	struct run_lines *lines = malloc(sizeof(*lines));
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+		const struct run_value *mean = &lines->values[FIGURE_gpu_mean];
+
+		assert_int_equal(run_lines_read_text(lines, CASES[i].line, strlen(CASES[i].line)), 0);
+		assert_int_equal(mean->kind, CASES[i].filled ? VALUE_NUMBER : VALUE_NULL);
+		if (!CASES[i].filled)
+			continue;
+		assert_true(scan_is(&mean->raw, "0"));
+		assert_true(scan_is(&lines->values[FIGURE_gpu_used_max].raw, "0"));
+		assert_true(scan_is(&lines->values[FIGURE_gpu_max].raw, "0"));
+		assert_true(scan_is(&lines->values[FIGURE_gpu_memory_max_mib].raw, "0"));
+	}
+	free(lines);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_a_file_are_read_as_each_alone),
+		cmocka_unit_test(without_gpus_their_work_is_0),
 		cmocka_unit_test(a_key_that_only_begins_as_the_expected_one_is_another),
 	};
 

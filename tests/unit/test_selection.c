@@ -224,6 +224,54 @@ static void a_value_that_no_machine_has_is_absent(void **state)
 	frame_done(&frame);
 }
 
+/* Rows that are a part of the machine hold at most its memory; a sum of resident sets that of each process, limits anything. */
+static void parts_hold_no_more_than_the_machine(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		double mib = i == 0 ? 1000 : 1000.001, sum = i == 2 ? 3000.001 : 3000;
+		struct frame frame = {0};
+		struct tree_row *tree;
+		struct run_end_row *end;
+		struct memory_row *memory;
+
+		frame_begin(&frame, 5, 7);
+		frame.memory_mib = 1000;
+		tree = SINGLE_ROW(&frame, tree);
+		tree->process_child_count = 2;
+		tree->process_pss_mib = tree->process_gpu_vram_mib = mib;
+		tree->process_rss_mib = tree->process_shared_mib = sum;
+		ADD_ROW(&frame, program, NULL)->memory_mib = mib;
+		SINGLE_ROW(&frame, cgroup)->anon_mib = mib;
+		ADD_ROW(&frame, numa, NULL)->total_mib = mib;
+		end = SINGLE_ROW(&frame, run_end);
+		end->memory_peak_mib = mib;
+		end->oom_kill_limit_mib = 9e9;
+		ADD_ROW(&frame, run_end_program, &end->row)->memory_peak_mib = mib;
+		memory = SINGLE_ROW(&frame, memory);
+		memory->total_mib = 5000;
+		derive(&frame, &(struct earlier_frames){0});
+		assert_int_equal(real_absent(tree->process_pss_mib), i ? ABSENT_IMPOSSIBLE : 0);
+		assert_int_equal(
+			real_absent(((struct program_row *)(void *)frame.first[ROW_program])->memory_mib),
+			i ? ABSENT_IMPOSSIBLE : 0);
+		assert_int_equal(real_absent(SINGLE_ROW(&frame, cgroup)->anon_mib),
+				 i ? ABSENT_IMPOSSIBLE : 0);
+		assert_int_equal(real_absent(((struct numa_row *)(void *)frame.first[ROW_numa])->total_mib),
+				 i ? ABSENT_IMPOSSIBLE : 0);
+		assert_int_equal(real_absent(end->memory_peak_mib), i ? ABSENT_IMPOSSIBLE : 0);
+		assert_int_equal(
+			real_absent(((struct run_end_program_row *)(void *)frame.first[ROW_run_end_program])
+					    ->memory_peak_mib),
+			i ? ABSENT_IMPOSSIBLE : 0);
+		assert_int_equal(real_absent(tree->process_rss_mib), i == 2 ? ABSENT_IMPOSSIBLE : 0);
+		assert_int_equal(real_absent(tree->process_shared_mib), i == 2 ? ABSENT_IMPOSSIBLE : 0);
+		assert_true(tree->process_gpu_vram_mib == mib && end->oom_kill_limit_mib == 9e9);
+		assert_true(memory->total_mib == 5000);
+		frame_done(&frame);
+	}
+}
+
 static void each_reason_has_words(void **state)
 {
 	(void)state;
@@ -234,6 +282,8 @@ static void each_reason_has_words(void **state)
 	assert_string_equal(absent_reason_text(EACCES), strerror(EACCES));
 	assert_string_equal(absent_reason_text(-EACCES), strerror(EACCES));
 	assert_string_equal(absent_reason_text(0), "unknown");
+	assert_string_equal(absent_reason_text(EPERM), strerror(EPERM));
+	assert_string_equal(absent_reason_text(ABSENT_NOT_COLLECTED), "not measured here");
 	assert_string_equal(absent_reason_text(ABSENT_END), "unknown");
 }
 
@@ -249,6 +299,9 @@ static void absent_values_do_not_count(void **state)
 	assert_int_equal(count_of_real(-2.7), -2);
 	assert_int_equal(count_sum(INT64_MAX, 1), INT64_MAX);
 	assert_true(isnan(real_of_count(no_count(EPERM))) && real_of_count(7) == 7.0);
+	/* Values that a 64-bit number cannot hold stay as they are. */
+	assert_true(round_to(1.2e19, 0) == 1.2e19 && round_to(-1.2e19, 0) == -1.2e19);
+	assert_true(round_to(9.1e18, 0) == 9.1e18 && round_to(2.5, 0) == 3 && round_to(2.4999, 0) == 2);
 	assert_true(round_to(2.345, 2) == 2.35 && round_to(-1.5, 0) == -1.0 && round_to(1e19, 0) == 1e19 &&
 		    round_to(-1e19, 0) == -1e19);
 }
@@ -265,6 +318,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_packed_frame_comes_back),
 		cmocka_unit_test(damaged_bytes_are_refused),
 		cmocka_unit_test(a_value_that_no_machine_has_is_absent),
+		cmocka_unit_test(parts_hold_no_more_than_the_machine),
 		cmocka_unit_test(each_reason_has_words),
 		cmocka_unit_test(absent_values_do_not_count),
 	};

@@ -128,6 +128,10 @@ static void refusal_text_leaves_out_the_refused_values(void **state)
 		 "required\",\"input\":\"secret\"},"
 		 "{\"loc\":[\"body\",\"pid\"],\"msg\":\"Extra\"}]}",
 		 "body.tags.0: Field required; body.pid: Extra"},
+		/* Four at most. */
+		{"{\"detail\":[{\"msg\":\"1\"},{\"msg\":\"2\"},{\"msg\":\"3\"},{\"msg\":\"4\"},{\"msg\":"
+		 "\"5\"}]}",
+		 ": 1; : 2; : 3; : 4"},
 		{"{\"detail\":{\"input\":\"secret\"}}", ""},
 		{"{\"detail\":[1,{\"msg\":2}]}", ""},
 		{"<html>secret</html>", ""},
@@ -141,6 +145,118 @@ static void refusal_text_leaves_out_the_refused_values(void **state)
 		add_error_detail(&out, CASES[i].body, strlen(CASES[i].body));
 		assert_string_equal(out.data ? out.data : "", CASES[i].detail);
 	}
+}
+
+#define PLACED(run_id, prefix) \
+	"{\"run_id\":\"" run_id "\",\"upload_uri_prefix\":\"" prefix "\",\"upload_credentials\":{" KEYS "}}"
+
+/* Parts of addresses and headers hold no control character. Only names of objects may have blanks. */
+static void characters_that_may_be_sent(void **state)
+{
+	static const struct {
+		const char *answer;
+		int result;
+	} CASES[] = {
+		{PLACED("!~", "s3://b/a b"), 0},           {PLACED("r", "s3://b/\xc3\xa4"), 0},
+		{PLACED("a b", "s3://b"), -EBADMSG},       {PLACED("a\x7f", "s3://b"), -EBADMSG},
+		{PLACED("\xc3\xa4", "s3://b"), -EBADMSG},  {PLACED("r", "s3://b/\x7f"), -EBADMSG},
+		{PLACED("r", "s3://b/\\u001f"), -EBADMSG}, {PLACED("r", ""), -EBADMSG},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		struct registration registration = {0};
+
+		assert_int_equal(parse(CASES[i].answer, &registration), CASES[i].result);
+		registration_done(&registration);
+	}
+}
+
+static void regions_of_an_answer_fit(void **state)
+{
+#define SIXTY_THREE "012345678901234567890123456789012345678901234567890123456789012"
+	struct registration registration = {0};
+
+	(void)state;
+	assert_int_equal(parse(ANSWER(KEYS ",\"region\":\"" SIXTY_THREE "\""), &registration), 0);
+	assert_string_equal(registration.credentials.region, SIXTY_THREE);
+	registration_done(&registration);
+	assert_int_equal(parse(ANSWER(KEYS ",\"region\":\"" SIXTY_THREE "3\""), &registration), 0);
+	assert_string_equal(registration.credentials.region, "");
+	registration_done(&registration);
+}
+
+static void new_keys_of_a_run(void **state)
+{
+	static const char GOOD[] = "{\"upload_credentials\":{" KEYS ",\"region\":\"auto\"}}";
+	struct credentials credentials = {0};
+
+	(void)state;
+	assert_int_equal(parse_credentials(GOOD, strlen(GOOD), &credentials, &wrong), 0);
+	assert_string_equal(credentials.access_key, "AK12");
+	assert_string_equal(credentials.region, "auto");
+	assert_false(credentials.expires);
+	credentials_done(&credentials);
+	assert_null(credentials.secret_key);
+	assert_int_equal(parse_credentials("{}", 2, &credentials, &wrong), -EBADMSG);
+	assert_string_equal(wrong, "the answer has no usable upload_credentials");
+	assert_int_equal(parse_credentials("", 0, &credentials, &wrong), -EBADMSG);
+	assert_string_equal(wrong, "the answer is not JSON");
+}
+
+static void an_object_as_one_line(void **state)
+{
+	static const char *const NONE[] = {"", "[1]", "1", "{\"a\":1,\"a\":2}", "{"};
+	char *line = object_as_line("{ \"a\" :\n1 } and more", 12);
+
+	(void)state;
+	assert_string_equal(line, "{\"a\":1}");
+	free(line);
+	assert_null(object_as_line(NULL, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(NONE); i++)
+		assert_null(object_as_line(NONE[i], strlen(NONE[i])));
+}
+
+static void assert_begins(const char *text, const char *start)
+{
+	if (strncmp(text, start, strlen(start)) != 0)
+		fail_msg("%s begins not with %s", text, start);
+}
+
+/* A tag without a value has an empty one, an empty text is left out, and the program has the last word. */
+static void texts_of_a_registration(void **state)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(4096);
+	struct frame frame = {0};
+	struct facts facts = {0};
+	struct run_start_row *start;
+	struct run_start_tag_row *tag;
+
+	(void)state;
+	frame_begin(&frame, 0, 0);
+	frame.sample->job_name = "the job";
+	write_start(&out, &frame, &facts, NULL);
+	assert_begins(out.data, "{\"job_name\":\"the job\",\"host_id\":null,");
+	start = ADD_ROW(&frame, run_start, NULL);
+	start->command = "";
+	tag = ADD_ROW(&frame, run_start_tag, &start->row);
+	tag->name = "team";
+	tag->value = "red";
+	tag = ADD_ROW(&frame, run_start_tag, &start->row);
+	tag->name = "bare";
+	tag->value = no_text(ABSENT_NOT_COLLECTED);
+	buffer_clear(&out);
+	write_start(&out, &frame, &facts, NULL);
+	assert_begins(out.data, "{\"job_name\":\"the job\",\"tags\":[{\"key\":\"team\",\"value\":\"red\"},"
+				"{\"key\":\"bare\",\"value\":\"\"}],\"host_id\":null,");
+	buffer_clear(&out);
+	write_start(&out, &frame, &facts, "{\"job_name\":\"mine\",\"more\":1,\"tags\":[]}");
+	assert_begins(out.data, "{\"job_name\":\"mine\",\"tags\":[],\"host_id\":null,");
+	assert_non_null(strstr(out.data, ",\"more\":1}"));
+	buffer_clear(&out);
+	write_start(&out, &frame, &facts, "[\"no object\"]");
+	assert_non_null(strstr(out.data, "the job"));
+	frame_done(&frame);
 }
 
 static void finishing(void **state)
@@ -190,6 +306,25 @@ static void how_a_run_ended(void **state)
 	end->reason = "duration";
 	read_outcome(&frame, 1, &outcome);
 	assert_true(!outcome.failed && !outcome.has_exit_code);
+	end->reason = "target_exited";
+	read_outcome(&frame, 1, &outcome);
+	assert_false(outcome.failed);
+	end->reason = "tracker_stopped";
+	read_outcome(&frame, 1, &outcome);
+	assert_false(outcome.failed);
+	end->reason = "target_lost";
+	read_outcome(&frame, 1, &outcome);
+	assert_true(outcome.failed);
+	end->reason = no_text(ABSENT_NOT_COLLECTED);
+	read_outcome(&frame, 1, &outcome);
+	assert_true(outcome.failed);
+	end->exit_code = 3;
+	read_outcome(&frame, 1, &outcome);
+	assert_true(outcome.failed && outcome.has_exit_code && outcome.exit_code == 3);
+	/* No time at all: that of now. */
+	frame.sample->timestamp = 1e12;
+	read_outcome(&frame, 43, &outcome);
+	assert_int_equal(outcome.finished_at_secs, 43);
 	read_outcome(NULL, 42, &outcome);
 	assert_true(outcome.failed && outcome.finished_at_secs == 42);
 	frame_done(&frame);
@@ -231,6 +366,11 @@ UNIT_TESTS
 		cmocka_unit_test(answer_parser_accepts_missing_optional_members),
 		cmocka_unit_test(answers_that_are_none),
 		cmocka_unit_test(refusal_text_leaves_out_the_refused_values),
+		cmocka_unit_test(characters_that_may_be_sent),
+		cmocka_unit_test(regions_of_an_answer_fit),
+		cmocka_unit_test(new_keys_of_a_run),
+		cmocka_unit_test(an_object_as_one_line),
+		cmocka_unit_test(texts_of_a_registration),
 		cmocka_unit_test(finishing),
 		cmocka_unit_test(how_a_run_ended),
 		cmocka_unit_test(a_registration_has_all_texts_about_the_job),

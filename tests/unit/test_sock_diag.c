@@ -220,6 +220,29 @@ static void expect_no_message(const char *bytes, size_t length)
 	assert_false(sock_diag_next(&datagram, &message));
 }
 
+/* Each says its own length, and one for a control group has its condition behind the rest. */
+static void requests_have_their_length(void **state)
+{
+	uint8_t bytes[DIAG_REQUEST_BYTES];
+	const struct diag_socket socket = {.family = 2};
+	uint32_t length;
+
+	(void)state;
+	/* A header of 16 bytes and inet_diag_req_v2 of 56. */
+	assert_int_equal(sock_diag_single_request(&socket, bytes), 16 + 56);
+	memcpy(&length, bytes, sizeof length);
+	assert_int_equal(length, 16 + 56);
+	/* inet_diag_req has 60; the condition of a control group 4 for the attribute, 4 for its steps and 8 for the number. */
+	assert_int_equal(sock_diag_dump_request(0, bytes), 16 + 60);
+	assert_int_equal(bytes[16 + 60], 0);
+	assert_int_equal(sock_diag_dump_request(0x1122, bytes), 16 + 60 + 4 + 4 + 8);
+	memcpy(&length, bytes, sizeof length);
+	assert_int_equal(length, 16 + 60 + 4 + 4 + 8);
+	assert_int_equal(bytes[16 + 60], 16);
+	assert_int_equal(bytes[16 + 60 + 8], 0x22);
+	assert_int_equal(bytes[16 + 60 + 9], 0x11);
+}
+
 static void every_cut_of_a_datagram_is_survived(void **state)
 {
 	(void)state;
@@ -284,6 +307,7 @@ UNIT_TESTS
 		cmocka_unit_test(queue_lengths_of_a_listening_socket_do_not_count),
 		cmocka_unit_test(a_connection_is_from_the_socket_that_listens_to_its_port),
 		cmocka_unit_test(shorter_figures_of_older_kernels_are_unknown),
+		cmocka_unit_test(requests_have_their_length),
 		cmocka_unit_test(every_cut_of_a_datagram_is_survived),
 		cmocka_unit_test(the_kernel_answers_for_a_connection_of_this_test),
 	};

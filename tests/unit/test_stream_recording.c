@@ -100,6 +100,115 @@ static void lines_longer_than_one_read_are_joined(void **state)
 	recording_close(&recording);
 }
 
+/* Such a line holds no sample. The next line is read. */
+static void a_line_of_many_megabytes_is_dropped(void **state)
+{
+	static char block[1 << 20];
+	struct recording recording;
+	int fd;
+
+	(void)state;
+	memset(block, 'x', sizeof block);
+	append("{\"tracked_pid\":1}\n{\"x\":\"");
+	fd = open("r.jsonl", O_WRONLY | O_APPEND | O_CLOEXEC);
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(write(fd, block, sizeof block), sizeof block);
+	close(fd);
+	append("\"}\n{\"tracked_pid\":2}\n");
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
+	assert_int_equal(next_number(&recording), 1);
+	assert_int_equal(next_number(&recording), 2);
+	assert_int_equal(recording_left_bytes(&recording), 0);
+	recording_close(&recording);
+	recording_close(&recording); /* once more does nothing */
+}
+
+/* Many lines, of which several windows are read: each exactly once, and the offset is that of the file. */
+static void all_lines_of_a_long_file_are_read_once(void **state)
+{
+	struct recording recording;
+	struct stat status;
+	char line[64];
+	FILE *file = fopen("r.jsonl", "we");
+
+	(void)state;
+	for (int i = 0; i < 9999; i++)
+		fprintf(file, "{\"tracked_pid\":%d,\"sample\":%d}\n", i, i);
+	fclose(file);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
+	for (int i = 0; i < 9999; i++)
+		assert_int_equal(next_number(&recording), i);
+	assert_int_equal(next_number(&recording), -1);
+	assert_int_equal(stat("r.jsonl", &status), 0);
+	assert_int_equal(recording.offset, status.st_size);
+	/* Back to the last line but one. */
+	snprintf(line, sizeof line, "{\"tracked_pid\":%d,\"sample\":%d}\n", 9998, 9998);
+	recording_rewind(&recording, recording.offset - 2 * (int64_t)strlen(line));
+	assert_int_equal(recording_left_bytes(&recording), 2 * strlen(line));
+	assert_int_equal(next_number(&recording), 9997);
+	assert_int_equal(recording_left_bytes(&recording), strlen(line));
+	recording_close(&recording);
+}
+
+static void only_the_first_line_of_any_file_is_tried(void **state)
+{
+	struct recording recording;
+	const struct frame *frame;
+
+	(void)state;
+	append("no sample\n{\"tracked_pid\":2}\n");
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
+	assert_int_equal(recording_first(&recording, &frame), 0);
+	recording_close(&recording);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 10, want_pid), 0);
+	assert_int_equal(recording_first(&recording, &frame), 1);
+	assert_int_equal(frame->sample->tracked_pid, 2);
+	recording_close(&recording);
+	put_text("empty.jsonl", "");
+	assert_int_equal(recording_open(&recording, "empty.jsonl", 0, want_pid), 0);
+	assert_int_equal(recording_first(&recording, &frame), 0);
+	recording_close(&recording);
+}
+
+/* The samples of one run have its process, its host and numbers that grow; a run_start is another run's. */
+static void which_samples_go_on(void **state)
+{
+	static const struct {
+		const char *line;
+		bool goes_on;
+		int64_t gap;
+	} CASES[] = {
+		{"{\"tracked_pid\":7,\"host\":\"h\",\"sample\":5}\n", true, 0},
+		{"{\"tracked_pid\":7,\"host\":\"h\",\"sample\":8}\n", true, 3},
+		{"{\"tracked_pid\":7,\"host\":\"h\",\"sample\":4}\n", false, -1},
+		{"{\"tracked_pid\":8,\"host\":\"h\",\"sample\":5}\n", false, 0},
+		{"{\"tracked_pid\":7,\"host\":\"i\",\"sample\":5}\n", false, 0},
+		{"{\"tracked_pid\":7,\"sample\":5}\n", false, 0},
+		{"{\"tracked_pid\":7,\"host\":\"h\"}\n", false, 0},
+		{"{\"tracked_pid\":7,\"host\":\"h\",\"sample\":5,\"run_start\":{\"mode\":\"wrap\"}}\n", false,
+		 0},
+	};
+	struct recording recording;
+
+	(void)state;
+	append("{\"tracked_pid\":7,\"host\":\"h\",\"sample\":4,\"run_start\":{\"mode\":\"wrap\"}}\n");
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
+	assert_int_equal(next_number(&recording), 7);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		struct recording other;
+		const struct frame *frame;
+
+		put_text("other.jsonl", CASES[i].line);
+		assert_int_equal(recording_open(&other, "other.jsonl", 0, want_pid), 0);
+		assert_int_equal(recording_next(&other, &frame), 1);
+		assert_int_equal(recording_goes_on(&recording, frame), CASES[i].goes_on);
+		if (CASES[i].goes_on)
+			assert_int_equal(recording_gap(&recording, frame), CASES[i].gap);
+		recording_close(&other);
+	}
+	recording_close(&recording);
+}
+
 static void the_end_is_seen_without_reading_all(void **state)
 {
 	struct recording recording;
@@ -114,6 +223,21 @@ static void the_end_is_seen_without_reading_all(void **state)
 	assert_false(recording_has_ended(&recording));
 	append("\n");
 	assert_true(recording_has_ended(&recording));
+	/* Another run, or a part of one, that follows has no end yet. */
+	append("{\"sample\":1}\n");
+	assert_false(recording_has_ended(&recording));
+	recording_close(&recording);
+	/* The last line alone, far from the beginning and from what was read. */
+	put_text("r.jsonl", "{\"run_end\":{\"reason\":\"exit\"}}\n");
+	for (int i = 0; i < 2000; i++)
+		append("{\"sample\":1}\n");
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
+	assert_false(recording_has_ended(&recording));
+	append("{\"run_end\":{\"reason\":\"exit\"}}\n");
+	assert_true(recording_has_ended(&recording));
+	for (int i = 0; i < 2002; i++)
+		(void)next_number(&recording);
+	assert_false(recording_has_ended(&recording)); /* nothing is left */
 	recording_close(&recording);
 }
 
@@ -135,6 +259,10 @@ UNIT_TESTS
 		IN_SCRATCH(lines_that_hold_no_sample_are_stepped_over),
 		IN_SCRATCH(values_of_static_once_stay),
 		IN_SCRATCH(lines_longer_than_one_read_are_joined),
+		IN_SCRATCH(a_line_of_many_megabytes_is_dropped),
+		IN_SCRATCH(all_lines_of_a_long_file_are_read_once),
+		IN_SCRATCH(only_the_first_line_of_any_file_is_tried),
+		IN_SCRATCH(which_samples_go_on),
 		IN_SCRATCH(the_end_is_seen_without_reading_all),
 		IN_SCRATCH(only_regular_files),
 	};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit.h"
+#include "scratch.h"
 
 #include "kernel/sys_class_drm.h"
 
@@ -47,11 +47,85 @@ static void more_are_counted_than_fit(void **state)
 	assert_int_equal(read_tree("hand-made-vm-3.10/t0", NULL, 0), -ENOENT);
 }
 
+static void put_device(int render, const char *uevent)
+{
+	static const char *const FOLDERS[] = {"sys", "sys/class", "sys/class/drm"};
+	char path[100];
+
+	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++)
+		(void)mkdir(FOLDERS[i], 0755);
+	snprintf(path, sizeof path, "sys/class/drm/renderD%d", render);
+	(void)mkdir(path, 0755);
+	snprintf(path, sizeof path, "sys/class/drm/renderD%d/device", render);
+	(void)mkdir(path, 0755);
+	snprintf(path, sizeof path, "sys/class/drm/renderD%d/device/uevent", render);
+	put_text(path, uevent);
+}
+
+static int read_here(struct drm_card *ret_cards, int max)
+{
+	struct root root;
+	int count;
+
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	count = read_sys_class_drm(&root, ret_cards, max);
+	root_close(&root);
+	return count;
+}
+
+/* Only drivers that report a use are listed. */
+static void drivers_without_figures_are_left_out(void **state)
+{
+	static const char *const KNOWN[] = {"amdgpu",   "radeon",  "i915", "xe",  "nouveau",
+					    "panfrost", "panthor", "lima", "msm", "msm_dpu",
+					    "v3d",      "etnaviv", "asahi"};
+	static const char *const OTHER[] = {"nvidia", "vgem", "ast", "amdgpu2", "amd", ""};
+	struct drm_card card;
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+		snprintf(text, sizeof text, "DRIVER=%s\n", KNOWN[i]);
+		put_device(128, text);
+		assert_int_equal(read_here(&card, 1), 1);
+		assert_string_equal(card.driver, KNOWN[i]);
+	}
+	for (size_t i = 0; i < sizeof OTHER / sizeof OTHER[0]; i++) {
+		snprintf(text, sizeof text, "DRIVER=%s\n", OTHER[i]);
+		put_device(128, text);
+		assert_int_equal(read_here(&card, 1), 0);
+	}
+}
+
+static void identities_are_of_pci_or_of_the_board(void **state)
+{
+	struct drm_card cards[3];
+
+	(void)state;
+	put_device(129, "DRIVER=v3d\nOF_FULLNAME=/soc/gpu@7ec0\nPCI_ID=1002:10000\n");
+	put_device(128, "DRIVER=amdgpu\nPCI_ID=1002:FFFF\nOF_FULLNAME=/x\nPCI_SLOT_NAME=0000:03:00.0\n");
+	put_device(191, "DRIVER=xe\nPCI_SLOT_NAME=0000:04:00.0\nOF_FULLNAME=/y\nPCI_ID=1002\n");
+	assert_int_equal(read_here(cards, 3), 3);
+	/* In the order of their numbers. */
+	assert_int_equal(cards[0].render, 128);
+	assert_string_equal(cards[0].address, "0000:03:00.0");
+	assert_true(cards[0].vendor_id == 0x1002 && cards[0].device_id == 0xffff);
+	assert_int_equal(cards[1].render, 129);
+	assert_string_equal(cards[1].address, "/soc/gpu@7ec0");
+	assert_true(cards[1].vendor_id < 0 && cards[1].device_id < 0);
+	assert_int_equal(cards[2].render, 191);
+	assert_string_equal(cards[2].address, "0000:04:00.0");
+	assert_true(cards[2].vendor_id < 0);
+	assert_true(cards[2].card < 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cards_are_known_by_driver_and_address),
 		cmocka_unit_test(more_are_counted_than_fit),
+		unit_test_in_scratch(drivers_without_figures_are_left_out),
+		unit_test_in_scratch(identities_are_of_pci_or_of_the_board),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

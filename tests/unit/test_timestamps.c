@@ -28,6 +28,9 @@ static void every_offset_is_one_instant(void **state)
 		assert_int_equal(iso(SAME[i]), 1775044800);
 	assert_int_equal(iso("1970-01-01T00:00:00Z"), 0);
 	assert_int_equal(iso("2000-02-29T23:59:59Z"), 951868799);
+	assert_int_equal(iso("0001-01-01T00:00:00Z"), INT64_C(-62135596800));
+	assert_int_equal(iso("2024-02-29t00:00:00Z"), 1709164800);
+	assert_int_equal(iso("1900-03-01T00:00:00Z"), INT64_C(-2203891200));
 	assert_int_equal(iso("2100-03-01T00:00:00Z"), 4107542400);
 	assert_int_equal(iso("1969-12-31T23:59:59Z"), -1);
 	assert_int_equal(iso("2026-12-31T23:59:60Z"), 1798761600);
@@ -69,6 +72,19 @@ static void parse_iso8601_refuses_other_texts(void **state)
 		"26-04-01T12:00:00Z",
 		"2026-4-1T12:00:00Z",
 		"2026-04-01T12:00:00 CEST",
+		"2026-04-0112:00:00Z",
+		"2026-04-01_12:00:00Z",
+		"2026-04-01T12.00:00Z",
+		"2026-04-01T12:00:",
+		"2026-04-01T12:00:61Z",
+		"2026-04-00T12:00:00Z",
+		"2026-00-01T12:00:00Z",
+		"0000-04-01T12:00:00Z",
+		"2100-02-29T00:00:00Z",
+		"2026/04-01T12:00:00Z",
+		"2026-04/01T12:00:00Z",
+		"2026-04-01T12:00:00+02:0",
+		"2026-04-01T12:00:00Zz",
 		"1775044800",
 		"tomorrow",
 	};
@@ -103,6 +119,10 @@ static void times_are_written_in_utc(void **state)
 	assert_string_equal(text, "2026-04-01T12:00:00Z");
 	format_iso8601_basic(951868799, text);
 	assert_string_equal(text, "20000229T235959Z");
+	format_iso8601(-1, text);
+	assert_string_equal(text, "1969-12-31T23:59:59Z");
+	format_iso8601(INT64_MAX, text); /* no year of an int */
+	assert_string_equal(text, "");
 }
 
 UNIT_TESTS

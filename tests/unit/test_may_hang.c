@@ -1,0 +1,179 @@
+/* Tests of src/kernel/may_hang.c, with a file system of FUSE that has no server: each look at it waits for ever. */
+#include "scratch.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "kernel/may_hang.h"
+
+static int fuse_fd = -1;
+
+static int mount_served(const char *point)
+{
+	char options[100];
+
+	fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse_fd);
+	return fuse_fd < 0 || mount("nobody", point, "fuse", 0, options) < 0 ? -errno : 0;
+}
+
+/* Runs a test in a child with mounts of its own. */
+static void with_served_folder(void (*body)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		alarm(60);
+		if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mkdir("served", 0755) < 0 || mkdir("plain", 0755) < 0 || mkdir("plain/in", 0755) < 0 ||
+		    mount_served("served") < 0)
+			_exit(77);
+		paths_look_again();
+		body();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		SKIP("no file system of FUSE can be mounted");
+	assert_int_equal(status, 0);
+}
+
+static void expect(const char *path, bool may_hang)
+{
+	if (path_may_hang(path) == may_hang)
+		return;
+	fprintf(stderr, "%s\n", path);
+	_exit(1);
+}
+
+static void follow_paths(void)
+{
+	static const struct {
+		const char *path;
+		bool may_hang;
+	} CASES[] = {
+		{"served", true},
+		{"./served", true},
+		{"served/", true},
+		{"served/file", true},
+		{"plain/../served/file", true},
+		{"plain/in/../../served", true},
+		{"plain//..//served", true},
+		{"link", true},
+		{"link/x", true},
+		{"plain/up", true},
+		{"chain", true},
+		{"served2", false}, /* only begins like it */
+		{"serve", false},
+		{"plain", false},
+		{"plain/in/file", false},
+		{"plain/served", false},
+		{"no/such/folder", false},
+		{"loop", false},
+		{"loop/served", false},
+		{"", false},
+		{"/", false},
+		{"../../../..", false},
+	};
+	char whole[300];
+
+	if (symlink("served", "link") < 0 || symlink("../served/deep", "plain/up") < 0 ||
+	    symlink("plain/up", "chain") < 0 || symlink("loop", "loop") < 0 || mkdir("served2", 0755) < 0)
+		_exit(2);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		expect(CASES[i].path, CASES[i].may_hang);
+		if (!*CASES[i].path || *CASES[i].path == '/')
+			continue;
+		snprintf(whole, sizeof whole, "%s/%s", scratch_folder, CASES[i].path);
+		expect(whole, CASES[i].may_hang);
+	}
+	/* A link with a whole path. */
+	snprintf(whole, sizeof whole, "%s/served/file", scratch_folder);
+	if (symlink(whole, "absolute") < 0)
+		_exit(3);
+	expect("absolute", true);
+	/* From a folder below: only what the path leads to counts. */
+	if (chdir("plain/in") < 0)
+		_exit(4);
+	expect("../../served", true);
+	expect("../..", false);
+	expect("..", false);
+	expect("../up", true);
+}
+
+static void paths_are_followed_without_touching(void **state)
+{
+	(void)state;
+	with_served_folder(follow_paths);
+}
+
+static void remember_the_hung_one(void)
+{
+	if (path_hangs_now("served/a"))
+		_exit(5);
+	path_has_hung("plain");
+	if (path_hangs_now("plain") || path_hangs_now("served/a"))
+		_exit(6);
+	path_has_hung("served/a");
+	path_has_hung("served/a");
+	if (!path_hangs_now("served/b") || path_hangs_now("plain"))
+		_exit(7);
+	nanosleep(&(struct timespec){1, 10000000}, NULL);
+	/* After a second it is tried again. */
+	if (path_hangs_now("served/b"))
+		_exit(8);
+}
+
+static void a_hung_file_system_is_remembered_for_a_second(void **state)
+{
+	(void)state;
+	with_served_folder(remember_the_hung_one);
+}
+
+/* The table of mounts is a second old at most, and a job's mounts are seen at once. */
+static void see_new_mounts(void)
+{
+	if (umount2("served", MNT_DETACH) < 0)
+		_exit(9);
+	paths_look_again();
+	expect("served", false);
+	if (mount_served("plain") < 0)
+		_exit(10);
+	paths_look_again();
+	expect("plain/in", true);
+	/* A newer mount of the kernel's own hides it. */
+	if (mount("none", "plain", "tmpfs", 0, "size=64k") < 0)
+		_exit(11);
+	paths_look_again();
+	expect("plain/in", false);
+	/* The folder that we are in. */
+	if (mkdir("plain/folder", 0755) < 0 || chdir("plain/folder") < 0)
+		_exit(12);
+	expect("x", false);
+	if (mount_served("..") < 0)
+		_exit(13);
+	paths_look_again();
+	nanosleep(&(struct timespec){1, 10000000}, NULL);
+	expect("x", true);
+}
+
+static void mounts_come_and_go(void **state)
+{
+	(void)state;
+	with_served_folder(see_new_mounts);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(paths_are_followed_without_touching),
+		unit_test_in_scratch(a_hung_file_system_is_remembered_for_a_second),
+		unit_test_in_scratch(mounts_come_and_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
