@@ -380,7 +380,7 @@ def test_a_disk_that_fills_and_is_freed_again_loses_no_sample(spawn, small_disk,
 
 @AS_ROOT
 @pytest.mark.parametrize("secs", [0.05, 1.2])
-def test_one_line_says_what_a_full_disk_loses(run, small_disk, secs):
+def test_one_line_tells_the_loss_of_a_full_disk(run, small_disk, secs):
     fill(small_disk / "filler")
     done = run("-q", "--no-summary", "-o", small_disk / "run.jsonl", "--", "sleep", secs)
     assert done.err == (f"resource-tracker: cannot write to {small_disk}/run.jsonl: No space left on device; samples are kept, and are lost if it "

@@ -210,7 +210,7 @@ static void try_text(const char *words)
 }
 
 /* The table has the three figures at the head, and what differs. */
-static void the_table_has_what_differs(void **state)
+static void the_table_has_the_differences(void **state)
 {
 	(void)state;
 	begin();
@@ -510,7 +510,7 @@ UNIT_TESTS
 		cmocka_unit_test(the_verdict_tells_the_cause),
 		cmocka_unit_test(another_outcome_is_told_and_makes_no_run_faster),
 		cmocka_unit_test(sides_have_the_last_part_of_their_path_if_that_tells_them_apart),
-		cmocka_unit_test(the_table_has_what_differs),
+		cmocka_unit_test(the_table_has_the_differences),
 		cmocka_unit_test(several_runs_have_their_noise),
 		cmocka_unit_test(programs_and_waits_that_changed_are_named),
 		cmocka_unit_test(phases_have_a_table_of_their_own),

@@ -157,7 +157,7 @@ static void requests_that_cannot_be_are_left_out(void **state)
 	}
 }
 
-static void without_a_device_there_is_no_next_pass(void **state)
+static void without_a_device_no_pass_follows(void **state)
 {
 	(void)state;
 	setup = (struct gpu_setup){.vendor = "none", .interval_ns = NSEC_PER_SEC};
@@ -181,7 +181,7 @@ UNIT_TESTS
 		WITH_FAKE(passes_are_whole_periods_before_the_next_sample),
 		WITH_FAKE(a_sample_that_is_near_gets_no_pass_of_its_own),
 		WITH_FAKE(requests_that_cannot_be_are_left_out),
-		WITH_FAKE(without_a_device_there_is_no_next_pass),
+		WITH_FAKE(without_a_device_no_pass_follows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
