@@ -96,6 +96,17 @@ def test_the_pages_of_one_program_count_once(run, tmp_path):
     assert plans[3]["peak_bound_mib"] == 300
 
 
+def test_the_kernels_peak_belongs_to_the_largest_sample(run, tmp_path):
+    for i, course in enumerate(((100, 300, 100, 100), (100, 100, 100, 300))):
+        path = step(tmp_path, i, "", ["x"], memory=400.0)
+        samples = [json.loads(line) for line in path.read_text().splitlines()]
+        for sample, memory in zip(samples, course, strict=True):
+            sample["cpu"].update(process_memory_mib=float(memory), process_rss_mib=float(memory))
+        recordings.write(path, samples)
+    _, plans = advice(run, "--cores", 4, "--memory", 16000, tmp_path)
+    assert plans[1]["peak_mib"] == 400 and plans[2]["peak_mib"] == 500 and plans[2]["peak_bound_mib"] == 800
+
+
 def test_steps_without_a_command_are_told_and_broken_ones_are_counted(run, tmp_path):
     for i in range(2):
         step(tmp_path, i, "", None)

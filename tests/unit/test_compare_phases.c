@@ -141,24 +141,24 @@ static void values_ascend_and_absent_ones_come_last(void **state)
 static void the_text_has_gpu_trackers_layout(void **state)
 {
 	const char *a =
-		ANALYSIS("\"cpu_main_ram\": {\"mean\": 1.5}, \"n_threads\": {\"mean\": 1234}",
+		ANALYSIS("\"cpu_a_zone\": {\"mean\": 1.5}, \"n_threads\": {\"mean\": 1234}",
 			 "{\"name\": \"bl_ock\\u0001\\u007f\", \"compute_time\": {\"mean\": 0.123456789},"
-			 " \"resource_usage\": {\"cpu_main_ram\": {\"mean\": 7}}}");
-	const char *b = ANALYSIS("\"cpu_main_ram\": {\"mean\": null}, \"n_threads\": {\"mean\": 2}",
+			 " \"resource_usage\": {\"cpu_a_zone\": {\"mean\": 7}}}");
+	const char *b = ANALYSIS("\"cpu_a_zone\": {\"mean\": null}, \"n_threads\": {\"mean\": 2}",
 				 "{\"name\": \"bl_ock\\u0001\\u007f\", \"compute_time\": {\"mean\": 3},"
-				 " \"resource_usage\": {\"cpu_main_ram\": {\"mean\": 8.25}}}");
+				 " \"resource_usage\": {\"cpu_a_zone\": {\"mean\": 8.25}}}");
 
 	(void)state;
 	try_text(a, b,
 		 "Overall Resource Usage:\n"
-		 "\tCpu Main Ram:\n"
+		 "\tCpu A Zone:\n"
 		 "\t\t   a   b\n"
 		 "\t\t 1.5 NaN\n"
 		 "\tN Threads:\n"
 		 "\t\t  b     a\n"
 		 "\t\t  2  1234\n"
 		 "Code Block Resource Usage:\n"
-		 "\tCpu Main Ram:\n"
+		 "\tCpu A Zone:\n"
 		 "\t\tbl_ock??:\n"
 		 "\t\t\t   a    b\n"
 		 "\t\t\t 7.0 8.25\n"

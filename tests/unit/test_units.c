@@ -37,7 +37,7 @@ static void figures_have_three_digits(void **state)
 	}
 }
 
-static void sizes_take_the_largest_unit_of_which_there_is_one(void **state)
+static void sizes_take_the_largest_unit_below_them(void **state)
 {
 	static const struct {
 		double bytes;
@@ -201,7 +201,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_have_three_digits),
-		cmocka_unit_test(sizes_take_the_largest_unit_of_which_there_is_one),
+		cmocka_unit_test(sizes_take_the_largest_unit_below_them),
 		cmocka_unit_test(durations_have_two_units),
 		cmocka_unit_test(amounts_have_their_unit_unless_there_are_none),
 		cmocka_unit_test(a_sparkline_has_eight_heights),

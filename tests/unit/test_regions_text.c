@@ -1,0 +1,177 @@
+/* Phases as people read them: regions that were made by hand, with each note below the table. */
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "regions/regions.h"
+#include "resource_tracker_internal.h"
+
+enum { PHASES = 2, MEASURES_MOST = 3 };
+
+static struct region list[PHASES];
+static double of_phase[PHASES][MEASURES_MOST][REGION_STATISTICS], overall[MEASURES_MOST][REGION_STATISTICS];
+static char *measures[MEASURES_MOST];
+static rt_regions regions;
+
+static void set(double *statistics, double mean, double most)
+{
+	statistics[REGION_MIN] = 0;
+	statistics[REGION_MEAN] = mean;
+	statistics[REGION_MAX] = most;
+	statistics[REGION_TOTAL] = 10 * mean;
+}
+
+/* Two phases in 10 s; the second one in the list began first. */
+static void begin(void)
+{
+	static const char *const NAMES[] = {"process_cpu_usage", "process_memory_mib",
+					    "system_net_sent_bytes"};
+
+	for (size_t i = 0; i < MEASURES_MOST; i++) {
+		measures[i] = (char *)(uintptr_t)NAMES[i];
+		set(overall[i], i == 1 ? 50 : 0.75, i == 1 ? 100 : 1.5);
+		set(of_phase[0][i], i == 1 ? 25 : 0.5, i == 1 ? 75 : 1.25);
+		set(of_phase[1][i], NAN, NAN);
+	}
+	for (size_t i = 0; i < PHASES; i++) {
+		list[i] = (struct region){.name = (char *)(uintptr_t)(i ? "fi\nt" : "load"),
+					  .calls = 1 + (int64_t)i,
+					  .began = 100 - (double)i,
+					  .timepoints = 3,
+					  .measures = of_phase[i]};
+		list[i].seconds[REGION_TOTAL] = 2.5;
+	}
+	regions = (rt_regions){.measure_count = MEASURES_MOST,
+			       .measures = measures,
+			       .recorded = true,
+			       .overall = overall,
+			       .list = list,
+			       .count = PHASES,
+			       .peak_mib = 100,
+			       .sampled_mib = 100,
+			       .earliest = 100,
+			       .latest = 110};
+}
+
+static void try_screen(const char *expected)
+{
+	char *text = NULL;
+
+	assert_int_equal(setenv("COLUMNS", "300", 1), 0);
+	assert_int_equal(rt_regions_for_screen(&regions, -1, "never", &text), 0);
+	unsetenv("COLUMNS");
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void try_note(const char *expected)
+{
+	char *text = NULL, *notes;
+
+	assert_int_equal(setenv("COLUMNS", "300", 1), 0);
+	assert_int_equal(rt_regions_for_screen(&regions, -1, "never", &text), 0);
+	unsetenv("COLUMNS");
+	notes = strstr(text, "\n\n");
+	assert_string_equal(notes ? notes + 2 : "", expected);
+	free(text);
+}
+
+static void phases_stand_in_the_order_of_their_beginning(void **state)
+{
+	(void)state;
+	begin();
+	try_screen("phase      calls    time  of run  cores mean  cores max  largest sample\n"
+		   "fi?t           2  2.50 s    25 %           -          -               -\n"
+		   "load           1  2.50 s    25 %        0.50       1.25        75.0 MiB\n"
+		   "whole run         10.0 s                0.75       1.50         100 MiB\n");
+	/* A run without a length has no parts. */
+	regions.latest = 100;
+	overall[0][REGION_MAX] = 0;
+	try_screen("phase      calls    time  of run  largest sample\n"
+		   "fi?t           2  2.50 s       -               -\n"
+		   "load           1  2.50 s       -        75.0 MiB\n"
+		   "whole run              -                 100 MiB\n");
+}
+
+static void the_machine_stands_for_a_job_without_figures(void **state)
+{
+	(void)state;
+	begin();
+	overall[0][REGION_MAX] = 0;
+	overall[1][REGION_MAX] = NAN;
+	try_screen("phase      calls    time  of run  sent\n"
+		   "fi?t           2  2.50 s    25 %     -\n"
+		   "load           1  2.50 s    25 %   5 B\n"
+		   "whole run         10.0 s           8 B\n");
+}
+
+static void named_columns_have_their_mean_and_maximum(void **state)
+{
+	(void)state;
+	begin();
+	regions.measure_count = 2;
+	try_screen("phase      calls    time  of run  process_cpu_usage mean  process_cpu_usage max  "
+		   "process_memory_mib mean  process_memory_mib max\n"
+		   "fi?t           2  2.50 s    25 %                       -                      -          "
+		   "              -                       -\n"
+		   "load           1  2.50 s    25 %              0.50 cores             1.25 cores          "
+		   "       25.0 MiB                75.0 MiB\n"
+		   "whole run         10.0 s                      0.75 cores             1.50 cores          "
+		   "       50.0 MiB                 100 MiB\n");
+}
+
+static void notes_follow_the_table(void **state)
+{
+	(void)state;
+	begin();
+	try_note("");
+	list[0].timepoints = 0;
+	try_note("1 phase has no sample's time stamp: cores and bytes are its share of longer samples; a "
+		 "shorter --interval measures it\n");
+	list[1].timepoints = 0;
+	try_note("2 phases have no sample's time stamp: cores and bytes are their share of longer samples; "
+		 "a shorter --interval measures them\n");
+	begin();
+	regions.peak_mib = 102;
+	try_note("");
+	regions.peak_mib = 103;
+	try_note("the run's memory peak of 103 MiB is above the largest sample: no sample was taken then\n");
+	begin();
+	regions.phases.open_calls = 1;
+	regions.phases.unmatched_stops = 1;
+	regions.phases.bad_lines = 1;
+	try_note("1 call was never stopped: the end of the recording counts as the end\n"
+		 "1 stop without a start\n"
+		 "1 line of the marks cannot be read\n");
+	regions.phases.open_calls = regions.phases.unmatched_stops = regions.phases.bad_lines = 2;
+	try_note("2 calls were never stopped: the end of the recording counts as the end\n"
+		 "2 stops without a start\n"
+		 "2 lines of the marks cannot be read\n");
+	begin();
+	regions.count = 0;
+	try_note("no phase was marked: the job writes marks with resource-tracker mark\n");
+}
+
+static void only_three_words_are_colours(void **state)
+{
+	char *text = NULL;
+
+	(void)state;
+	begin();
+	assert_int_equal(rt_regions_for_screen(&regions, -1, "red", &text), -EINVAL);
+	assert_null(text);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(phases_stand_in_the_order_of_their_beginning),
+		cmocka_unit_test(the_machine_stands_for_a_job_without_figures),
+		cmocka_unit_test(named_columns_have_their_mean_and_maximum),
+		cmocka_unit_test(notes_follow_the_table),
+		cmocka_unit_test(only_three_words_are_colours),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
