@@ -61,10 +61,6 @@ void buffer_add_shortest(struct buffer *out, double value)
 	}
 	if (signbit(value))
 		buffer_add_char(out, '-');
-	if (value == 0) {
-		buffer_add_text(out, "0.0");
-		return;
-	}
 	count = shortest_digits(fabs(value), digits, &exponent);
 	if (exponent >= PLAIN_FROM && exponent < PLAIN_TO) {
 		add_plain(out, digits, count, exponent);

@@ -114,6 +114,47 @@ static void traffic_is_that_of_the_end(void **state)
 	rt_summary_free(summary);
 }
 
+static void try_words(const char *of_end, const char *words, const char *absent)
+{
+	rt_summary *summary = read_run("", "", of_end);
+	char *text = NULL;
+
+	assert_int_equal(rt_summary_to_text(summary, RT_SIZE_AUTO, &text), 0);
+	if (!strstr(text, words) || strstr(text, absent))
+		fail_msg("\"%s\" or not \"%s\":\n%s", words, absent, text);
+	free(text);
+	rt_summary_free(summary);
+}
+
+#define TRAFFIC(received, sent, source) \
+	",\"net_recv_bytes\":" received ",\"net_sent_bytes\":" sent ",\"net_source\":\"" source "\""
+
+static void the_way_of_counting_traffic_is_told(void **state)
+{
+	(void)state;
+	try_words(TRAFFIC("1000", "2048", "namespace") ",\"net_connections\":1",
+		  "received 1000 B, sent 2.00 KiB over 1 TCP connection (the job's own network namespace; "
+		  "loopback not counted)",
+		  "may be missing");
+	try_words(TRAFFIC("0", "0", "namespace"), "(the job's own network namespace; loopback not counted)",
+		  "no TCP connection");
+	try_words(TRAFFIC("1000", "2048", "mixed") ",\"net_connections\":2",
+		  " over 2 TCP connections and in its own network namespace", "loopback");
+	try_words(TRAFFIC("1000", "2048", "bound"),
+		  "received 1000 B, sent 2.00 KiB; short connections may be missing", "namespace");
+	/* 1 % of what was seen is too little to be told. */
+	try_words(TRAFFIC("1000", "1000",
+			  "bound") ",\"net_recv_bound_bytes\":1020,\"net_sent_bound_bytes\":1000",
+		  "received 1000 B, sent 1000 B", "may be missing");
+	try_words(TRAFFIC("1000", "1000",
+			  "bound") ",\"net_recv_bound_bytes\":1020,\"net_sent_bound_bytes\":1001",
+		  "short connections may be missing: at most received 1020 B, sent 1001 B", "namespace");
+	try_words(TRAFFIC("0", "0", "bound") ",\"net_recv_bound_bytes\":0,\"net_sent_bound_bytes\":0",
+		  "the job had no TCP connection", "that was seen");
+	try_words(TRAFFIC("0", "0", "bound") ",\"net_recv_bound_bytes\":0,\"net_sent_bound_bytes\":5",
+		  "the job had no TCP connection that was seen", "namespace");
+}
+
 static void energy_becomes_carbon_with_a_factor(void **state)
 {
 	rt_summary *summary = read_run("\"carbon_g_per_kwh\":360", "\"process_cpu_energy_joules\":1000", "");
@@ -135,6 +176,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_time_is_that_of_wait4_unless_the_tree_used_more),
 		cmocka_unit_test(traffic_is_that_of_the_end),
+		cmocka_unit_test(the_way_of_counting_traffic_is_told),
 		cmocka_unit_test(energy_becomes_carbon_with_a_factor),
 	};
 
