@@ -278,6 +278,10 @@ static void ranks_have_their_spread_and_the_straggler(void **state)
 		 "the median\n",
 		 NULL);
 	try_json("\"straggler_by\":\"cpu_secs\"");
+	steps[0].line = json_pack("{s:i}", "rank", 3);
+	ranks[0].straggler = 0;
+	try_text("; straggler: rank 3 on node, CPU time", "none stands out");
+	try_json("\"straggler\":0,\"straggler_by\":\"cpu_secs\"");
 	/* The one with the largest straggler is told, or the first. */
 	flow.ranks_count = 2;
 	try_text("Ranks of mpi: ", "Ranks of other");
@@ -345,6 +349,9 @@ static void programs_get_all_of_it(void **state)
 		 "path\":true,\"recording\":null,"
 		 /* Small values have two decimals more. */
 		 "\"course\":{\"cores\":[0.05,0.0625],\"memory_mib\":[9.5,2.13]}}],\"damaged\":[]}");
+	rules[0].cpu_secs = steps[0].cpu_secs = 5.12345;
+	try_json("\"path_secs\":10.0,\"cpu_secs\":5.123,");
+	try_json("\"wall_secs\":10.0,\"cpu_secs\":5.123,\"cores_mean\"");
 	places[0].course = high;
 	try_json("\"course\":{\"cores\":[0.1,0.5],\"memory_mib\":[10,2]}}]");
 	steps[0].memory_peak_mib = 9.8765;
