@@ -240,9 +240,12 @@ def test_keys_that_the_store_does_not_take_are_replaced(world, swift):
     recorder = world.record()
     process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
 
+    def stored_rows():
+        return downloaded_rows(swift, [f"s3://bucket/{key}" for key in swift.list(world.path.name)])
+
     def write_and_wait():
         recorder.write(2)
-        wait_until(lambda: len(downloaded_rows(swift, [f"s3://bucket/{key}" for key in swift.list()])) == recorder.number, 20)
+        wait_until(lambda: len(stored_rows()) == recorder.number, 20)
 
     write_and_wait()
     swift.give("test:0")  # the follower's token is invalid from now on

@@ -490,7 +490,7 @@ static void write_csv(const char *to, enum csv_layout_id layout, enum row_kind k
 	CLEANUP_BUFFER struct buffer text = BUFFER(1 << 16);
 
 	CSV_FORMAT.begin(&text, &(struct format_options){.header = true, .layout = columns->name});
-	for (; *times; times++) {
+	for (; *times > 0; times++) {
 		buffer_printf(&text, "%.3f", *times);
 		for (size_t i = 1; i < columns->column_count; i++)
 			if (columns->columns[i].kind == kind && columns->columns[i].offset == offset)
