@@ -256,6 +256,16 @@ static void test_an_orphan_that_no_parent_waited_for_leaves_a_doubt(void **state
 	assert_int_equal(first_of(ends, 3, &first), 101);
 	assert_false(first.is_sure);
 	assert_int_equal(other_pid, 103);
+	/* Both ended at one time, and then as long apart as a process may go on. */
+	ends[0].ended_ns = ends[1].ended_ns;
+	(void)first_of(ends, 3, &first);
+	assert_int_equal(other_pid, 103);
+	ends[0].ended_ns = 10 * NSEC_PER_MSEC;
+	ends[1].ended_ns = ends[2].ended_ns = 310 * NSEC_PER_MSEC;
+	(void)first_of(ends, 3, &first);
+	assert_int_equal(other_pid, 103);
+	ends[1].ended_ns = 30 * NSEC_PER_MSEC;
+	ends[2].ended_ns = 31 * NSEC_PER_MSEC;
 	/* A process without children heard of no other. */
 	ends[1].last_fork_ns = 0;
 	assert_int_equal(first_of(ends, 3, &first), 101);
@@ -280,8 +290,82 @@ static void test_a_crashed_orphan_is_only_probable(void **state)
 	(void)state;
 	ends[0].reaper_pid = 2;
 	assert_int_equal(first_of(ends, 2, &first), 101);
+	assert_int_equal(first.depth, 2);
 	assert_false(first.is_sure);
 	assert_int_equal(other_pid, JOB);
+}
+
+/* A child whose name is unknown may have answered a question. */
+static void test_a_crashed_orphan_comes_before_a_doubtful_child(void **state)
+{
+	struct failure ends[] = {end_of(103, 90, "worker", SIGSEGV, 10),
+				 end_of(101, JOB, NULL, exited(1), 15), end_of(JOB, 1, "sh", exited(1), 20)};
+	struct first_failure first;
+
+	(void)state;
+	ends[0].reaper_pid = 2;
+	assert_int_equal(first_of(ends, 3, &first), 103);
+	assert_int_equal(first.depth, 2);
+	assert_int_equal(other_pid, 101);
+	/* A kill may come from anyone, and a later crash explains nothing. */
+	ends[0].wait_status = SIGKILL;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	ends[0].wait_status = SIGSEGV;
+	ends[0].ended_ns = 16 * NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+}
+
+static void test_a_shell_tells_the_last_of_simultaneous_ends(void **state)
+{
+	struct failure ends[] = {end_of(101, JOB, "tool", exited(5), 10),
+				 end_of(102, JOB, "tool", exited(5), 10),
+				 end_of(JOB, 1, "sh", exited(5), 11)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+	ends[2].program = "make";
+	assert_int_equal(first_of(ends, 3, &first), 101);
+}
+
+/* A shell goes on until its last command, so a kill is not the consequence of another failure. */
+static void test_a_kill_below_a_shell_is_a_cause(void **state)
+{
+	struct failure ends[] = {end_of(101, JOB, "tool", exited(3), 10),
+				 end_of(102, JOB, "tool", SIGKILL, 12),
+				 end_of(JOB, 1, "bash", exited(1), 13)};
+	struct first_failure first;
+
+	(void)state;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+}
+
+/* They overlap if one begins in the moment in which the other ends. */
+static void test_a_pipeline_overlaps_in_time(void **state)
+{
+	struct failure ends[] = {end_of(101, JOB, "writer", SIGSEGV, 20),
+				 end_of(102, JOB, "reader", exited(3), 30),
+				 end_of(JOB, 1, "bash", exited(3), 31)};
+	struct first_failure first;
+
+	(void)state;
+	ends[1].forked_ns = ends[2].last_fork_ns = 20 * NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 101);
+	ends[1].forked_ns = ends[2].last_fork_ns = 21 * NSEC_PER_MSEC;
+	assert_int_equal(first_of(ends, 3, &first), 102);
+}
+
+static void test_a_path_ends_at_its_greatest_depth(void **state)
+{
+	struct failure ends[FAILURE_DEPTH + 3];
+	struct first_failure first;
+
+	(void)state;
+	for (int i = 0; i < FAILURE_DEPTH + 3; i++)
+		ends[i] = end_of(JOB + FAILURE_DEPTH + 2 - i, JOB + FAILURE_DEPTH + 1 - i, "tool", exited(3),
+				 10 + i);
+	assert_int_equal(first_of(ends, FAILURE_DEPTH + 3, &first), JOB + FAILURE_DEPTH - 1);
+	assert_int_equal(first.depth, FAILURE_DEPTH);
 }
 
 static void test_a_full_table_keeps_crashes_and_is_not_sure(void **state)
@@ -385,6 +469,11 @@ UNIT_TESTS
 		cmocka_unit_test(test_a_program_at_its_time_limit_is_named_and_not_timeout),
 		cmocka_unit_test(test_an_orphan_that_no_parent_waited_for_leaves_a_doubt),
 		cmocka_unit_test(test_a_crashed_orphan_is_only_probable),
+		cmocka_unit_test(test_a_crashed_orphan_comes_before_a_doubtful_child),
+		cmocka_unit_test(test_a_shell_tells_the_last_of_simultaneous_ends),
+		cmocka_unit_test(test_a_kill_below_a_shell_is_a_cause),
+		cmocka_unit_test(test_a_pipeline_overlaps_in_time),
+		cmocka_unit_test(test_a_path_ends_at_its_greatest_depth),
 		cmocka_unit_test(test_a_full_table_keeps_crashes_and_is_not_sure),
 		cmocka_unit_test(test_without_events_only_a_crash_or_a_status_that_travelled_up_is_named),
 		cmocka_unit_test(test_threads_that_tell_one_end_count_once),

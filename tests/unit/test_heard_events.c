@@ -47,6 +47,21 @@ static void end_thread(struct heard_events *heard, pid_t pid, bool is_first)
 			  1000);
 }
 
+static void test_nothing_is_known_of_a_new_process_before_its_end(void **state)
+{
+	struct heard_events heard;
+	const struct known_process *process;
+
+	(void)state;
+	begin(&heard);
+	process = known_processes_find(&heard.known, JOB);
+	assert_non_null(process);
+	assert_string_equal(process->program, "make");
+	assert_true(process->record_ns == -1 && process->clock_ns == -1);
+	assert_int_equal(process->threads, 1);
+	end(&heard);
+}
+
 static void test_a_process_ends_with_its_last_thread(void **state)
 {
 	struct heard_events heard;
@@ -320,6 +335,7 @@ static void test_a_lost_event_may_have_been_that_of_a_failure(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_is_known_of_a_new_process_before_its_end),
 		cmocka_unit_test(test_a_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_a_process_outlives_threads_that_were_forked_before_the_first_event),
 		cmocka_unit_test(test_a_process_lives_on_when_a_later_thread_calls_exec),

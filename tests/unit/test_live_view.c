@@ -1,128 +1,7 @@
 /* Tests of src/live: samples go in, and the screen that they lead to is read as text. */
-#include "unit.h"
+#include "live_screen.h"
 
-#include <locale.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/buffer.h"
 #include "live/expected.h"
-#include "live/view.h"
-#include "metric/typed_rows.h"
-#include "record/reader.h"
-
-static struct run run, other;
-static struct view view;
-static struct frame frame, identity;
-static struct canvas canvas;
-static char screen[64 << 10];
-
-static int begin(void **state)
-{
-	(void)state;
-	setlocale(LC_CTYPE, "C.UTF-8");
-	run_begin(&run, "first", 0, 0);
-	run_begin(&other, "second", 0, 0);
-	view_begin(&view);
-	view_add(&view, &run);
-	view.style = GRAPH_ASCII;
-	frame_begin(&identity, 0, 0);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	run_done(&run);
-	run_done(&other);
-	view_done(&view);
-	canvas_done(&canvas);
-	frame_done(&frame);
-	frame_done(&identity);
-	return 0;
-}
-
-/* Begins a sample at a time, one second after the last. Rows are added before give(). */
-static void sample_at(double secs)
-{
-	frame_begin(&frame, 0, 0);
-	frame.sample->elapsed_secs = secs;
-	frame.sample->timestamp = 1700000000 + secs;
-	frame.sample->actual_interval_ms = 1000;
-	frame.sample->tracked_pid = 42;
-	frame.sample->host = "node-1";
-}
-
-static void give(struct run *to)
-{
-	assert_int_equal(run_take(to, &frame, &identity, 1, 1), 0);
-}
-
-static void give_job(struct run *to, double secs, double cores, double memory_mib)
-{
-	sample_at(secs);
-	SINGLE_ROW(&frame, host_cpu);
-	SINGLE_ROW(&frame, tree)->process_cores_used = cores;
-	SINGLE_ROW(&frame, tree)->process_memory_mib = memory_mib;
-	SINGLE_ROW(&frame, limits)->cpu_limit_cores = 2;
-	SINGLE_ROW(&frame, limits)->memory_limit_mib = 512;
-	give(to);
-}
-
-static void add_program(const char *name, double cpu_secs, double memory_mib)
-{
-	struct program_row *row = ADD_ROW(&frame, program, NULL);
-
-	row->name = name;
-	row->cpu_secs = cpu_secs;
-	row->memory_mib = memory_mib;
-}
-
-static void add_character(struct buffer *out, uint32_t character)
-{
-	if (character < 0x80)
-		buffer_add_char(out, (char)character);
-	else
-		buffer_printf(out, "%c%c%c", (int)(0xe0 | character >> 12),
-			      (int)(0x80 | (character >> 6 & 0x3f)), (int)(0x80 | (character & 0x3f)));
-}
-
-/* The screen as lines of text without blanks at their ends. */
-static const char *draw(size_t rows, size_t columns)
-{
-	struct buffer out = BUFFER(sizeof(screen));
-
-	assert_int_equal(canvas_begin(&canvas, rows, columns), 0);
-	view_draw(&view, &canvas);
-	for (size_t row = 0; row < rows; row++) {
-		for (size_t column = 0; column < columns; column++) {
-			uint32_t character = canvas.cells[row * columns + column].character;
-
-			if (character)
-				add_character(&out, character);
-		}
-		while (out.length && out.data[out.length - 1] == ' ')
-			out.length--;
-		buffer_add_char(&out, '\n');
-	}
-	assert_int_equal(buffer_error(&out), 0);
-	snprintf(screen, sizeof(screen), "%s", out.data);
-	buffer_done(&out);
-	return screen;
-}
-
-static void assert_shows(const char *text)
-{
-	if (!strstr(draw(24, 80), text))
-		fail_msg("'%s' is not on the screen:\n%s", text, screen);
-}
-
-static void assert_lacks(const char *text)
-{
-	if (strstr(draw(24, 80), text))
-		fail_msg("'%s' is on the screen:\n%s", text, screen);
-}
 
 /* ---- graphs ------------------------------------------------------------------------------------------ */
 
@@ -647,8 +526,6 @@ static void small_terminals_are_told_the_least_size(void **state)
 		for (size_t columns = 1; columns < 200; columns += 7)
 			draw(rows, columns);
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 UNIT_TESTS
 {

@@ -1,6 +1,7 @@
 /* Tests of src/job/programs/program_name.c. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "job/programs/program_name.h"
@@ -82,6 +83,50 @@ static void runs_are_called_by_the_command_behind_a_starter(void **state)
 	assert_run("env A=secret", "env");
 }
 
+/* The first word behind a starter is the command, unless the starter has a word of its own before it. */
+static void each_starter_is_followed_by_its_command(void **state)
+{
+	static const char *const PLAIN[] = {"env",    "nice",   "nohup",      "setsid",     "stdbuf",
+					    "ionice", "time",   "numactl",    "mpirun",     "mpiexec",
+					    "srun",   "uv run", "poetry run", "pipenv run", "conda run"};
+	static const char *const WITH_A_WORD[] = {"timeout", "taskset", "chrt"};
+	char arguments[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof PLAIN / sizeof *PLAIN; i++) {
+		snprintf(arguments, sizeof arguments, "%s ./solver ./other", PLAIN[i]);
+		assert_run(arguments, "solver");
+		snprintf(arguments, sizeof arguments, "%s -- ./solver ./other", PLAIN[i]);
+		assert_run(arguments, "solver");
+	}
+	for (size_t i = 0; i < sizeof WITH_A_WORD / sizeof *WITH_A_WORD; i++) {
+		snprintf(arguments, sizeof arguments, "%s 1 ./solver ./other", WITH_A_WORD[i]);
+		assert_run(arguments, "solver");
+		snprintf(arguments, sizeof arguments, "%s 1", WITH_A_WORD[i]);
+		assert_run(arguments, WITH_A_WORD[i]);
+	}
+	/* Only env sets variables. */
+	assert_run("nice A=1 ./solver", "A=1");
+	assert_run("env A=1 B=2 ./solver", "solver");
+	/* A value may stand behind its letter, behind a sign, or alone. */
+	assert_run("ionice -c2 -n 7 ./solver", "solver");
+	assert_run("ionice --class=2 ./solver", "solver");
+	assert_run("ionice --clash=2 ./solver", "ionice");
+	assert_run("nice -19 ./solver", "solver");
+	assert_run("nice -1x ./solver", "nice");
+	assert_run("poetry ./solver", "poetry");
+	assert_run("uv", "uv");
+}
+
+static void targets_are_no_options_values_or_numbers(void **state)
+{
+	(void)state;
+	assert_run("make -C", "make");
+	assert_run("make -j 8 A=1 -- sub/dir/all", "make all");
+	assert_run("gmake -o x y", "gmake y");
+	assert_run("ninja -k 0 -j 9", "ninja");
+}
+
 static void programs_have_the_name_of_their_file(void **state)
 {
 	(void)state;
@@ -92,6 +137,9 @@ static void programs_have_the_name_of_their_file(void **state)
 	assert_name("nginx:|worker|process", "nginx");
 	assert_name("./a.out", "a.out");
 	assert_name("gcc-12 x.c", "gcc-12");
+	assert_name("/opt/x/", "/opt/x/");
+	assert_name("-", "-");
+	assert_name("/", "/");
 }
 
 static void interpreters_have_their_script(void **state)
@@ -115,6 +163,16 @@ static void interpreters_have_their_script(void **state)
 	assert_name("/usr/lib/R/bin/exec/Rscript analysis.R", "Rscript analysis.R");
 	assert_name("php -d x=1 -f job.php secret", "php job.php");
 	assert_name("bash -- job.sh", "bash job.sh");
+	assert_name("bash --", "bash");
+	assert_name("bash +e job.sh", "bash job.sh");
+	assert_name("php --file=/srv/job.php", "php job.php");
+	assert_name("php --file= job.php", "php job.php");
+	assert_name("java -cp", "java");
+	assert_name("python3 -m", "python3");
+	/* The last of several letters takes the value. */
+	assert_name("bash -eo pipefail job.sh", "bash job.sh");
+	assert_name("zsh -ZAo x job.sh", "zsh job.sh");
+	assert_name("zsh -zao x job.sh", "zsh job.sh");
 }
 
 static void a_code_argument_behind_other_letters_names_no_script(void **state)
@@ -190,6 +248,8 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_called_by_script_and_target),
 		cmocka_unit_test(runs_are_called_by_the_command_behind_a_starter),
+		cmocka_unit_test(each_starter_is_followed_by_its_command),
+		cmocka_unit_test(targets_are_no_options_values_or_numbers),
 		cmocka_unit_test(programs_have_the_name_of_their_file),
 		cmocka_unit_test(interpreters_have_their_script),
 		cmocka_unit_test(a_code_argument_behind_other_letters_names_no_script),

@@ -1,7 +1,11 @@
 /* Tests of src/job/signal_at/: the rules of --signal-at, and the limit in the arguments of timeout(1). */
 #include "unit.h"
 
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "job/signal_at/signal_rule.h"
 #include "job/signal_at/time_limit.h"
@@ -90,6 +94,13 @@ static void timeout_has_its_limit_behind_its_options(void **state)
 			 "1.5h\0"
 			 "a") == 5400);
 	assert_true(SECS("timeout\0"
+			 "--kill-after\0"
+			 "5\0"
+			 "-s\0"
+			 "9\0"
+			 "7\0"
+			 "a") == 7);
+	assert_true(SECS("timeout\0"
 			 "-k5\0"
 			 "--signal=INT\0"
 			 "--foreground\0"
@@ -107,12 +118,56 @@ static void timeout_has_its_limit_behind_its_options(void **state)
 	assert_true(timeout_secs("timeout", 7) == 0);
 }
 
+static double slurm_limit(const char *starts, const char *ends, double *ret_begun_secs)
+{
+	struct time_limit limit;
+	struct root root;
+	int64_t now_ns;
+
+	assert_int_equal(root_open(&root, NULL, NULL), 0);
+	setenv("SLURM_JOB_START_TIME", starts, 1);
+	setenv("SLURM_JOB_END_TIME", ends, 1);
+	time_limit_find(&root, 1, &limit);
+	unsetenv("SLURM_JOB_START_TIME");
+	unsetenv("SLURM_JOB_END_TIME");
+	now_ns = root_monotonic_ns(&root);
+	root_close(&root);
+	if (!limit.of) {
+		assert_true(limit.ends_ns == INT64_MAX && limit.begun_ns == 0);
+		return 0;
+	}
+	assert_string_equal(limit.of, "Slurm");
+	*ret_begun_secs = limit.begun_ns ? (double)(limit.begun_ns - now_ns) / 1e9 : 0;
+	return (double)(limit.ends_ns - now_ns) / 1e9;
+}
+
+/* A test that stands still for an hour would see the wrong hour. */
+static void slurm_tells_when_its_job_ends(void **state)
+{
+	char starts[40], ends[40];
+	double begun_secs;
+
+	(void)state;
+	snprintf(starts, sizeof starts, "%lld", (long long)time(NULL) - 36000);
+	snprintf(ends, sizeof ends, "%lld", (long long)time(NULL) + 72000);
+	assert_true(fabs(slurm_limit(starts, ends, &begun_secs) - 72000) < 3600);
+	assert_true(fabs(begun_secs + 36000) < 3600);
+	assert_true(fabs(slurm_limit("", ends, &begun_secs) - 72000) < 3600);
+	assert_true(begun_secs == 0);
+	assert_true(slurm_limit(starts, "", &begun_secs) == 0);
+	assert_true(slurm_limit(starts, "0", &begun_secs) == 0);
+	assert_true(slurm_limit(starts, "-1", &begun_secs) == 0);
+	assert_true(slurm_limit(starts, "UNLIMITED", &begun_secs) == 0);
+	assert_true(slurm_limit(starts, "4611686019", &begun_secs) == 0); /* has no room in nanoseconds */
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rule_has_a_measure_a_signal_and_perhaps_a_program),
 		cmocka_unit_test(a_bad_rule_says_its_fault_and_leaves_the_result),
 		cmocka_unit_test(timeout_has_its_limit_behind_its_options),
+		cmocka_unit_test(slurm_tells_when_its_job_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

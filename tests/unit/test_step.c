@@ -175,6 +175,39 @@ static void file_of_a_step_has_its_name_and_a_number(void **state)
 	assert_expanded("-", &none, "-");
 	assert_expanded("/dev/stderr", &none, "/dev/stderr");
 	assert_expanded("end%", &none, "end%%u");
+	assert_expanded("d/a.jsonl", &none, "d/a%u.jsonl");
+	assert_expanded("d.d/a", &none, "d.d/a%u");
+	assert_expanded("d/.hidden", &none, "d/.hidden%u");
+	assert_expanded("d/a.gz", &none, "d/a%u.gz");
+	assert_expanded("d/.gz", &none, "d/.gz%u");
+	assert_expanded("d/", &none, "d/");
+}
+
+static void assert_tag(const char *command, const char *key, bool also_without, const char *wanted)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(1000);
+	struct step step;
+
+	assert_true(step_of_command(command, &step));
+	assert_int_equal(step_write_tag(&step, "tag=", key, also_without, &out), wanted != NULL);
+	if (wanted)
+		assert_string_equal(out.data, wanted);
+}
+
+static void tag_has_the_files_of_a_step_as_they_were_told(void **state)
+{
+	static const char COMMAND[] =
+		": resource-tracker-step sort t input=a%20b output=c cores=2 input=d; input=e";
+	CLEANUP_BUFFER struct buffer small = BUFFER(8);
+	struct step step;
+
+	(void)state;
+	assert_tag(COMMAND, "input=", false, "tag=a%20b d");
+	assert_tag(COMMAND, "output=", false, "tag=c");
+	assert_tag(": resource-tracker-step sort output=c", "input=", true, "tag=");
+	assert_tag(": resource-tracker-step sort output=c", "input=", false, NULL);
+	assert_true(step_of_command(COMMAND, &step));
+	assert_false(step_write_tag(&step, "tag=", "input=", false, &small));
 }
 
 static void long_names_that_differ_stay_two(void **state)
@@ -208,6 +241,7 @@ UNIT_TESTS
 		cmocka_unit_test(user_names_come_first),
 		cmocka_unit_test(request_reaches_the_environment_if_there_is_one),
 		cmocka_unit_test(file_of_a_step_has_its_name_and_a_number),
+		cmocka_unit_test(tag_has_the_files_of_a_step_as_they_were_told),
 		cmocka_unit_test(long_names_that_differ_stay_two),
 	};
 
