@@ -28,7 +28,7 @@ static void with_served_folder(void (*body)(void))
 
 	if (child == 0) {
 		alarm(60);
-		if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
 		    mkdir("served", 0755) < 0 || mkdir("plain", 0755) < 0 || mkdir("plain/in", 0755) < 0 ||
 		    mount_served("served") < 0)
 			_exit(77);

@@ -370,10 +370,11 @@ static void test_figures_that_may_improve_do_not_hold(void **state)
 
 static void test_a_size_that_others_have_changed_is_a_change_of_the_tree(void **state)
 {
-	struct member *member = process_tree_root(tree);
+	struct member *member;
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
+	member = process_tree_root(tree);
 	process_tree_touch(tree);
 	memory_read_size(tree, member);
 	tree->changed_ns = 0;

@@ -629,7 +629,7 @@ static bool still_hold(struct process_memory *memory, struct process_tree *tree,
 	*ret_memory = memory->told;
 	ret_memory->pss_age_ns += tree->pass_ns - memory->told_ns;
 	memory->hold = memory->told_ns && tree->changed_ns < memory->told_ns && mode != PSS_MODE_ALWAYS &&
-		       ret_memory->pss_age_ns < REFRESH_NS;
+		       !debug_has_members() && ret_memory->pss_age_ns < REFRESH_NS;
 	if (!memory->hold)
 		return false;
 	ret_memory->machine = read_machine(memory, tree->root);
