@@ -180,7 +180,8 @@ static void the_end_of_the_connection_ends_both(void **state)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	play->hangs = 1;
 	start();
-	while (!play->passed)
+	/* The worker may pass before its parent has said who it is. */
+	while (!play->passed || !play->page.worker_pid)
 		nanosleep(&(struct timespec){0, NSEC_PER_MSEC}, NULL);
 	worker = (pid_t)play->page.worker_pid;
 	assert_true(worker > 1 && kill(worker, 0) == 0);
