@@ -96,7 +96,7 @@ static enum look look_of(const char *text)
 
 /*
  * Each sample is a column of the graphs. Three rows of eight steps are 24: one core of four is six of them, three are 18, and half of the
- * memory's scale, which ends at its largest value, is 12. Of a single row, 1.5 MiB of 2 are six.
+ * memory's scale, which ends at its largest value, is 12. In a graph of one row, 1.5 of 2 MiB fill six steps.
  */
 static void graphs_have_a_column_for_each_sample(void **state)
 {
@@ -150,7 +150,7 @@ static void graphs_have_a_column_for_each_sample(void **state)
 	assert_int_equal(look_of("quit"), LOOK_FAINT);
 }
 
-/* 21 rows for the graphs: CPU seven, memory six, and two for each rate. Of 56 steps, one core is 14, and three are 42. */
+/* The graphs have 21 rows: CPU has seven, memory six, and each rate two. One core of four fills 14 of 56 steps, and three fill 42. */
 static void tall_screen_has_tall_graphs(void **state)
 {
 	(void)state;

@@ -477,7 +477,7 @@ static void keys_of_the_list_stay_out_of_time(void **state)
 	view_press(&view, KEY_OF_ENTER);
 	assert_false(view.lists);
 	view_press(&view, KEY_OF_BACK);
-	assert_false(view.lists); /* there is no list to go back to */
+	assert_false(view.lists); /* the view was opened without a list */
 	view.style_most = GRAPH_BLOCKS;
 	view_press(&view, 'g');
 	assert_int_equal(view.style, GRAPH_BLOCKS);

@@ -17,6 +17,8 @@
 #include "job/memory/memory_size.h"
 #include "job/memory/process_memory.h"
 #include "job/pass.h"
+#include "job/tree/process_files.h"
+#include "job/tree/tree_tuning.h"
 #include "unit.h"
 
 static struct root root;
@@ -339,7 +341,7 @@ static void test_figures_of_a_tree_that_sleeps_hold_until_its_shared_memory_grow
 	process_memory_close(&memory);
 }
 
-/* In the first tick there is no time to read the member, in the second it is read, and in the last there is no time to read it again. */
+/* The first tick lacks the time to read the member, the second reads it, and the last lacks the time to read it again. */
 static void test_figures_that_may_improve_do_not_hold(void **state)
 {
 	struct process_memory memory;
@@ -387,6 +389,29 @@ static void test_a_size_that_others_have_changed_is_a_change_of_the_tree(void **
 	member->memory.shared_pages++;
 	memory_read_size(tree, member);
 	assert_int_equal(tree->changed_ns, tree->touched_ns);
+}
+
+static bool keeps(struct member *member, enum member_file file, int quiet_ticks, int64_t left)
+{
+	member_close_files(tree, member);
+	member->quiet_ticks = quiet_ticks;
+	tree->fds_left = left;
+	assert_true(member_read_file(tree, member, file) > 0);
+	return member->files[file] >= 0;
+}
+
+static void test_a_process_that_sleeps_keeps_the_file_of_its_size_alone(void **state)
+{
+	struct member *member;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	member = process_tree_root(tree);
+	assert_true(keeps(member, FILE_STATM, 2, TREE_DESCRIPTORS_OF_RUNNING + 1));
+	assert_false(keeps(member, FILE_STATM, 2, TREE_DESCRIPTORS_OF_RUNNING));
+	assert_false(keeps(member, FILE_STAT, 2, TREE_DESCRIPTORS_OF_RUNNING + 1));
+	assert_true(keeps(member, FILE_STATM, 1, 1) && keeps(member, FILE_STAT, 1, 1));
+	assert_false(keeps(member, FILE_STATM, 1, 0));
 }
 
 enum { INHERITED_BYTES = 16 << 20 };
@@ -745,6 +770,7 @@ UNIT_TESTS
 		TEST(test_figures_of_a_tree_that_sleeps_hold_until_its_shared_memory_grows),
 		TEST(test_figures_that_may_improve_do_not_hold),
 		TEST(test_a_size_that_others_have_changed_is_a_change_of_the_tree),
+		TEST(test_a_process_that_sleeps_keeps_the_file_of_its_size_alone),
 		TEST(test_a_fork_that_grows_is_not_read_again),
 		TEST(test_every_ten_seconds_it_is_read_again),
 		TEST(test_memory_of_a_parent_that_was_killed),

@@ -95,7 +95,7 @@ static void runs_without_any_scatter_differ_for_sure(void **state)
 	assert_true(find_speed_ratio(sides, &ratio));
 	assert_near(ratio.confidence, 1, 0);
 	assert_near(ratio.least, 2, 0);
-	/* Of equal sides the first one stands for the faster one. */
+	/* If both sides are equal, the first is called the faster one. */
 	assert_true(find_speed_ratio((const struct side_figure[]){sides[0], sides[0]}, &ratio));
 	assert_int_equal(ratio.faster, 0);
 	assert_near(ratio.confidence, 0, 0);

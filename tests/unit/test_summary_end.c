@@ -79,7 +79,7 @@ static void the_time_is_that_of_wait4_unless_the_tree_used_more(void **state)
 	/* An older recording trusts its samples only while descendants run. */
 	try_times("", ",\"utime_secs\":1,\"stime_secs\":0.5,\"descendants_running\":0", 1, 0.5, 0.5);
 	try_times("", ",\"utime_secs\":1,\"stime_secs\":0.5,\"descendants_running\":1", 1.5, 0.75, 0.75);
-	/* Of a process without its children, the samples count. */
+	/* If its children were left out, the times are those of the samples. */
 	try_times("\"children\":false", ",\"utime_secs\":2,\"stime_secs\":1", 1.5, 0.75, 0.75);
 }
 
