@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,6 +57,24 @@ static inline pid_t start_burner(int64_t burn_ns)
 	close(fds[0]);
 	close(fds[1]);
 	return pid;
+}
+
+/* For a child that has said that it is ready: until it sleeps, it may still run, and touch pages. */
+static inline void wait_until_asleep(pid_t pid)
+{
+	char path[64], text[512];
+	const char *state = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	while (!state || state[2] != 'S') {
+		FILE *file = fopen(path, "re");
+
+		assert_non_null(file);
+		assert_non_null(fgets(text, sizeof text, file));
+		fclose(file);
+		state = strrchr(text, ')');
+		assert_non_null(state);
+	}
 }
 
 static inline void end_child(pid_t pid)

@@ -19,6 +19,7 @@
 #include "job/pass.h"
 #include "job/tree/process_files.h"
 #include "job/tree/tree_tuning.h"
+#include "burner.h"
 #include "unit.h"
 
 static struct root root;
@@ -64,6 +65,7 @@ static int set_up(void **state)
 	assert_true(job > 0);
 	/* On a busy machine it has not run yet: SIGUSR1 would kill it, and it would seem to sleep. */
 	assert_int_equal(read(ready[0], &byte, 1), 1);
+	wait_until_asleep(job);
 	close(ready[0]);
 	close(ready[1]);
 	assert_int_equal(process_tree_seed(tree, job, false), 0);
