@@ -229,7 +229,7 @@ def test_signal_at(recorded_with):
 
 @of_options("waits")
 def test_waits(recorded_with):
-    job = ("-i", 0.1, "--", "sleep", 0.35)
+    job = ("-i", 0.1, "--", "sleep", 1)
     assert recorded_with([("waits", "off")], *job)[-1]["run_end"]["waits"] in (None, [])
     assert [row["class"] for row in recorded_with([("waits", "1")], *job)[-1]["run_end"]["waits"]] == ["sleep"]
 

@@ -145,6 +145,48 @@ static void counters_of_another_thread_with_the_same_number_tell_nothing(void **
 	expect_ms(560, 2430);
 }
 
+/* Linux 6.12 and later may tell that a process which slept all the time had waited for a CPU. */
+static void a_sleep_does_not_count_as_waiting(void **state)
+{
+	(void)state;
+	job->state = 'S';
+	put_times(JOB, 1, 2, 1);
+	read_at(10);
+	put_times(JOB, 2, 5000, 2);
+	read_at(14);
+	expect_ms(2, 2);
+	/* It may have woken up at once, and waited for all the time since. */
+	put_times(JOB, 3, 9005, 3);
+	read_at(18);
+	expect_ms(3, 4007);
+	put_times(JOB, 4, 13016, 4);
+	job->state = 'R';
+	read_at(22);
+	expect_ms(4, 4007);
+	/* A process that could have run may have waited since the reading before. */
+	put_times(JOB, 5, 17916, 5);
+	read_at(26);
+	expect_ms(5, 8907);
+}
+
+static void no_thread_waits_for_a_minute_but_one_that_could_run_may(void **state)
+{
+	(void)state;
+	job->state = 'R';
+	job->thread_count = 2;
+	put_times(JOB, 1, 2, 1);
+	put_times(THREAD, 1, 2, 1);
+	read_at(10);
+	expect_ms(2, 4);
+	put_times(JOB, 1, 60002, 2);
+	put_times(THREAD, 1, 10003, 2);
+	read_at(70);
+	expect_ms(2, 60004);
+	put_times(THREAD, 1, 20003, 3);
+	read_at(130);
+	expect_ms(2, 70004);
+}
+
 static void a_kernel_without_the_file_gives_a_reason(void **state)
 {
 	(void)state;
@@ -394,6 +436,8 @@ UNIT_TESTS
 		unit_test_of_job(a_new_process_counts_from_its_first_moment),
 		unit_test_of_job(an_older_process_counts_from_the_attach_on),
 		unit_test_of_job(counters_of_another_thread_with_the_same_number_tell_nothing),
+		unit_test_of_job(a_sleep_does_not_count_as_waiting),
+		unit_test_of_job(no_thread_waits_for_a_minute_but_one_that_could_run_may),
 		unit_test_of_job(a_kernel_without_the_file_gives_a_reason),
 		unit_test_of_job(each_thread_counts_once),
 		unit_test_of_job(a_thread_that_has_gone_makes_the_list_old),

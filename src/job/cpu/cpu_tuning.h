@@ -55,5 +55,8 @@ enum {
 /* A thread that has slept for a second is not read for the next four. Both are a little less. */
 #define WAITING_ASLEEP_NS (900 * NSEC_PER_MSEC)
 #define WAITING_QUIET_NS (3500 * NSEC_PER_MSEC)
+/* A pass takes less, and no scheduler keeps a thread that could run from the CPUs for longer than the second one. */
+#define WAITING_PASS_NS (10 * NSEC_PER_MSEC)
+#define WAITING_LONGEST_NS (10 * NSEC_PER_SEC)
 /* More switches than a thread has in a run: a larger growth tells nothing. */
 #define WAITING_SWITCHES_MOST INT64_C(1000000000000)

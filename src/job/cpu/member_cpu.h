@@ -19,6 +19,8 @@ struct followed_thread {
 	bool has_times;    /* run_ns and wait_ns of `last` are a reading */
 	bool has_switches; /* so are the others */
 	bool is_older;     /* than the tracking: its first reading does not count */
+	bool is_main;      /* its state is that of the process */
+	bool was_asleep;   /* at the last reading. False if that is unknown */
 	struct thread_counters last;
 	int64_t turns;        /* how often it had got a CPU at the last reading, and */
 	int64_t switch_turns; /* at the last reading of its switches, with */

@@ -62,13 +62,25 @@ static void add_growth(int64_t *total, int64_t *last, int64_t now, int64_t most)
 	*last = now;
 }
 
+/*
+ * A thread waits no longer than the time that has passed. Linux 6.12 and later may count a whole sleep as waiting. A process that slept when
+ * it was last read has waited for less than the time since then, and no thread waits for minutes.
+ */
+static int64_t longest_wait_ns(const struct followed_thread *thread, int64_t passed_ns)
+{
+	if (thread->was_asleep)
+		return passed_ns + WAITING_PASS_NS;
+	passed_ns += NSEC_PER_SEC;
+	return thread->is_main ? passed_ns : min_i64(passed_ns, WAITING_LONGEST_NS);
+}
+
 static void follow_times(struct process_tree *tree, struct followed_thread *thread, size_t length)
 {
 	struct tree_waiting *waiting = &tree->cpu.waiting;
+	int64_t passed_ns = waiting->pass_ns - (thread->has_times ? thread->read_ns : waiting->began_ns);
 	bool counts = thread->has_times || !thread->is_older;
 	struct proc_pid_schedstat now;
 	int error = parse_proc_pid_schedstat(tree->root->text.data, length, &now);
-	int64_t most_ns = -1;
 
 	if (error < 0) {
 		waiting->error = -error;
@@ -76,13 +88,11 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 	}
 	if (!thread->has_times || now.turns != thread->turns || now.run_ns != thread->last.run_ns)
 		thread->ran_ns = waiting->pass_ns;
-	/* A thread runs or waits no longer than the time that has passed. */
-	if (counts)
-		most_ns = waiting->pass_ns - (thread->has_times ? thread->read_ns : waiting->began_ns) +
-			  NSEC_PER_SEC;
 	thread->read_ns = waiting->pass_ns;
-	add_growth(&waiting->total.run_ns, &thread->last.run_ns, now.run_ns, most_ns);
-	add_growth(&waiting->total.wait_ns, &thread->last.wait_ns, now.wait_ns, most_ns);
+	add_growth(&waiting->total.run_ns, &thread->last.run_ns, now.run_ns,
+		   counts ? passed_ns + NSEC_PER_SEC : -1);
+	add_growth(&waiting->total.wait_ns, &thread->last.wait_ns, now.wait_ns,
+		   counts ? longest_wait_ns(thread, passed_ns) : -1);
 	thread->turns = now.turns;
 	thread->has_times = waiting->has_times = true;
 }
@@ -148,10 +158,12 @@ static void read_main_thread(struct process_tree *tree, struct member *member, b
 
 	thread->tid = member->pid;
 	thread->is_older = member_is_older(tree, member);
+	thread->is_main = true;
 	if (length >= 0)
 		follow_times(tree, thread, (size_t)length);
 	else
 		tree->cpu.waiting.error = (int)-length;
+	thread->was_asleep = member->state && member->state != 'R';
 	if (tree->cpu.waiting.offered_pid == member->pid) {
 		count_switches(&tree->cpu.waiting, thread, tree->cpu.waiting.offered_voluntary,
 			       tree->cpu.waiting.offered_involuntary);
