@@ -24,7 +24,7 @@ def follow(binary, tmp_path):
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("name", OOM_JOBS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.night] * (i % 2)) for i, name in enumerate(OOM_JOBS)])
 def test_a_job_that_ran_out_of_memory_ends_well_within_two_rounds(follow, name):
     outcome = follow(name)
     assert not outcome.faults, advice_loop.row(outcome)

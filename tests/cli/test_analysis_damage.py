@@ -196,7 +196,7 @@ def told(binary, path, recording):
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("machine", [pytest.param(name, marks=[pytest.mark.night] * (i % 2)) for i, name in enumerate(MACHINES)])
 def test_damaged_counters_tell_nothing_impossible(binary, tmp_path, machine):
     faults = []
     with tempfile.TemporaryDirectory(prefix="rt-damage-", dir="/dev/shm") as folder:

@@ -80,7 +80,7 @@ def test_peak_of_a_process_that_maps_a_memfd_three_times_counts_it_once(record, 
 
 @pytest.mark.parametrize("words, mib", [("many 20000", 78), ("many 14000 fork 1 { read sleep 2500 }", 55), ("private 2 open-many 6000", 377),
                                         ("private 2 open-many 6000 fork 2 { sleep 2500 }", 377)])
-@pytest.mark.parametrize("user", ["root", "ordinary"] if exact.is_root() and exact.installed("setpriv") else ["own"])
+@pytest.mark.parametrize("user", ["root", pytest.param("ordinary", marks=pytest.mark.night)] if exact.is_root() and exact.installed("setpriv") else ["own"])
 def test_more_shared_objects_than_the_table_holds_are_estimated(binary, tmp_path_factory, words, mib, user):
     """8,192 objects, and 4,096 descriptors of a process, are read one by one. The rest is in the figure, or at least in its error."""
     with tempfile.TemporaryDirectory() as folder:

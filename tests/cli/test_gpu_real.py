@@ -55,7 +55,7 @@ def faked(binary, tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_everything_is_compared(faked, tmp_path):
-    result = start(tmp_path / "out", 1024, 50, 16, "none", env=faked)
+    result = start(tmp_path / "out", 1024, 50, 14, "none", env=faked)
     seen = (tmp_path / "out" / "seen.md").read_text()
     assert result.stdout.endswith(seen)
     assert seen.startswith("### NVIDIA Fake 80GB, driver 580.00.fake\n")
@@ -93,6 +93,7 @@ def test_in_a_container_that_lists_no_processes_there_is_a_result_all_the_same(t
     assert rows["utilisation of the device"] == rows["memory of the device, at most"] == rows["CUDA contexts"] == "holds"
 
 
+@pytest.mark.night
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_wrong_figure_is_seen(faked, tmp_path):

@@ -53,7 +53,7 @@ def children(samples):
 
 
 @pytest.mark.parametrize("program, before, after", [(THREADS, 0, 3), (PROCESSES, 80, 82)], ids=["threads", "processes"])
-@pytest.mark.parametrize("attached", [False, True], ids=["wrapped", "attached"])
+@pytest.mark.parametrize("attached", [False, pytest.param(True, marks=pytest.mark.night)], ids=["wrapped", "attached"])
 def test_processes_that_are_started_late_are_found(record, attached, program, before, after):
     code = program.format(secs=4)
     if attached:

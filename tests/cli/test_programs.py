@@ -322,7 +322,7 @@ def test_bytes_of_a_single_program_are_exact(as_nobody):
 
 @pytest.mark.plain
 @pytest.mark.skipif(not shutil.which("make") or not shutil.which("gcc"), reason="needs make and gcc")
-@pytest.mark.parametrize("user", ["self", "nobody"])
+@pytest.mark.parametrize("user", [pytest.param("self", marks=pytest.mark.night), "nobody"])
 def test_a_compile_names_its_compiler(binary, tmp_path, program_for_everybody, user):
     if user == "nobody" and os.geteuid():
         pytest.skip("only root becomes another user")

@@ -79,6 +79,7 @@ def sample_calls(binary, folder, least, *job):
     return lines, [i for i, line in enumerate(lines) if line.startswith("write(") and "timestamp_secs" in line]
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_a_job_that_sleeps_has_its_sockets_looked_at_once_a_sample(binary, tmp_path, no_leak_check):
     """Between two samples of every second there was another look, which woke the recorder."""
