@@ -393,7 +393,7 @@ static size_t host_count(const struct combination *combination)
 		bool known = false;
 
 		for (size_t j = 0; j < i; j++)
-			known |= strcmp(combination->parts[i].host, combination->parts[j].host) == 0;
+			known |= same_host(combination, i, j);
 		hosts += !known;
 	}
 	return hosts;
@@ -413,6 +413,8 @@ static void fill_sample(const struct combination *combination, struct frame *fra
 	sample->missed_ticks = 0;
 	sample->host = host_count(combination) > 1 ? frame_text(frame, hosts, (size_t)length)
 						   : combination->parts[0].host;
+	if (combination->unnamed)
+		sample->host = no_text(ABSENT_NOT_COLLECTED);
 	if (*combination->parts[0].job_name)
 		sample->job_name = combination->parts[0].job_name;
 	for (size_t i = 1; i < combination->count; i++)
@@ -478,6 +480,25 @@ static int combine_tick(struct combination *combination)
 	return result < 0 ? problem_set(combination->problem, result, "%s", strerror(-result)) : more;
 }
 
+/* A recording that names no host, as CSV does, is of the host that the others name if they all name the same. */
+static void settle_hosts(struct combination *combination)
+{
+	const char *only = "";
+
+	for (size_t i = 0; i < combination->count; i++) {
+		const char *host = combination->parts[i].host;
+
+		if (*only && *host && strcmp(only, host) != 0)
+			return;
+		only = *host ? host : only;
+	}
+	for (size_t i = 0; i < combination->count && *only; i++)
+		if (!*combination->parts[i].host) {
+			combination->unnamed = true;
+			snprintf(combination->parts[i].host, sizeof(combination->parts[i].host), "%s", only);
+		}
+}
+
 /* Refuses a recording that is named twice, because its rank would count twice. */
 static int check_twice(const struct combination *combination)
 {
@@ -523,6 +544,7 @@ int rt_combine(const char *const *paths, size_t path_count, const char *output,
 		combination.count++;
 		result = open_part(&combination.parts[i], paths[i], ret_problem);
 	}
+	settle_hosts(&combination);
 	if (result == 0)
 		result = check_twice(&combination);
 	if (result == 0)

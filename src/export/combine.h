@@ -34,6 +34,7 @@ struct combination {
 	size_t count;
 	double tick_secs, started, last_timestamp;
 	int64_t samples;
+	bool unnamed;      /* a recording does not name its host */
 	bool own_pressure; /* a part has its own group's stall times in this tick, so the machine's do not count */
 	struct output output;
 	struct buffer line;

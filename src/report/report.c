@@ -374,7 +374,8 @@ static void add_job_texts(struct json_writer *json)
 	for (size_t i = 0; i < JOB_TEXT_COUNT; i++) {
 		json_open(json, '[');
 		json_text(json, JOB_TEXTS[i].name);
-		json_text_bytes(json, JOB_TEXTS[i].label, strcspn(JOB_TEXTS[i].label, "("));
+		json_text_bytes(json, JOB_TEXTS[i].label,
+				strcspn(JOB_TEXTS[i].label, "(") - (strchr(JOB_TEXTS[i].label, '(') != NULL));
 		json_close(json, ']');
 	}
 	json_close(json, ']');

@@ -100,7 +100,8 @@ static void add_sizes(struct buffer *out, const rt_table *table, size_t shown, s
 	buffer_printf(out, "%zu row%s, %zu column%s", rows, rows == 1 ? "" : "s", columns,
 		      columns == 1 ? "" : "s");
 	if (shown < rows)
-		buffer_printf(out, "; the first %zu are shown (--rows 0 shows all)", shown);
+		buffer_printf(out, "; the first %zu %s shown (--rows 0 shows all)", shown,
+			      shown == 1 ? "is" : "are");
 	if (left_out)
 		buffer_printf(out, "; %zu column%s without a value above 0 %s left out", left_out,
 			      left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");

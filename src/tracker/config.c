@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/scan.h"
+#include "metric/selection.h"
 #include "tracker/start_at.h"
 
 static const double INPUT_BYTES_MOST = 1e18;
@@ -336,13 +337,13 @@ static int add_input(struct rt_config *config, const struct setting *setting, co
 /* "cpu.*,memory.used_mib": commas, blanks and newlines separate. */
 static int add_metrics(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	static const char BETWEEN[] = ", \t\n";
+	static const char
+		BETWEEN[] = ", \t\n",
+		NO_METRIC[] = "names no metric; 'resource-tracker metrics' lists them, 'cpu.*' is a group";
 	const char *at = value + strspn(value, BETWEEN);
 
 	if (!*at)
-		return refuse_setting(
-			config, setting, value,
-			"names no metric; 'resource-tracker metrics' lists them, 'cpu.*' is a group");
+		return refuse_setting(config, setting, value, NO_METRIC);
 	for (; *at; at += strspn(at, BETWEEN)) {
 		size_t length = strcspn(at, BETWEEN);
 
@@ -351,7 +352,9 @@ static int add_metrics(struct rt_config *config, const struct setting *setting, 
 		config->metrics[config->metric_count] = strndup(at, length);
 		if (!config->metrics[config->metric_count])
 			return no_memory(config);
-		config->metric_count++;
+		if (selection_unmatched(&config->metrics[config->metric_count++], 1))
+			return refuse_setting(config, setting, config->metrics[config->metric_count - 1],
+					      NO_METRIC);
 		at += length;
 	}
 	return 0;

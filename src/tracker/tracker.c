@@ -166,7 +166,6 @@ static int open_root(struct rt_tracker *tracker)
 
 static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 {
-	const char *unmatched;
 	int error = config_copy(config, &tracker->config);
 
 	if (error < 0)
@@ -181,10 +180,6 @@ static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 	if (tracker->config->signal_rule_count && tracker->config->metric_count &&
 	    rt_config_set(tracker->config, "metrics", "signals_at") < 0)
 		return config_fail(config, -ENOMEM, "out of memory");
-	unmatched = selection_unmatched(tracker->config->metrics, tracker->config->metric_count);
-	if (unmatched)
-		return config_fail(config, -EINVAL, "no metric matches '%s': see 'resource-tracker metrics'",
-				   unmatched);
 	selection_init(&tracker->selection, tracker->config->no_system, tracker->config->no_process,
 		       tracker->config->metrics, tracker->config->metric_count);
 	error = tracker_gather_facts(tracker);

@@ -63,6 +63,21 @@ def test_every_host_counts(combine, tmp_path):
     assert samples[0]["run_start"]["cpu_count"] == 16 and samples[0]["host"] == "2 hosts"
 
 
+def test_a_recording_that_names_no_host_is_of_the_only_one_that_others_name(combine, tmp_path):
+    """CSV has no column for it: the machine of a CSV and a JSONL counted twice, as "2 hosts"."""
+    paths = [part(tmp_path / f"{rank}.jsonl", rank=rank) for rank in range(2)]
+    samples = [json.loads(line) for line in paths[0].open()]
+    for one in samples:
+        one["host"] = None
+    recordings.write(paths[0], samples)
+    combined = combine(*paths)
+    assert {sample["memory"]["total_mib"] for sample in combined} == {4096.0}
+    assert {sample["cpu"]["process_cores_used"] for sample in combined} == {2.0}
+    assert {sample["host"] for sample in combined} == {None}
+    elsewhere = part(tmp_path / "2.jsonl", rank=2, host="elsewhere")
+    assert combine(*paths, elsewhere)[0]["host"] == "3 hosts"
+
+
 def test_a_recording_of_the_host_and_those_of_processes_alone(combine, tmp_path):
     """Combines a recording of the host and some of processes: in any order, the machine counts once and each process
     once.

@@ -41,7 +41,7 @@ BAD = [
     (["--start-at", "noon"], "--start-at: 'noon' is not a time; give for example"),
     (["--duration", "0"], "--duration: '0' is not more than 0 seconds"),
     (["--metrics", ","], "--metrics: ',' names no metric"),
-    (["--metrics", "nosuch.thing"], "nosuch.thing"),
+    (["--metrics", "cpu.*,nosuch.thing"], "--metrics: 'nosuch.thing' names no metric"),
     (["--pid", "1"], "--pid and a command exclude each other"),
     (["-i", "1", "-i", "2"], "--interval is given twice"),
     (["-o", "a", "-o", "a"], "--output: 'a' is given twice"),

@@ -276,4 +276,5 @@ while True:
     assert json_lines(path)[-1]["run_end"]["process_limit"] == limit
     told, advice = (" ".join(run(command, path).out.split()) for command in ("summary", "recommend"))
     assert (f"exit status {status}; limited to {limit}" in told) == (f"limited to {limit}" in advice) == (limit is not None)
-    assert ("Bottleneck Limit: " in told) == (limit is not None)
+    # If it ended well on a busy machine, that may have held it up more.
+    assert ("Bottleneck Limit: " in told) == (limit is not None) or (limit and not status and "kept the CPUs busy" in told), told

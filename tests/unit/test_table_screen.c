@@ -75,7 +75,7 @@ static void empty_columns_and_later_rows_are_counted(void **state)
 
 	(void)state;
 	try_screen(table, 1, true,
-		   "3 rows, 4 columns; the first 1 are shown (--rows 0 shows all); 1 column without a value "
+		   "3 rows, 4 columns; the first 1 is shown (--rows 0 shows all); 1 column without a value "
 		   "above 0 is left out; "
 		   "times are UTC, on 2024-02-29\n\n"
 		   "  timestamp  process_memory_mib  what\n"
