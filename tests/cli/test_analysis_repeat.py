@@ -142,7 +142,7 @@ def test_helpers_of_the_recorder_make_the_instructions_unknown(run, counter, hel
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("name", ["TRACKER_REPORT", "TRACKER_RUNS"])
+@pytest.mark.parametrize("name", [pytest.param("TRACKER_REPORT", marks=pytest.mark.report), "TRACKER_RUNS"])
 def test_programs_of_the_recorder_after_the_job_do_not_count(run, counter, tmp_path, name):
     env = {**counter("counts"), "TRACKER_HISTORY": "off", name: str(tmp_path / "made")}
     counted = results(run, "-n", 2, "true", env=env)[1]["results"][0]["figures"]["user_instructions"]

@@ -255,7 +255,7 @@ def test_exit_records_of_root_agree_with_an_independent_meter(record, meter, tmp
     for name, (secs, _, (_, written_bytes, *_)) in rows.items():
         assert found[name]["cpu_secs"] == pytest.approx(secs, abs=0.03 * whole), (name, found, rows)
         assert found[name]["disk_write_bytes"] == pytest.approx(written_bytes, abs=65536), (name, found, rows)
-    assert rows["dd"][2][1] >= 40 * 262144
+    assert rows["dd"][2][1] >= 40 * 262144 or exact.is_in_memory(tmp_path)
 
 
 @pytest.fixture
