@@ -63,7 +63,7 @@ def test_processes_that_are_started_late_are_found(record, attached, program, be
     else:
         _, samples = record("-i", 0.2, "--duration", 3.8, "--no-summary", "--", sys.executable, "-c", code)
     counts = children(samples)
-    assert before in counts[3:9], counts
+    assert before in counts, counts
     assert counts[-2:] == [after] * 2, counts
 
 

@@ -32,6 +32,9 @@ static void gzip_round_trip_restores_the_bytes(void **state)
 	assert_int_equal(packed.length, again.length);
 	assert_memory_equal(packed.data, again.data, packed.length);
 	assert_memory_equal(packed.data, "\x1f\x8b\x08\x00\x00\x00\x00\x00", 8);
+	assert_true(begins_gzip(packed.data, 2));
+	assert_false(begins_gzip(packed.data, 1));
+	assert_false(begins_gzip("\x1f\x8c", 2));
 	assert_int_equal(gunzip(packed.data, packed.length, &plain), 0);
 	assert_int_equal(plain.length, sizeof(text));
 	assert_memory_equal(plain.data, text, sizeof(text));

@@ -66,6 +66,15 @@ static void valid_utf8_stays(void **state)
 		"\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\"");
 }
 
+/* A person may read the line in a terminal, which would obey these. */
+static void signs_that_terminals_obey_are_escaped(void **state)
+{
+	(void)state;
+	ESCAPED("\xc2\x80\xc2\x9f\xc2\xa0", "\"\\u0080\\u009f\xc2\xa0\"");
+	ESCAPED("a\xe2\x80\xaez", "\"a\\u202ez\"");
+	ESCAPED("\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", "\"\\u2066\\u2069\xe2\x81\xaa\"");
+}
+
 static void invalid_utf8_is_replaced(void **state)
 {
 	(void)state;
@@ -119,6 +128,7 @@ UNIT_TESTS
 		cmocka_unit_test(commas_and_nesting_are_its_business),
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(valid_utf8_stays),
+		cmocka_unit_test(signs_that_terminals_obey_are_escaped),
 		cmocka_unit_test(invalid_utf8_is_replaced),
 		cmocka_unit_test(too_deep_nesting_fails_and_stays_in_bounds),
 		cmocka_unit_test(levels_that_were_used_before_begin_anew),

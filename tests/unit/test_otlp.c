@@ -209,6 +209,20 @@ static void a_run_goes_on_from_its_text(void **state)
 	for (size_t length = 0; length < text.length; length++)
 		if (text.data[length] == ' ')
 			assert_int_equal(otlp_run_parse(text.data, length, &other), -EBADMSG);
+	buffer_add_text(&text, "x");
+	assert_int_equal(otlp_run_parse(text.data, text.length, &other), -EBADMSG);
+	/* No run has such times, nor other series than those that may be asked for. */
+	for (size_t i = 0; i < 5; i++) {
+		struct otlp_run odd = run;
+
+		odd.start_ns = i == 0 ? 0 : run.start_ns;
+		odd.last_ns = i == 1 ? run.start_ns - 1 : i == 2 ? INT64_MAX / 2 + 1 : run.last_ns;
+		odd.step_ns = i == 3 ? -1 : run.step_ns;
+		odd.extras = i == 4 ? 4 : run.extras;
+		buffer_clear(&text);
+		otlp_run_format(&odd, &text);
+		assert_int_equal(otlp_run_parse(text.data, text.length, &other), -EBADMSG);
+	}
 	frame_done(&frame);
 	free(batch);
 }
@@ -559,6 +573,7 @@ static void the_end_has_exact_totals_and_a_reason(void **state)
 	assert_true(batch->points[0].values[series_named("resource_tracker.run.memory.peak", NULL)] ==
 		    4 * 1048576.0);
 	assert_true(otlp_set_has(&batch->points[0].present, ended));
+	assert_true(batch->points[0].values[ended] == 1);
 	otlp_encode_metrics(&out, &resource, batch);
 	/* cpu: 0, value, mark; memory, peak, exit_code, ended: value and mark. */
 	assert_int_equal(otlp_count_points(out.data, out.length), 3 + 4 * 2);

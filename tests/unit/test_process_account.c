@@ -234,9 +234,37 @@ static void test_example_with_time_before_attaching(void **state)
 	expect_sum(&sh, &make, 0.680);
 }
 
+static bool may_contain(double grown_secs, double own_secs, double waited_secs)
+{
+	struct account parent = {0}, child = {0};
+
+	parent.appeared_last.of[USAGE_CPU_NS] = SECS(5);
+	parent.waited.of[USAGE_CPU_NS] = SECS(5) + SECS(grown_secs);
+	child.own.of[USAGE_CPU_NS] = SECS(own_secs);
+	child.waited.of[USAGE_CPU_NS] = SECS(waited_secs);
+	return account_may_contain(&parent, &child);
+}
+
+/* The kernel rounds times to ticks, so two differ by 20 ms at most. */
+static void test_a_parent_that_grew_enough_may_contain_its_child(void **state)
+{
+	(void)state;
+	assert_true(may_contain(3, 1, 2));
+	assert_true(may_contain(4, 1, 2));
+	assert_true(may_contain(2.98, 1, 2));
+	assert_false(may_contain(2.979, 1, 2));
+	assert_false(may_contain(0, 0.02, 0));
+	assert_false(may_contain(-1, 1, 2));
+	/* A child that used no more than that cannot be told from none. */
+	assert_false(may_contain(3, 0.01, 0.01));
+	assert_true(may_contain(0.001, 0.011, 0.01));
+	assert_false(may_contain(0, 0.011, 0.009001));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_parent_that_grew_enough_may_contain_its_child),
 		cmocka_unit_test(test_example_of_three_processes),
 		cmocka_unit_test(test_example_with_sigchld_ignored),
 		cmocka_unit_test(test_example_with_time_before_attaching),

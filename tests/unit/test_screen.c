@@ -2,12 +2,15 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/screen.h"
+#include "terminal.h"
 
 static void assert_screen(const char *text, struct screen screen, size_t hanging, const char *wanted)
 {
@@ -116,6 +119,66 @@ static void columns_are_those_of_the_variable_or_80(void **state)
 	close(fd);
 }
 
+static void set_or_unset(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+static void a_terminal_has_colours_unless_a_person_wants_none(void **state)
+{
+	static const struct {
+		const char *terminal, *no_colour;
+		bool colour;
+	} CASES[] = {{"xterm", NULL, true}, {NULL, NULL, true},    {"xterm", "", true},
+		     {"dumb", NULL, false}, {"xterm", "1", false}, {"dumb", "1", false}};
+	struct terminal terminal = open_terminal();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		set_or_unset("TERM", CASES[i].terminal);
+		set_or_unset("NO_COLOR", CASES[i].no_colour);
+		assert_int_equal(screen_of(terminal.slave, "auto").colour, CASES[i].colour);
+		assert_true(screen_of(terminal.slave, "always").colour);
+		assert_false(screen_of(terminal.slave, "never").colour);
+	}
+	unsetenv("TERM");
+	unsetenv("NO_COLOR");
+	close_terminal(&terminal);
+}
+
+static void a_terminal_has_its_own_width_and_signs(void **state)
+{
+	static const struct {
+		unsigned short width;
+		size_t columns;
+	} CASES[] = {{120, 120}, {39, 40}, {40, 40}, {0, 80}, {1001, 1000}};
+	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	struct terminal terminal = open_terminal();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		struct winsize size = {.ws_row = 7, .ws_col = CASES[i].width};
+
+		assert_int_equal(ioctl(terminal.slave, TIOCSWINSZ, &size), 0);
+		assert_int_equal(screen_of(terminal.slave, "auto").columns, CASES[i].columns);
+		assert_int_equal(table_screen_of(terminal.slave, "auto").columns, CASES[i].columns);
+	}
+	setenv("COLUMNS", "50", 1);
+	assert_int_equal(table_screen_of(terminal.slave, "auto").columns, 50);
+	unsetenv("COLUMNS");
+	setenv("LC_ALL", "C", 1);
+	assert_true(screen_of(terminal.slave, "auto").ascii);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	assert_int_equal(screen_of(terminal.slave, "auto").ascii, !utf8);
+	unsetenv("LC_ALL");
+	if (utf8)
+		freelocale(utf8);
+	close_terminal(&terminal);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +187,8 @@ UNIT_TESTS
 		cmocka_unit_test(marks_are_colours_or_nothing),
 		cmocka_unit_test(without_utf8_there_are_other_signs),
 		cmocka_unit_test(columns_are_those_of_the_variable_or_80),
+		cmocka_unit_test(a_terminal_has_colours_unless_a_person_wants_none),
+		cmocka_unit_test(a_terminal_has_its_own_width_and_signs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

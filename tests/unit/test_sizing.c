@@ -446,7 +446,7 @@ static void the_aims_kill_few_of_many_runs_and_reserve_little(void **state)
 		}
 	}
 	for (int aim = 0; aim < 3; aim++)
-		print_message("aim %d: %.3f %% of %.0f runs killed, %.3f of the used reserved\n", aim,
+		print_message("# aim %d: %.3f %% of %.0f runs killed, %.3f of the used reserved\n", aim,
 			      100 * killed[aim] / tried, tried, reserved[aim] / tried);
 	assert_true(killed[0] <= 0.003 * tried && reserved[0] <= 1.6 * tried);
 	assert_true(killed[1] <= 0.02 * tried && reserved[1] < reserved[0]);
