@@ -89,6 +89,23 @@ static void folders_are_entered_to_a_depth(void **state)
 	assert_string_equal(unknown, "d");
 }
 
+/* Only the first 256 files are compared by inode. */
+static void later_files_count_each_time(void **state)
+{
+	static char names[258][8];
+	const char *words[2 * 258];
+
+	(void)state;
+	for (size_t i = 0; i < 258; i++) {
+		snprintf(names[i], sizeof names[i], "%zu", i);
+		put_text(names[i], "1");
+		words[i] = words[258 + i] = names[i];
+	}
+	assert_int_equal(size_of_inputs(words, 256, &unknown), 256);
+	assert_int_equal(size_of_inputs(words, 2 * 258, &unknown), 258 + 2);
+	assert_null(unknown);
+}
+
 static int64_t size_of_command(char *first, char *second, char *third)
 {
 	char *words[] = {(char[]){"a.txt"}, first, second, third};
@@ -141,6 +158,7 @@ UNIT_TESTS
 		unit_test_in_scratch(files_count_once_and_folders_whole),
 		unit_test_in_scratch(the_first_word_of_unknown_size_is_told),
 		unit_test_in_scratch(folders_are_entered_to_a_depth),
+		unit_test_in_scratch(later_files_count_each_time),
 		unit_test_in_scratch(a_command_names_files_behind_its_first_word),
 		unit_test_in_scratch(a_command_with_too_many_words_has_no_size),
 	};

@@ -1,46 +1,7 @@
 /* Tests of src/kernel/may_hang.c, with a file system of FUSE that has no server: each look at it waits for ever. */
-#include "scratch.h"
+#include "served_folder.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
 #include <time.h>
-
-#include "kernel/may_hang.h"
-
-static int fuse_fd = -1;
-
-static int mount_served(const char *point)
-{
-	char options[100];
-
-	fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse_fd);
-	return fuse_fd < 0 || mount("nobody", point, "fuse", 0, options) < 0 ? -errno : 0;
-}
-
-/* Runs a test in a child with mounts of its own. */
-static void with_served_folder(void (*body)(void))
-{
-	int status;
-	pid_t child = fork();
-
-	if (child == 0) {
-		alarm(60);
-		if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
-		    mkdir("served", 0755) < 0 || mkdir("plain", 0755) < 0 || mkdir("plain/in", 0755) < 0 ||
-		    mount_served("served") < 0)
-			_exit(77);
-		paths_look_again();
-		body();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		SKIP("no file system of FUSE can be mounted");
-	assert_int_equal(status, 0);
-}
 
 static void expect(const char *path, bool may_hang)
 {
