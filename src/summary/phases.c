@@ -298,7 +298,7 @@ static int add_phase_row(struct events *events, const rt_table *table, const ssi
 
 	add_cell_text(&owner, rt_table_get(table, (size_t)columns[0], row));
 	add_cell_text(&name, rt_table_get(table, (size_t)columns[1], row));
-	if (isnan(time) || (position != 0 && position != 1) || !owner.data || !name.data) {
+	if (isnan(time) || (position != 0 && position != 1) || !owner.length || !name.length) {
 		++*bad_lines;
 		return 0;
 	}

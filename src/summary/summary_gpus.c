@@ -183,8 +183,10 @@ static struct gpu_figures *find_gpu_place(struct summary_gpus *gpus, const char 
 	struct gpu_figures *place;
 
 	if (text_absent(uuid) || !*uuid)
-		while (gpus->count <= position && gpus->count < GPUS_MAX)
-			add_place(gpus)->index = (int64_t)gpus->count - 1;
+		while (gpus->count <= position && gpus->count < GPUS_MAX) {
+			place = add_place(gpus);
+			place->index = (int64_t)gpus->count - 1;
+		}
 	if (text_absent(uuid) || !*uuid)
 		return position < gpus->count ? &gpus->of[position] : NULL;
 	for (size_t i = 0; i < gpus->count; i++)
