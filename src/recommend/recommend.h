@@ -43,8 +43,9 @@ struct evidence {
 	double between_peak_mib; /* at most, between two samples */
 	/* Kernel memory for its processes: an estimate, or all that its own control group charged beyond the peak. */
 	double kernel_mib;
-	bool swapped;     /* the peak contains swapped memory */
-	double limit_mib; /* memory limit */
+	double cache_limit_mib; /* a control group's limit under which its page cache was too small. 0: none */
+	bool swapped;           /* the peak contains swapped memory */
+	double limit_mib;       /* memory limit */
 	enum oom_kind oom;
 	double oom_had_mib;           /* memory needed at least, or 0 without a kill */
 	double oom_floor_mib;         /* memory to try next */
@@ -97,7 +98,8 @@ struct usage {
 	double oom_had_mib, oom_floor_mib; /* 0: no run was killed for lack of memory */
 	enum oom_kind oom;
 	bool swapped;
-	double kernel_mib; /* the most kernel memory of a run */
+	double kernel_mib;      /* the most kernel memory of a run */
+	double cache_limit_mib; /* the largest limit under which the page cache of a run was too small. 0: none */
 };
 
 /* The tasks of one job: 1 task on 1 host unless the recordings tell more. */

@@ -73,6 +73,7 @@ static void find_peaks(struct evidence *evidence, const struct run_facts *facts)
 {
 	const struct run_end_row *end = end_of(facts);
 	struct memory_peak most = summary_memory_peak(facts);
+	struct binding limit = summary_memory_limit(facts);
 	double peak = facts->memory.most, charged;
 
 	if (end && !real_absent(end->memory_peak_mib) && !is_source(most.source, "cgroup") &&
@@ -100,6 +101,8 @@ static void find_peaks(struct evidence *evidence, const struct run_facts *facts)
 		evidence->kernel_mib += files_in_memory_mib(facts, peak_of(evidence));
 	else
 		evidence->kernel_mib = fmax(evidence->kernel_mib, charged);
+	if (summary_reread_bytes(facts) > 0 && is_source(limit.source, "cgroup limit"))
+		evidence->cache_limit_mib = limit.value;
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
@@ -441,6 +444,7 @@ static void add_member(struct evidence *all, const struct evidence *one)
 	all->max_gpus = add_known_figure(all->max_gpus, one->max_gpus);
 	all->vram_peak_mib = larger_known(all->vram_peak_mib, one->vram_peak_mib);
 	all->kernel_mib += one->kernel_mib;
+	all->cache_limit_mib = fmax(all->cache_limit_mib, one->cache_limit_mib);
 	all->swapped |= one->swapped;
 	all->good &= one->good;
 	all->is_whole &= one->is_whole;

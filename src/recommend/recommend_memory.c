@@ -87,6 +87,7 @@ static void add_usage_of(struct usage *usage, const struct evidence *one)
 		usage->oom_floor_mib = one->oom_floor_mib;
 	}
 	usage->kernel_mib = larger_known(usage->kernel_mib, one->kernel_mib);
+	usage->cache_limit_mib = fmax(usage->cache_limit_mib, one->cache_limit_mib);
 }
 
 bool keep_told_inputs(struct past *past)
@@ -279,7 +280,7 @@ bool advise_memory(struct rt_advice *advice, const struct past *past, struct siz
 		mib = larger_known(mib, need_above_first(advice, runs, count));
 	advice->memory_at_least = advice->sizing.kill_had > 0 || (kill_count && !count);
 	if (mib > 0)
-		advice->memory_mib = round_for_site(advice, mib);
+		advice->memory_mib = round_for_site(advice, fmax(mib, advice->usage.cache_limit_mib));
 	else if (count)
 		advice->memory_mib = round_for_site(advice, (double)LEAST_MIB);
 	return floor >= mib || advice->sizing.kill_had > 0;
@@ -294,7 +295,7 @@ static void decide_memory_formula(struct rt_advice *advice, const struct sized_r
 
 	formula.fixed += kernel_mib;
 	formula.least = fmax(formula.least, (double)LEAST_MIB) + kernel_mib;
-	formula.least = fmax(formula.least, advice->least_mib);
+	formula.least = fmax(formula.least, fmax(advice->least_mib, advice->usage.cache_limit_mib));
 	formula.most = fmax(formula.most, formula.least);
 	advice->memory_formula = formula;
 }

@@ -154,9 +154,11 @@ static void judge_memory(struct rt_advice *advice, const struct run_facts *facts
 			    facts->swap.most);
 	if (summary_reread_bytes(facts) > 0)
 		advice_note(advice, "cache_too_small",
-			    "it read %s again, because its page cache had no room for them: the advice does "
-			    "not include the page cache, and more memory would make it faster",
-			    amount_of_mib(summary_reread_bytes(facts) / 1048576).text);
+			    "it read %s again, because its page cache had no room for them: the advice %s, "
+			    "and more memory would make it faster",
+			    amount_of_mib(summary_reread_bytes(facts) / 1048576).text,
+			    advice->usage.cache_limit_mib > 0 ? "keeps the limit that it had"
+							      : "does not include the page cache");
 	if (advice->memory_mib > 0 && (double)advice->memory_mib < IDLE_SHARE * limit)
 		advice_note(advice, "memory_unused", "%.0f MiB were reserved, of which %.0f MiB were used",
 			    limit, peak);

@@ -372,10 +372,11 @@ static void add_job_texts(struct json_writer *json)
 	json_key(json, "job_texts");
 	json_open(json, '[');
 	for (size_t i = 0; i < JOB_TEXT_COUNT; i++) {
+		const char *label = JOB_TEXTS[i].label, *example = strstr(label, " (");
+
 		json_open(json, '[');
 		json_text(json, JOB_TEXTS[i].name);
-		json_text_bytes(json, JOB_TEXTS[i].label,
-				strcspn(JOB_TEXTS[i].label, "(") - (strchr(JOB_TEXTS[i].label, '(') != NULL));
+		json_text_bytes(json, label, example ? (size_t)(example - label) : strlen(label));
 		json_close(json, ']');
 	}
 	json_close(json, ']');

@@ -272,17 +272,20 @@ static void add_threads_wait(struct search *search, const struct pressure *press
 			     double run_secs)
 {
 	struct cpu_time time = summary_cpu_time(search->facts);
+	bool is_known = summary_cpu_wait_known_pct(search->facts) >= 95;
 	char all[80] = "";
 
+	/* Without an estimate it is a part of the waiting that the samples tell. */
+	if (is_known)
+		wait_secs = fmin(wait_secs, total_of(&search->facts->cpu_wait_secs));
 	if (run_secs < ALL_OF_IT * cpu_time_total(&time))
 		plain_print(all, sizeof(all), " of the %s of CPU time",
 			    amount_of(cpu_time_total(&time), add_duration).text);
 	add_bottleneck(search, pressure->rule, pressure->title, pressure->secs / search->facts->recorded_secs,
 		       "Its threads waited for a CPU for %s%s and ran for %s%s%s.",
 		       /* For threads that ended unread, the time is estimated. */
-		       summary_cpu_wait_known_pct(search->facts) < 95 ? "about " : "",
-		       amount_of(wait_secs, add_duration).text, amount_of(run_secs, add_duration).text, all,
-		       pressure->while_what);
+		       is_known ? "" : "about ", amount_of(wait_secs, add_duration).text,
+		       amount_of(run_secs, add_duration).text, all, pressure->while_what);
 }
 
 static void search_cpu_wait(struct search *search, const struct pressure *pressure)

@@ -19,7 +19,7 @@ static struct total sum_of(double sum)
 	return (struct total){.sum = sum, .present = true};
 }
 
-/* `of_start` and `of_end` are members of run_start and run_end. NULL: there is no end. The job used `cores` on average. */
+/* The members of run_start and run_end, and the cores that the job used on average. An `of_end` of NULL leaves the run without an end. */
 static void begin_with(const char *of_start, const char *of_end, double cores)
 {
 	struct rt_problem problem = {""};
@@ -402,6 +402,11 @@ static void threads_tell_their_waiting_themselves(void **state)
 	facts->cpu_wait_known_secs = sum_of(38);
 	try_first("cpu_pressure", "Short of CPU",
 		  "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 40.0 s of CPU time, "
+		  "while all CPUs were busy.");
+	/* Two sentences of a summary tell one figure: a part is not more than the whole. */
+	facts->cpu_wait_secs = sum_of(3.9);
+	try_first("cpu_pressure", "Short of CPU",
+		  "Its threads waited for a CPU for 3.90 s and ran for 4.05 s of the 40.0 s of CPU time, "
 		  "while all CPUs were busy.");
 	facts->cpu_wait_known_secs = sum_of(37.9);
 	course->threads_run_secs = 39.6;

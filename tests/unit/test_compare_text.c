@@ -157,6 +157,12 @@ static void the_verdict_tells_the_cause(void **state)
 		add_both(CASES[i].figure, "s", CASES[i].first, CASES[i].second);
 		try_verdict(CASES[i].words);
 	}
+	/* The machine was busier, but the job itself waited less. */
+	add_times(10, 15, 2, 2);
+	add_both("cpu_pressure", "s", 1, 4);
+	add_both("cpu_wait", "s", 3, 2.9);
+	try_verdict(
+		"b is 50 % slower than a: the same CPU time, on fewer cores at once or with more waiting.\n");
 	/* A wait that is unknown on a side has not grown. */
 	add_times(10, 11.5, 2, 2);
 	add_both("io_pressure", "s", NAN, 4);

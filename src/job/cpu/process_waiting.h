@@ -12,7 +12,7 @@
  *
  * Linux 6.12 and later leave a thread that falls asleep in the queue of its CPU for a moment. If another CPU takes it from there, the whole
  * sleep counts as waiting (1 of 80 sleeps beside six processes for two CPUs, Linux 6.18). Such a sleep counts for nothing here if a pass
- * found the process asleep. Of sleeps between two passes it is a part of wait_ns.
+ * found the process asleep. Between two passes, wait_ns may contain it.
  *
  * A process that the tracker reaps itself is read as a zombie, so its main thread is complete.
  *
