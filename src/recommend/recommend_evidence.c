@@ -107,11 +107,17 @@ static void find_peaks(struct evidence *evidence, const struct run_facts *facts)
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
 
-/* Returns the largest amount of memory that the job is known to have held. */
+/*
+ * Returns the largest amount of memory that the job is known to have held. A group that others share, and whose limit did not end it, tells
+ * theirs: the limit may have been that of a group into which the job went.
+ */
 static double held_mib(const struct evidence *evidence, const struct run_facts *facts)
 {
+	const struct run_end_row *end = end_of(facts);
+	bool is_others = end && real_absent(end->cgroup_memory_peak_mib) && isnan(evidence->limit_mib);
+
 	return larger_known(larger_known(evidence->sampled_peak_mib, evidence->process_peak_mib),
-			    facts->group_memory.most);
+			    is_others ? (double)NAN : facts->group_memory.most);
 }
 
 /* The group may have other members. The killed process was the job's if the job used enough of the limit. */

@@ -332,6 +332,16 @@ def test_a_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path):
     assert answer["memory"] == 240
 
 
+def test_the_use_of_a_shared_group_is_no_evidence(run, tmp_path):
+    """It went into a group with a limit and was killed there; the samples have the group before, which others fill."""
+    end = {**KILLED, "oom_kills": None, "machine_oom_kills": 1, "cgroup_memory_peak_mib": None}
+    shared = {"oom_kills": 0, "anon_mib": 900.0, "shmem_mib": 0.0, "kernel_mib": 300.0}
+    answer = advice(run, make(tmp_path / "x.jsonl", memory=100.0, end=end, cgroup=shared))
+    assert answer["memory"] < 1000 and "It needs at least 100 MiB" in note(answer, "oom")
+    own = advice(run, make(tmp_path / "y.jsonl", memory=100.0, end={**end, "cgroup_memory_peak_mib": 1200.0}, cgroup=shared))
+    assert "It needs at least 1.17 GiB" in note(own, "oom")
+
+
 def test_a_bystander_of_a_full_machine_is_not_advised_twice_its_size(run, tmp_path):
     """Others used up the machine's 4096 MiB; 1000 of them were the job's."""
     end = dict(KILLED, reason="oom_kill_suspected", oom_kills=None)

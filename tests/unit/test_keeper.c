@@ -43,7 +43,7 @@ static void servers_are_asked_in_the_units_of_the_api(void **state)
 	assert_non_null(strstr(url.data, "vcpus_min=1&"));
 }
 
-static void what_an_answer_lacks_is_null(void **state)
+static void missing_parts_of_an_answer_are_null(void **state)
 {
 	static const char ANSWER[] =
 		"[{\"vendor_id\":\"aws\",\"api_reference\":\"t4g/n\",\"vcpus\":2,\"memory_amount\":512.0,"
@@ -102,7 +102,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(servers_are_asked_in_the_units_of_the_api),
-		cmocka_unit_test(what_an_answer_lacks_is_null),
+		cmocka_unit_test(missing_parts_of_an_answer_are_null),
 		cmocka_unit_test(a_price_is_that_of_the_region_or_the_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
