@@ -209,7 +209,12 @@ static void set_apart(bool as_json)
 		say_plainly("%s", "");
 }
 
-void print_summary(const char *path, bool as_json)
+static void say_missing(const char *option)
+{
+	say("%s needs %s, which is not installed", option, ANALYSIS_PROGRAM.name);
+}
+
+void print_summary(const char *path, bool as_json, bool is_asked)
 {
 	/* The terminal may be one that no person reads at this moment. */
 	const char *const argv[] = {ANALYSIS_PROGRAM.name,
@@ -223,7 +228,8 @@ void print_summary(const char *path, bool as_json)
 	if (!can_say())
 		return;
 	set_apart(as_json);
-	run_analysis(argv);
+	if (run_analysis(argv) == -ENOENT && is_asked)
+		say_missing("--summary");
 }
 
 void name_recording(const char *path, bool is_csv)
@@ -256,7 +262,7 @@ void add_run_line(const char *path, const char *runs)
 	argv[2] = option.data;
 	result = buffer_error(&option) ? buffer_error(&option) : run_analysis(argv);
 	if (result == -ENOENT)
-		say("--runs needs %s, which is not installed", ANALYSIS_PROGRAM.name);
+		say_missing("--runs");
 	else if (result < 0)
 		say("%s: the line of this run could not be added: %s", runs, strerror(-result));
 }
@@ -275,7 +281,7 @@ bool write_report(const char *path, const char *page)
 	else
 		result = buffer_error(&output_option) ? buffer_error(&output_option) : run_analysis(argv);
 	if (result == -ENOENT)
-		say("--report needs %s, which is not installed", ANALYSIS_PROGRAM.name);
+		say_missing("--report");
 	else if (result < 0)
 		say("%s: the report could not be written: %s", page, strerror(-result));
 	return path && result == 0;

@@ -38,9 +38,10 @@ void forget_signals(void);
  */
 
 /*
- * Runs `resource-tracker-analysis summary FILE` with output to stderr. Does nothing if it is not installed.
+ * Runs `resource-tracker-analysis summary FILE` with output to stderr. If it is not installed, this
+ * says so where the summary was asked for (is_asked), else nothing.
  */
-void print_summary(const char *path, bool as_json);
+void print_summary(const char *path, bool as_json, bool is_asked);
 /* Says on a terminal where the recording is, and how to see more of it, or of a CSV file that there was more to keep. */
 void name_recording(const char *path, bool is_csv);
 

@@ -294,7 +294,8 @@ static void report_run(struct recording_run *run, const char *summary_path)
 		close_tracker(run);
 	summary_path = leave_out_hanging(run->front, summary_path);
 	if (summary_path && run->front->summary != SUMMARY_NONE && !run->front->kept_path)
-		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
+		print_summary(summary_path, run->front->summary == SUMMARY_JSON,
+			      given_by_name(&run->front->given, "summary") != NULL);
 	if (named_path && run->front->summary == SUMMARY_TEXT && !run->front->kept_path)
 		name_recording(named_path, csv_path != NULL);
 	if (run->front->page)

@@ -106,11 +106,16 @@ static unsigned measures_of(const struct run_facts *facts, enum run_figure_id fi
 static void add_outcome(char *outcome, const struct run_facts *facts)
 {
 	CLEANUP_BUFFER struct buffer end = BUFFER(1 << 10);
+	static const char UNKNOWN[] = "no end is recorded:";
+	size_t length;
 
 	summary_add_end(&end, facts);
+	/* A row has no room for what may be the reason. */
+	length = strncmp(end.data ? end.data : "", UNKNOWN, strlen(UNKNOWN)) == 0 ? strlen(UNKNOWN) - 1
+										  : end.length;
 	if (!*outcome)
-		snprintf(outcome, OUTCOME_BYTES, "%.*s", (int)end.length, end.data ? end.data : "");
-	else if (strlen(outcome) != end.length || strncmp(outcome, end.data, end.length) != 0)
+		snprintf(outcome, OUTCOME_BYTES, "%.*s", (int)length, end.data ? end.data : "");
+	else if (strlen(outcome) != length || strncmp(outcome, end.data, length) != 0)
 		snprintf(outcome, OUTCOME_BYTES, "not all alike");
 }
 

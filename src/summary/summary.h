@@ -187,7 +187,7 @@ struct oom_finding summary_oom(const struct run_facts *facts);
 const char *summary_failed_program(const struct run_facts *facts); /* NULL: unknown */
 /* Adds which process of the job failed first and which others passed that on. Nothing if only the job's first process failed. */
 void summary_add_first_failure(struct buffer *out, const struct run_facts *facts);
-/* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
+/* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", ... */
 void summary_add_end(struct buffer *out, const struct run_facts *facts);
 /* Whether the job failed. Other recordings, and jobs that still run, have not. */
 bool summary_has_failed(const struct run_facts *facts);

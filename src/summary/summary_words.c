@@ -214,7 +214,8 @@ void summary_add_end(struct buffer *out, const struct run_facts *facts)
 	}
 	if (!end) {
 		if (strcmp(facts->layout, "json") == 0)
-			buffer_add_text(out, "no end is recorded: still running, or the recorder was killed");
+			buffer_add_text(out, "no end is recorded: still running, the recorder was killed, or "
+					     "its disk was full");
 		else if (strcmp(facts->layout, "snapshot") == 0)
 			buffer_add_text(out, "a snapshot does not record how it ended");
 		else

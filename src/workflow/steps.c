@@ -354,8 +354,13 @@ int steps_read(struct steps *steps, const char *const *paths, size_t count, stru
 	if (!steps->count && !steps->damaged_count)
 		return problem_set(ret_problem, -ENODATA, "%s: there is no recording in it",
 				   count ? paths[0] : "");
-	if (!steps->count)
-		return problem_set(ret_problem, -ENODATA, "no step could be read, and %zu could not: %s",
-				   steps->damaged_count, steps->damaged[0].why);
+	if (!steps->count) {
+		const struct damaged_step *first = &steps->damaged[0];
+		bool is_named = strstr(first->why, first->path) != NULL;
+
+		return problem_set(ret_problem, -ENODATA, "no step of %zu could be read: %s%s%s",
+				   steps->damaged_count, is_named ? "" : first->path, is_named ? "" : ": ",
+				   first->why);
+	}
 	return 0;
 }

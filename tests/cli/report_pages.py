@@ -20,7 +20,7 @@ from without_report import REASON, report_is_missing  # noqa: E402
 
 PACKAGES = json.loads((TOP / "tests" / "browser" / "packages.json").read_text())
 BROWSERS = {"chromium": "chromium", "firefox": "firefox-esr"}
-# `make test` has Chromium alone; the row `browsers` of CI adds Firefox.
+# `make test` has Chromium alone, and the basics of a page. The row `browsers` of .ci/run has the rest and Firefox.
 both_browsers = pytest.mark.parametrize("browser", [pytest.param(name, marks=[pytest.mark.night] * (name != "chromium")) for name in BROWSERS])
 HOSTILE = "</script><img src=x onerror=alert(1)><!--"
 WHOLE = "0:00.0 \u2013 0:08.0"

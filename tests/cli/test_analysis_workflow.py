@@ -128,9 +128,18 @@ def test_a_folder_without_a_readable_step_says_so(run, tmp_path):
     assert done.returncode == 1 and "there is no recording in it" in done.err
     (tmp_path / "torn.jsonl").write_text('{"timestamp": 1700')
     done = run("summary", tmp_path)
-    assert done.returncode == 1 and "no step could be read, and 1 could not" in done.err and "torn.jsonl" in done.err
+    assert done.returncode == 1 and "no step of 1 could be read: " in done.err and done.err.count("torn.jsonl") == 1
     done = run("summary", "--markdown", tmp_path)
     assert done.returncode == 2 and "a workflow has a text and --json" in done.err
+
+
+def test_a_folder_is_named_that_this_user_may_not_read(run, binary, tmp_path):
+    (tmp_path / "closed").mkdir(mode=0)
+    if os.geteuid() == 0:
+        done = run("--bounding-set=-dac_override,-dac_read_search", binary, "summary", "closed", cwd=tmp_path, program=shutil.which("setpriv"))
+    else:
+        done = run("summary", "closed", cwd=tmp_path)
+    assert (done.returncode, done.err) == (1, "resource-tracker summary: no step of 1 could be read: closed: Permission denied\n")
 
 
 def test_five_thousand_steps_are_all_there(run, tmp_path):

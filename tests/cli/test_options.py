@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -422,6 +423,14 @@ def test_tag(run, give, needs_toml, helpers, tmp_path):
     run("-o", "table", "--", "true")
     for name in ORIGINS + ["table"]:
         assert helpers.json_lines(tmp_path / name)[0]["run_start"]["tags"] == {"a": "2", "b": "x=y"}, name
+
+
+def test_a_summary_that_was_asked_for_and_cannot_be_is_told(run, binary, tmp_path):
+    alone = shutil.copy(binary, tmp_path)
+    words = ["-o", tmp_path / "run.jsonl", "--", "sh", "-c", "exit 4"]
+    asked = run("--summary", *words, program=alone)
+    assert (asked.returncode, asked.err) == (4, "resource-tracker: --summary needs resource-tracker-analysis, which is not installed\n")
+    assert run(*words, program=alone).err == ""
 
 
 @of_options("summary")

@@ -13,8 +13,8 @@ import recordings
 import report_pages
 from report_pages import WHOLE, both_browsers, data_of, drive, driver, make, npm_package, unpack  # noqa: E402, F401
 
-# The browsers look at pages, which are the same from every build.
-pytestmark = pytest.mark.plain
+# The browsers look at pages, which are the same from every build. The row `browsers` of .ci/run has these tests of both browsers.
+pytestmark = [pytest.mark.plain, pytest.mark.night]
 
 
 # ---- phases, rows, gaps, comparison ----

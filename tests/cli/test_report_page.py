@@ -24,6 +24,7 @@ def test_columns_come_back_exactly(make):
     assert "cpu.process_swap_mib" not in columns  # it is in no sample
 
 
+@pytest.mark.night
 @pytest.mark.plain
 def test_a_page_of_many_values_has_several_samples_to_a_point(binary, tmp_path):
     """Each point is the sum of changes, the mean of shares and the largest of levels."""
@@ -101,6 +102,7 @@ def test_open_shows_the_page(run, helpers, tmp_path, name, env):
     assert run("report", "-o", "-", "--open", recording).returncode == 2
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("job, start, title", [
     (None, {"program": "train.py", "executable": "python3"}, "train.py"),
     (None, {"program": "sh (redis)", "executable": "sh"}, "sh (redis)"),
@@ -125,6 +127,7 @@ def test_first_screen_answers(make, drive):
     assert seen["title"].startswith("demo")
 
 
+@pytest.mark.night
 def test_every_text_about_the_job_is_on_the_page(make, drive):
     rows = (pathlib.Path(__file__).resolve().parents[2] / "src" / "options" / "job_settings.def").read_text()
     names = re.findall(r"^JOB_SETTING\((\w+)", rows, re.M)
@@ -135,6 +138,7 @@ def test_every_text_about_the_job_is_on_the_page(make, drive):
     assert [name for name in names if f"value of {name}" not in text] == []
 
 
+@pytest.mark.night
 def test_waiting_threads_have_a_chart_of_their_own_beside_shares_of_time(make, drive):
     samples = recordings.eight_samples()
     for one in samples:
@@ -145,6 +149,7 @@ def test_waiting_threads_have_a_chart_of_their_own_beside_shares_of_time(make, d
     assert "Threads waiting for a CPU" in seen["text"]
 
 
+@pytest.mark.night
 def test_a_job_with_gpus(make, drive, programs):
     samples = recordings.eight_samples()
     for one in samples:
@@ -164,6 +169,7 @@ def test_a_job_with_gpus(make, drive, programs):
     check_figures(drive(page, "figures"), [programs(0)])
 
 
+@pytest.mark.night
 def test_the_machine_alone(make, drive, programs):
     start = dict(recordings.START, mode="host", executable=None)
     samples = [recordings.sample(i, memory=None, tracked_pid=None, start=start if i == 0 else None) for i in range(8)]
@@ -231,6 +237,7 @@ def test_series_can_be_hidden(make, drive, browser):
     assert (seen["before"], seen["after"]) == ("true", "false")
 
 
+@pytest.mark.night
 def test_runs_side_by_side(make, drive):
     other = [dict(one, job_name="other") for one in recordings.eight_samples()[:4]]
     seen = drive(make(recordings.eight_samples(), other), "look")
@@ -403,6 +410,7 @@ def test_a_plot_needs_three_runs_whose_sizes_differ(sized, run, tmp_path):
     assert "sizes" not in run("recommend", "--json", tmp_path / "run0.jsonl", tmp_path / "lines.jsonl").out
 
 
+@pytest.mark.night
 def test_the_plot_of_sizes_fits_each_screen(sized, drive):
     page = sized()
     seen = drive(page, "sizes")
@@ -424,6 +432,7 @@ def test_every_number_of_compared_runs_is_one_of_the_programs(make, drive, progr
     assert data_of(page)["comparison"] == compared
 
 
+@pytest.mark.night
 def test_repetitions_are_one_side_with_their_noise(run, drive, tmp_path):
     words = []
     for i, side in enumerate(["old", "old", "new", "new"]):
@@ -438,6 +447,7 @@ def test_repetitions_are_one_side_with_their_noise(run, drive, tmp_path):
     assert "old (2 runs)" in text and re.search(r"\+25\.\d % \(noise 0\.\d+ %\)", text)
 
 
+@pytest.mark.night
 def test_runs_of_one_name_are_told_by_their_sides(run, drive, tmp_path):
     words = []
     for side, memory, source in (("run 8", 100.0, "pss"), ("run 9", 2000.0, "rss")):
@@ -456,6 +466,7 @@ def test_runs_of_one_name_are_told_by_their_sides(run, drive, tmp_path):
     assert "run 8" in drive(tmp_path / "one.html", "look")["text"].split("Did it work?")[0]
 
 
+@pytest.mark.night
 def test_statistics_of_the_page_are_those_of_stats(make, drive, run, tmp_path):
     table = drive(make(recordings.eight_samples()), "tables")["rows"][0]["rows"]
     stats = {}
@@ -470,6 +481,7 @@ def test_statistics_of_the_page_are_those_of_stats(make, drive, run, tmp_path):
                             for v in values], label
 
 
+@pytest.mark.night
 def test_signals_oom_and_marks_are_lines(run, drive, tmp_path):
     samples = recordings.eight_samples()
     samples[-1]["run_end"] = dict(recordings.END, reason="oom_kill_confirmed", exit_code=None, signal=9,

@@ -51,6 +51,7 @@ def test_the_page_shows_all_steps_and_a_click_shows_one(make_flow, drive, browse
     assert seen["zoomed"] != seen["whole"] and seen["reset"] == seen["whole"]
 
 
+@pytest.mark.night
 def test_the_page_holds_to_the_rules_for_all_readers(make_flow, drive):
     page = make_flow(sample_flow())
     seen = drive(page, "axe", axe=npm_package("axe-core"))
@@ -65,6 +66,7 @@ def test_five_thousand_steps_take_less_than_two_seconds_and_five_mebibytes(make_
     assert seen["took"] < MOST_MS and "5000 of 5000 steps; the first 200 are shown" in seen["text"]
 
 
+@pytest.mark.night
 def test_ranks_have_a_table_with_their_straggler(make_flow, drive):
     steps = [*ranks("solve", 0, [10, 11, 15, 10]), *ranks("alike", 20, [3, 3])]
     page = make_flow(steps)

@@ -22,6 +22,7 @@ def pytest_configure(config):
     # No test reaches a cloud or a service, even if it forgets to set an address.
     os.environ.update(TRACKER_METADATA_URL=NOBODY, KEEPER_API_URL=NOBODY, SENTINEL_API_URL=NOBODY)
     os.environ.pop("SENTINEL_API_TOKEN", None)
+    os.environ.pop("RESOURCE_TRACKER_MARKS", None)  # of a recorder around the tests
     config.addinivalue_line("markers", "night: one more case of what a test by day looks at; only .ci/nightly runs it")
     config.addinivalue_line("markers", "alone: measures, or needs a calm machine: nothing runs beside it")
     config.addinivalue_line("markers", "cost: measures time or memory; only make bench runs it")
