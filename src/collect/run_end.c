@@ -478,6 +478,7 @@ static void fill_tree(const struct collect_context *context, const struct frame 
 
 	row->descendants_running = (int64_t)process_tree_running(tree) - (root && !root->is_zombie);
 	row->sigchld_ignored = tree->sigchld_ignored || cpu_has_lost_usage(tree);
+	row->tree_cpu_at_least = cpu_may_lack_children(tree);
 	if (!use)
 		return;
 	fill_network(use, row);

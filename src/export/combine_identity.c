@@ -224,6 +224,7 @@ void combined_end(const struct combination *combination, struct frame *frame, do
 		raise_count(&all->cgroup_oom_kills, end->cgroup_oom_kills);
 		raise_count(&all->machine_oom_kills, end->machine_oom_kills);
 		raise_count(&all->sigchld_ignored, end->sigchld_ignored);
+		raise_count(&all->tree_cpu_at_least, end->tree_cpu_at_least);
 		if (isnan(all->largest_process_peak_mib) ||
 		    end->largest_process_peak_mib > all->largest_process_peak_mib)
 			all->largest_process_peak_mib = end->largest_process_peak_mib;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 
 int open_proc_pid_pagemap(const struct root *root, pid_t pid)
 {
@@ -24,7 +25,7 @@ ssize_t read_proc_pid_pagemap(int fd, uint64_t first, uint64_t *ret_entries, siz
 	return got < 0 ? -errno : got / (ssize_t)sizeof *ret_entries;
 }
 
-bool proc_pid_pagemap_hides_frames(const struct root *root)
+RUNS_ONCE bool proc_pid_pagemap_hides_frames(const struct root *root)
 {
 	uint64_t entry = 0, page = (uint64_t)(uintptr_t)&entry / (uint64_t)root->page_bytes;
 	CLEANUP_CLOSE int fd = open_proc_pid_pagemap(root, getpid());

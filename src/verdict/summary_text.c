@@ -216,6 +216,7 @@ static void add_share(const struct page *page, double part, double whole)
 static void add_cpu_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
+	const struct run_end_row *end = FIRST(record_identity(facts->record), run_end);
 	struct cpu_time time = summary_cpu_time(facts);
 	double mean = summary_mean_cores(facts), most = summary_max_cores(facts);
 
@@ -225,7 +226,7 @@ static void add_cpu_line(const struct page *page)
 		return;
 	}
 	summary_add_cores(page->out, facts);
-	buffer_add_text(page->out, "; ");
+	buffer_add_text(page->out, end && end->tree_cpu_at_least == 1 ? "; at least " : "; ");
 	add_duration(page->out, cpu_time_total(&time));
 	buffer_add_text(page->out, " of CPU time");
 	if (!(cpu_time_total(&time) >= NOISE_SECS))

@@ -1,8 +1,10 @@
 """CPU time of a running tree: only its time after the attach counts."""
 import contextlib
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -139,6 +141,104 @@ def test_the_largest_that_a_process_was_between_two_samples(spawn, tmp_path, hel
     # The interpreter has some 10 MiB beside. Below the earlier mark, only samples show the memory.
     assert (during if during > before else 1) <= end["largest_process_peak_mib"] <= during + 40, end
     assert during * 0.98 * (during > before) <= end["memory_peak_mib"] <= during + 40, end
+
+
+# Says what its child, the job, has used. "beside": it waits for another child then. That one used much more.
+WAITER = """
+import os, subprocess, sys
+
+how, script = sys.argv[1:3]
+user = {"user": 65534, "group": 65534, "extra_groups": []} if sys.argv[3:] else {}
+beside = subprocess.Popen(["sh", "-c", "read line; i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done"], stdin=subprocess.PIPE)
+job = subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE, **user)
+print(job.pid, flush=True)
+for line in sys.stdin:
+    if line == "end\\n":
+        break
+    job.stdin.write(b"\\n")
+    job.stdin.flush()
+if how == "beside":
+    beside.stdin.close()
+    beside.wait()
+job.stdin.close()
+usage = os.wait4(job.pid, 0)[2]
+print(usage.ru_utime + usage.ru_stime, usage.ru_minflt, flush=True)
+sys.stdin.read()
+beside.stdin.close()
+beside.wait()
+"""
+FORKS = "read line; i=0; while [ $i -lt 9 ]; do /bin/true; i=$((i+1)); done; read line" \
+        "; i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done"
+FORKS_NOTHING = "read line; read line; i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done"
+
+
+def attach_below_waiter(spawn, folder, helpers, how, script, program=None, **user):
+    """Returns (samples, CPU seconds and page faults of the job): nearly all of them came after the last sample but one."""
+    record = folder / f"{how}.jsonl"
+
+    def lines():
+        return record.read_bytes().count(b"\n") if record.exists() else 0
+
+    with subprocess.Popen([sys.executable, "-c", WAITER, how, script, *user], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True, cwd="/") as waiter:
+        tracker = spawn("-i", 1, "-o", record, "--no-summary", "--pid", waiter.stdout.readline().strip(), program=program, **user)
+        helpers.wait_until(lambda: lines() >= 1)
+        waiter.stdin.write("\n")
+        waiter.stdin.flush()
+        begun = lines()
+        helpers.wait_until(lambda: lines() >= begun + 2)
+        waiter.stdin.write("end\n")
+        waiter.stdin.flush()
+        secs, faults = waiter.stdout.readline().split()
+        assert tracker.wait() == 0
+        waiter.stdin.close()
+    return helpers.json_lines(record), float(secs), int(faults)
+
+
+@pytest.fixture(params=["as it is", pytest.param("ordinary", marks=pytest.mark.skipif(not exact.is_root(), reason="asks for root"))])
+def attached_user(request, program_for_everybody, tmp_path):
+    """Returns (a folder, the arguments of attach_below_waiter() for a user)."""
+    if request.param == "as it is":
+        yield tmp_path, {}
+        return
+    with tempfile.TemporaryDirectory(prefix="rt-ordinary-") as folder:
+        os.chmod(folder, 0o777)
+        yield pathlib.Path(folder), {"program": program_for_everybody, "user": 65534, "group": 65534, "extra_groups": []}
+
+
+def test_the_time_of_children_is_told_where_the_parent_waits_at_once(spawn, helpers, attached_user):
+    """0.55 s were told as 0.04: what the children of the job left it was gone with it."""
+    folder, user = attached_user
+    samples, truth, faults = attach_below_waiter(spawn, folder, helpers, "alone", FORKS, **user)
+    told, end = exact.told_secs(samples), samples[-1]["run_end"]
+    exact.check_intervals(samples)
+    assert told <= truth + TICKS_SECS, truth
+    if exited(samples)[-1] is None:  # others forked too much, or the kernel delivers no events here
+        assert end["tree_cpu_at_least"] == (told < truth - TICKS_SECS), (told, truth)
+        pytest.skip("the recorder heard no events")
+    assert not end["tree_cpu_at_least"] and told >= truth - 2 * TICKS_SECS, (told, truth)
+    assert exited(samples)[-1] == 410
+    # Those from before the attach do not count.
+    told_faults = sum(sample["cpu"]["process_minor_faults"] for sample in samples)
+    assert faults * 0.9 <= told_faults <= faults, (told_faults, faults)
+    assert abs(sum(program["cpu_secs"] for program in end["programs"]) - told) < 0.002
+
+
+def test_the_time_of_children_is_at_least_so_much_where_the_parent_waits_for_others_too(spawn, binary, helpers, attached_user):
+    folder, user = attached_user
+    samples, truth, _ = attach_below_waiter(spawn, folder, helpers, "beside", FORKS, **user)
+    assert exact.told_secs(samples) <= truth + TICKS_SECS, truth
+    assert samples[-1]["run_end"]["tree_cpu_at_least"], truth
+    summary = subprocess.run([binary, "summary", folder / "beside.jsonl"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert "; at least " in " ".join(summary.split()), summary
+
+
+@pytest.mark.parametrize("how", ["alone", "beside"])
+def test_the_time_of_a_job_that_forks_nothing_is_not_a_bound(spawn, helpers, attached_user, how):
+    folder, user = attached_user
+    samples, truth, _ = attach_below_waiter(spawn, folder, helpers, how, FORKS_NOTHING, **user)
+    assert exact.told_secs(samples) <= truth + TICKS_SECS, truth
+    assert not samples[-1]["run_end"]["tree_cpu_at_least"]
 
 
 # Each daemon forks the next one and ends; a process outside the job waits for it.

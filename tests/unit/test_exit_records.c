@@ -135,7 +135,7 @@ static void test_a_child_of_an_ancestor_may_be_an_orphan_of_the_job(void **state
 
 	(void)state;
 	begin(&job);
-	job.records.ancestors = (struct job_ancestors){{90, 1}, 2};
+	job.records.ancestors = (struct job_ancestors){.pids = {90, 1}, .count = 2};
 	record(&job, 7, 6, "cron");
 	record(&job, 101, 100, "sh");
 	record(&job, 100, 90, "job");

@@ -57,10 +57,17 @@ void program_listener_catch_up(struct program_listener *listener)
 	(void)listener;
 }
 
-bool program_listener_add_ancestor(struct program_listener *listener, pid_t pid)
+bool program_listener_add_ancestor(struct program_listener *listener, pid_t child, pid_t pid)
 {
 	(void)listener;
+	(void)child;
 	(void)pid;
+	return false;
+}
+
+bool program_listener_other_ended(struct program_listener *listener)
+{
+	(void)listener;
 	return false;
 }
 

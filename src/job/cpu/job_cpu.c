@@ -205,8 +205,8 @@ SELDOM static void add_reaped_io(struct process_tree *tree, bool is_root, struct
 	}
 }
 
-bool cpu_add_reaped(struct process_tree *tree, pid_t pid, const struct member *member,
-		    const struct rusage *usage, struct usages *ret_reaped)
+SELDOM bool cpu_add_reaped(struct process_tree *tree, pid_t pid, const struct member *member,
+			   const struct rusage *usage, struct usages *ret_reaped)
 {
 	struct job_cpu *cpu = &tree->cpu;
 	bool is_root = pid == tree->root_pid, replaces = cpu->root_vanished && is_root;
@@ -226,6 +226,21 @@ bool cpu_add_reaped(struct process_tree *tree, pid_t pid, const struct member *m
 	return true;
 }
 
+/* Less than a tick is due to the kernel's rounding. A parent that ignores SIGCHLD is told nothing. */
+SELDOM void cpu_root_was_waited_for(struct process_tree *tree, const struct rusage *usage)
+{
+	struct usages told = usages_of_rusage(usage);
+	int64_t missing = told.of[USAGE_CPU_NS] - tree->cpu.root_last.own.of[USAGE_CPU_NS] -
+			  tree->cpu.root_last.waited.of[USAGE_CPU_NS];
+
+	if (missing < CPU_TOLERANCE_NS / 2) {
+		tree->cpu.root_vanished = missing < -CPU_TOLERANCE_NS;
+		return;
+	}
+	(void)cpu_add_reaped(tree, tree->root_pid, NULL, usage, &told);
+	cpu_end_pass(tree);
+}
+
 /* wait4(2) adds the page faults of the children that the process waited for; its own were read when it was a zombie. */
 bool cpu_has_waited_for_none(const struct member *member, const struct usages *reaped)
 {
@@ -235,7 +250,7 @@ bool cpu_has_waited_for_none(const struct member *member, const struct usages *r
 	       own->of[USAGE_MAJOR_FAULTS] == reaped->of[USAGE_MAJOR_FAULTS];
 }
 
-bool cpu_retire(struct process_tree *tree, struct member *member, const struct usages *reaped)
+SELDOM bool cpu_retire(struct process_tree *tree, struct member *member, const struct usages *reaped)
 {
 	struct usages unclaimed = account_unclaimed(&member->cpu.account, reaped);
 
@@ -262,6 +277,16 @@ bool cpu_has_lost_usage(const struct process_tree *tree)
 	int64_t told_ns = tree->cpu.account.published.of[USAGE_CPU_NS] - tree->cpu.in_nobody_ns;
 
 	return process_tree_running(tree) == 0 && tree->cpu.in_nobody_ns > LOST_LEAST_NS + told_ns / 20;
+}
+
+SELDOM bool cpu_may_lack_children(const struct process_tree *tree)
+{
+	const struct account *last = &tree->cpu.root_last;
+
+	return tree->cpu.root_vanished && tree->cgroup_folder < 0 &&
+	       (last->carries ||
+		last->waited.of[USAGE_MINOR_FAULTS] + last->own_before.of[USAGE_MINOR_FAULTS] !=
+			last->before.of[USAGE_MINOR_FAULTS]);
 }
 
 const char *cpu_source(const struct process_tree *tree)

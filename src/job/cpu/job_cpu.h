@@ -45,6 +45,9 @@ void cpu_before_reap(struct process_tree *tree, struct member *member);
 bool cpu_add_reaped(struct process_tree *tree, pid_t pid, const struct member *member,
 		    const struct rusage *usage, struct usages *ret_reaped);
 
+/* The same for the root of an attached job that a pass has found gone, with its parent's figures. Call after cpu_end_pass(). */
+void cpu_root_was_waited_for(struct process_tree *tree, const struct rusage *usage);
+
 /* Whether the figures that wait4(2) told are those of the process alone: it has waited for no child. */
 bool cpu_has_waited_for_none(const struct member *member, const struct usages *reaped);
 
@@ -61,6 +64,12 @@ static inline const struct usages *cpu_published(const struct process_tree *tree
 
 /* Raises the published CPU time to an amount that is certain. */
 void cpu_raise(struct process_tree *tree, int64_t cpu_ns);
+
+/*
+ * Whether the root has gone with the time of children that came and went after its last reading. It is taken to have had some then if it
+ * had waited for some before.
+ */
+bool cpu_may_lack_children(const struct process_tree *tree);
 
 /* Returns "cgroup", "clock" or "stat". */
 const char *cpu_source(const struct process_tree *tree);

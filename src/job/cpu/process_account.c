@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "job/cpu/cpu_tuning.h"
 #include "kernel/proc_pid_io.h"
 
@@ -48,7 +49,7 @@ struct usages account_total(const struct account *account)
 	return total;
 }
 
-bool account_is_empty(const struct account *account)
+SELDOM bool account_is_empty(const struct account *account)
 {
 	return usages_are_zero(&account->own) && usages_are_zero(&account->waited) &&
 	       usages_are_zero(&account->settled) &&
@@ -67,7 +68,7 @@ void account_watch(struct account *account)
 	account->carries = true;
 }
 
-void account_carry(struct account *account, const struct account *ended)
+SELDOM void account_carry(struct account *account, const struct account *ended)
 {
 	struct usages total = account_total(ended);
 
@@ -88,7 +89,7 @@ bool account_is_missing(const struct account *account)
 	return false;
 }
 
-void account_find_above(struct account *account, struct account *ancestor)
+SELDOM void account_find_above(struct account *account, struct account *ancestor)
 {
 	if (!account->carries || !ancestor->carries)
 		return;
@@ -130,7 +131,7 @@ void account_settle(struct account *account)
 	account->carried = account->owed = (struct usages){0};
 }
 
-void account_forgive(struct account *account)
+SELDOM void account_forgive(struct account *account)
 {
 	struct usages total = account_total(account);
 
@@ -163,7 +164,7 @@ void tree_account_publish(struct tree_account *account, const struct usages *mem
 			published->of[i] = total.of[i];
 }
 
-void tree_account_raise(struct tree_account *account, int64_t cpu_ns)
+SELDOM void tree_account_raise(struct tree_account *account, int64_t cpu_ns)
 {
 	struct usages *published = &account->published;
 	int64_t before_ns = published->of[USAGE_CPU_NS];
@@ -180,7 +181,7 @@ static int64_t timeval_ns(const struct timeval *time)
 	return (int64_t)time->tv_sec * NSEC_PER_SEC + (int64_t)time->tv_usec * NSEC_PER_USEC;
 }
 
-struct usages usages_of_rusage(const struct rusage *usage)
+SELDOM struct usages usages_of_rusage(const struct rusage *usage)
 {
 	struct usages usages = {0};
 
@@ -200,7 +201,7 @@ void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages)
 	ret_usages->of[USAGE_WRITTEN_CHARS] = usage_at_most(io->written_chars, USAGE_BYTES_MOST);
 }
 
-struct usages account_unclaimed(const struct account *account, const struct usages *reaped)
+SELDOM struct usages account_unclaimed(const struct account *account, const struct usages *reaped)
 {
 	struct usages unclaimed = {0};
 
@@ -218,14 +219,16 @@ struct usages account_unclaimed(const struct account *account, const struct usag
 	return unclaimed;
 }
 
-void account_retire(struct tree_account *tree, const struct account *ended, const struct usages *unclaimed)
+SELDOM void account_retire(struct tree_account *tree, const struct account *ended,
+			   const struct usages *unclaimed)
 {
 	usages_add(&tree->retired, unclaimed);
 	usages_add(&tree->retired, &ended->settled);
 	usages_subtract(&tree->retired, &ended->before);
 }
 
-void account_replace(struct tree_account *tree, const struct account *ended, const struct usages *reaped)
+SELDOM void account_replace(struct tree_account *tree, const struct account *ended,
+			    const struct usages *reaped)
 {
 	struct usages seen = account_total(ended), unclaimed = account_unclaimed(ended, reaped);
 

@@ -86,6 +86,12 @@ static bool is_ancestor(const struct job_ancestors *ancestors, pid_t pid)
 	return false;
 }
 
+/* Whether the parent of the job's first process may wait for another one. */
+void ancestors_note_end(struct job_ancestors *ancestors, pid_t pid, pid_t parent)
+{
+	ancestors->other_ended |= pid != ancestors->root && parent == ancestors->pids[0];
+}
+
 static int find_members(struct exit_records *records, struct known_processes *known)
 {
 	for (size_t i = records->count; i-- > 0;) {
@@ -93,8 +99,11 @@ static int find_members(struct exit_records *records, struct known_processes *kn
 		const struct known_process *parent;
 		struct known_process process = {.pid = record->pid, .record_ns = -1, .clock_ns = -1};
 
-		if ((!record->is_last && record->tid != record->pid) ||
-		    known_processes_find(known, process_of(record)))
+		if (!record->is_last && record->tid != record->pid)
+			continue;
+		if (i >= records->old)
+			ancestors_note_end(&records->ancestors, process_of(record), record->parent_pid);
+		if (known_processes_find(known, process_of(record)))
 			continue;
 		records->has_orphan |= is_ancestor(&records->ancestors, record->parent_pid);
 		parent = known_processes_find(known, record->parent_pid);

@@ -22,6 +22,8 @@ enum { JOB_ANCESTORS_MOST = 32 };
 struct job_ancestors {
 	pid_t pids[JOB_ANCESTORS_MOST];
 	int count;
+	pid_t root;       /* the job's first process, a child of the first of them */
+	bool other_ended; /* so has another child of that one, since this was asked for */
 };
 
 struct exit_records {
@@ -34,6 +36,8 @@ struct exit_records {
 	struct job_ancestors ancestors;
 	bool has_orphan; /* a process that is not known has ended as a child of one of them */
 };
+
+void ancestors_note_end(struct job_ancestors *ancestors, pid_t pid, pid_t parent);
 
 /* Returns 0 or a negative errno. */
 int exit_records_open(struct exit_records *records);

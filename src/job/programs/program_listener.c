@@ -117,18 +117,31 @@ static bool is_of_now(const struct proc_event *event)
 	return SYSTEM_CLOCKS.monotonic_ns(NULL) - event->monotonic_ns < OF_NOW_NS;
 }
 
+/* An event lacks the parent if that has reaped the process by then. A record has it. */
+static void note_heard_end(struct program_listener *listener, const struct proc_event *event, bool is_known)
+{
+	struct job_ancestors *ancestors = &listener->records.ancestors;
+
+	ancestors_note_end(ancestors, event->pid, event->parent_pid);
+	ancestors->other_ended |= !event->parent_pid && !is_known && !listener->heard.with_records;
+}
+
 static void take_message(struct program_listener *listener, struct scan messages)
 {
 	struct proc_event event;
 
 	while (proc_events_next(&messages, &event)) {
 		int64_t clock_ns = -1;
+		/* Most events are of foreign processes. */
+		bool is_known = (event.kind == PROC_EVENT_EXITED || event.kind == PROC_EVENT_EXECED) &&
+				known_processes_find(&listener->heard.known, event.pid);
 
-		/* First of all: its parent may reap it at any moment. Most events are of foreign processes. */
-		if ((event.kind == PROC_EVENT_EXITED || event.kind == PROC_EVENT_EXECED) &&
-		    known_processes_find(&listener->heard.known, event.pid) && is_of_now(&event))
+		/* First of all: its parent may reap it at any moment. */
+		if (is_known && is_of_now(&event))
 			clock_ns = process_clock_ns(event.pid);
 		heard_events_take(&listener->heard, &event, clock_ns);
+		if (event.kind == PROC_EVENT_EXITED && !event.is_thread)
+			note_heard_end(listener, &event, is_known);
 		listener->seen++;
 	}
 }
@@ -396,10 +409,12 @@ RUNS_ONCE void program_listener_close(struct program_listener *listener)
 	free(listener);
 }
 
-RUNS_ONCE bool program_listener_add_ancestor(struct program_listener *listener, pid_t pid)
+RUNS_ONCE bool program_listener_add_ancestor(struct program_listener *listener, pid_t child, pid_t pid)
 {
 	struct job_ancestors *ancestors = &listener->records.ancestors;
 
+	if (!ancestors->count)
+		ancestors->root = child;
 	if (pid <= 0 || ancestors->count == JOB_ANCESTORS_MOST)
 		return false;
 	ancestors->pids[ancestors->count++] = pid;
@@ -556,6 +571,17 @@ bool program_listener_misses_ends(struct program_listener *listener)
 	misses = listener->heard.misses_ends;
 	pthread_mutex_unlock(&listener->lock);
 	return misses;
+}
+
+bool program_listener_other_ended(struct program_listener *listener)
+{
+	bool ended;
+
+	pthread_mutex_lock(&listener->lock);
+	ended = listener->records.ancestors.other_ended;
+	listener->records.ancestors.other_ended = false;
+	pthread_mutex_unlock(&listener->lock);
+	return ended;
 }
 
 int64_t program_listener_exits(struct program_listener *listener)

@@ -40,8 +40,11 @@ int program_listener_start(struct program_listener *listener, bool is_read_by_ca
  */
 int program_listener_hear(struct program_listener *listener, bool with_thread);
 
-/* Adds a process above an attached job, before the start. Orphans of the job become children of one of them. Returns false if there is none, or no room. */
-bool program_listener_add_ancestor(struct program_listener *listener, pid_t pid);
+/*
+ * Adds a process above an attached job, before the start: first the parent of the job's first process, then that one's, and so on. Orphans
+ * of the job become children of one of them. Returns false if there is none, or no room.
+ */
+bool program_listener_add_ancestor(struct program_listener *listener, pid_t child, pid_t pid);
 
 /* Adds a process of the job if it is not known yet. Its descendants from now on follow by themselves. */
 void program_listener_add(struct program_listener *listener, pid_t pid, const char *program);
@@ -83,6 +86,9 @@ ssize_t program_listener_forked(struct program_listener *listener, pid_t *ret_pi
 
 /* Whether some process may have ended without its status being heard: too many events came, or the listener has stopped. */
 bool program_listener_misses_ends(struct program_listener *listener);
+
+/* Whether another child of the first process's parent has ended since the last call. */
+bool program_listener_other_ended(struct program_listener *listener);
 
 /* How many processes of the job have ended since the start. -1: it does not listen. */
 enum { PROGRAM_EXITS_LOST = -2 }; /* some events were lost */

@@ -12,6 +12,7 @@
 #include "job/programs/program_name.h"
 #include "job/programs/program_names.h"
 #include "job/programs/program_tuning.h"
+#include "job/programs/root_waiter.h"
 
 /* CPU time is published in these units, so that rounded values add up to the rounded total. */
 #define PROGRAM_CPU_UNIT_NS INT64_C(100000)
@@ -97,6 +98,7 @@ struct programs {
 	/* Of failed processes that passes have seen, where no events are heard. NULL: there was none. */
 	struct program_names *seen_names;
 	struct failure root; /* how the job's first process ended; ended_ns 0: no event has told it */
+	struct root_waiter waiter;
 	struct program_listener *listener; /* NULL: events cannot be had */
 	bool exact;                        /* no event was lost since the last pass */
 	bool has_ended_io;                 /* nor any exit record */

@@ -596,8 +596,14 @@ static RUNS_ONCE void add_ancestors(struct programs *programs, struct process_tr
 	pid_t pid = tree->root_pid;
 
 	while (read_proc_pid_stat(tree->root, pid, &stat) == 0 &&
-	       program_listener_add_ancestor(programs->listener, stat.parent_pid))
+	       program_listener_add_ancestor(programs->listener, pid, stat.parent_pid))
 		pid = stat.parent_pid;
+}
+
+/* A program that tracks itself is there at its end. */
+static bool follows_waiter(const struct process_tree *tree)
+{
+	return !tree->started_by_caller && tree->with_children && !tree->cpu.own_cost;
 }
 
 RUNS_ONCE void programs_start(struct programs *programs, struct process_tree *tree)
@@ -615,6 +621,10 @@ RUNS_ONCE void programs_start(struct programs *programs, struct process_tree *tr
 	programs->exact = true;
 	if (program_listener_start(programs->listener, tree->started_by_caller) < 0)
 		drop_listener(programs);
+	else if (follows_waiter(tree) && tree->count) {
+		programs->waiter.pid = tree->members[0].parent_pid;
+		root_waiter_begin(&programs->waiter, tree->root);
+	}
 }
 
 void programs_hear(struct programs *programs, bool with_thread)
@@ -692,6 +702,30 @@ static void tell_credited(const struct programs *programs, struct process_tree *
 	cpu_raise(tree, credited_ns);
 }
 
+/* The figures of the first process's parent come first: a child that it waits for later is none of theirs. */
+static void take_events_with_waiter(struct programs *programs, struct process_tree *tree, int64_t now_ns)
+{
+	struct root_waiter *waiter = &programs->waiter;
+	const struct member *root = process_tree_root(tree);
+	struct rusage usage;
+	bool has = tree->cpu.root_vanished && root_waiter_has(waiter, tree->root, &usage);
+
+	take_events(programs, tree, now_ns);
+	if (!follows_waiter(tree))
+		return;
+	if (!programs->exact || program_listener_other_ended(programs->listener) ||
+	    (root && root->parent_pid != waiter->pid)) {
+		waiter->is_known = false;
+		waiter->is_wanted = root;
+		if (root)
+			waiter->pid = root->parent_pid;
+	} else if (has) {
+		cpu_root_was_waited_for(tree, &usage);
+	} else if (waiter->is_wanted) {
+		root_waiter_begin(waiter, tree->root);
+	}
+}
+
 void programs_end_pass(struct programs *programs, struct process_tree *tree)
 {
 	int64_t now_ns = root_monotonic_ns(tree->root);
@@ -702,7 +736,7 @@ void programs_end_pass(struct programs *programs, struct process_tree *tree)
 	programs->pass++;
 	for (size_t i = 0; i < programs->count; i++)
 		program_begin_pass(&programs->at[i]);
-	take_events(programs, tree, now_ns);
+	take_events_with_waiter(programs, tree, now_ns);
 	for (size_t i = 0; i < tree->count; i++)
 		look_at_member(programs, tree, &tree->members[i], now_ns);
 	drop_ended_processes(programs, tree, now_ns);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/runs_once.h"
+
 enum { FIRST_MEMBERS = 16 };
 
 static size_t slot_of_pid(const struct process_tree *tree, pid_t pid)
@@ -22,7 +24,7 @@ static void insert_slot(struct process_tree *tree, size_t index)
 	tree->slots[slot] = (uint32_t)index + 1;
 }
 
-static void rebuild_slots(struct process_tree *tree)
+SELDOM static void rebuild_slots(struct process_tree *tree)
 {
 	memset(tree->slots, 0, tree->slot_count * sizeof *tree->slots);
 	for (size_t i = 0; i < tree->count; i++)
@@ -45,7 +47,7 @@ struct member *process_tree_root(const struct process_tree *tree)
 	return tree->root_gone ? NULL : process_tree_find(tree, tree->root_pid);
 }
 
-int process_tree_reserve(struct process_tree *tree)
+SELDOM int process_tree_reserve(struct process_tree *tree)
 {
 	size_t capacity = tree->capacity ? tree->capacity * 2 : FIRST_MEMBERS;
 	struct member *members;
@@ -67,13 +69,13 @@ int process_tree_reserve(struct process_tree *tree)
 	return 0;
 }
 
-void process_tree_append(struct process_tree *tree, const struct member *member)
+SELDOM void process_tree_append(struct process_tree *tree, const struct member *member)
 {
 	tree->members[tree->count] = *member;
 	insert_slot(tree, tree->count++);
 }
 
-void process_tree_drop_vanished(struct process_tree *tree)
+SELDOM void process_tree_drop_vanished(struct process_tree *tree)
 {
 	size_t kept = 0;
 
@@ -91,7 +93,7 @@ void process_tree_drop_vanished(struct process_tree *tree)
 	rebuild_slots(tree);
 }
 
-void process_tree_exclude(struct process_tree *tree, pid_t pid)
+RUNS_ONCE void process_tree_exclude(struct process_tree *tree, pid_t pid)
 {
 	pid_t *excluded;
 
@@ -104,7 +106,7 @@ void process_tree_exclude(struct process_tree *tree, pid_t pid)
 	tree->excluded[tree->excluded_count++] = pid;
 }
 
-void process_tree_include(struct process_tree *tree, pid_t pid)
+RUNS_ONCE void process_tree_include(struct process_tree *tree, pid_t pid)
 {
 	for (size_t i = 0; i < tree->excluded_count; i++)
 		if (tree->excluded[i] == pid)
@@ -136,7 +138,7 @@ bool process_tree_any_ran(const struct process_tree *tree)
 	return false;
 }
 
-bool member_is_older(const struct process_tree *tree, const struct member *member)
+SELDOM bool member_is_older(const struct process_tree *tree, const struct member *member)
 {
 	return !tree->started_by_caller && member->start_ticks < tree->seeded_ticks;
 }
