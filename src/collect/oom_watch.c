@@ -68,8 +68,10 @@ static void read_machine_kills(struct oom_watch *watch, struct root *root)
 {
 	struct proc_vmstat vmstat;
 
-	if (read_proc_vmstat(root, &watch->vmstat, &vmstat) == 0)
-		(void)take_reading(&watch->machine, vmstat.oom_kills, root_monotonic_ns(root));
+	if (read_proc_vmstat(root, &watch->vmstat, &vmstat) < 0)
+		return;
+	(void)take_reading(&watch->machine, vmstat.oom_kills, root_monotonic_ns(root));
+	root->allocated_pages = proc_vmstat_allocated_pages(root);
 }
 
 void oom_watch_prepare(struct oom_watch *watch, struct root *root)

@@ -307,6 +307,8 @@ RUNS_ONCE static int begin_tree(struct process_tree *tree, pid_t pid, bool start
 
 	tree->root_pid = pid;
 	tree->started_by_caller = started_by_caller;
+	if (started_by_caller)
+		memory_between_begin(tree);
 	tree->fds_left = tree->root->live ? descriptors_to_keep() : 0;
 	tree->uses_clock = tree->root->live;
 	tree->last_full_ns = root_monotonic_ns(tree->root);

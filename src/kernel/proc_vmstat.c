@@ -2,11 +2,14 @@
  * /proc/vmstat
  *
  *   nr_free_pages 5743346
+ *   pgalloc_dma32 81922
+ *   pgalloc_normal 92134409
  *   oom_kill 3
  */
 #include "kernel/proc_vmstat.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "kernel/key_values.h"
@@ -26,9 +29,24 @@ int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_
 	return 0;
 }
 
+int64_t proc_vmstat_allocated_pages(const struct root *root)
+{
+	struct scan text = scan_bytes(root->text.data, root->text.length), zone;
+	int64_t sum = 0;
+	uint64_t pages;
+
+	while ((text.at = strstr(text.at, "\npgalloc_"))) {
+		(void)scan_until(&text, ' ', &zone);
+		if (!scan_u64(&text, &pages))
+			break;
+		sum += (int64_t)pages;
+	}
+	return sum;
+}
+
 int read_proc_vmstat(struct root *root, struct kept_file *file, struct proc_vmstat *ret_vmstat)
 {
-	/* The kernel sums up all CPUs for each piece that it returns: 22 us. The count is in the first one. */
+	/* The kernel sums up all CPUs for each piece that it returns: 22 us. Both counts are in the first one. */
 	ssize_t length = root_reread_beginning(root, file);
 
 	if (length >= 0 && parse_proc_vmstat(root->text.data, (size_t)length, ret_vmstat) == 0)

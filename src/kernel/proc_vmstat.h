@@ -15,3 +15,8 @@ struct proc_vmstat {
 int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_vmstat);
 /* `file` is KEPT_FILE("proc/vmstat"). */
 int read_proc_vmstat(struct root *root, struct kept_file *file, struct proc_vmstat *ret_vmstat);
+/*
+ * By the text that `root` has read last: the pages that were allocated in all zones for whatever purpose since boot, without those of
+ * hugetlb. 0: unknown.
+ */
+int64_t proc_vmstat_allocated_pages(const struct root *root);

@@ -111,7 +111,7 @@ def test_lines_of_members_add_up_to_the_sample(run, tmp_path):
             assert abs(own + waited + carried + settled - before - total) < 0.004
         if len(members) == 4 and recorded.get(number):
             assert abs(sum(float(member[10]) for member in members) - recorded[number]) < 0.4, whole
-            assert abs(float(whole.split()[1]) - recorded[number]) < 0.1
+            assert abs(int(whole.split()[1]) / 1024 - recorded[number]) < 0.1
             assert {member[14] for member in members} == {"4"}
             checked += 1
     assert checked >= 2, result.err

@@ -65,6 +65,45 @@ def test_peak_of_a_process_beside_memory_in_no_resident_set(record):
     assert 190 <= end["memory_peak_between_mib"] <= 230, end
 
 
+def allocated_mib():
+    """All pages that the machine has allocated so far."""
+    return sum(int(line.split()[1]) for line in open("/proc/vmstat") if line.startswith("pgalloc_")) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+HANDED_OVER = """
+import mmap, os, sys, time
+held = os.memfd_create("x")
+os.ftruncate(held, 200 << 20)
+area = mmap.mmap(held, 200 << 20)
+for at in range(200):
+    area[at << 20:at + 1 << 20] = bytes([1]) * (1 << 20)
+area.close()
+if len(sys.argv) > 1:
+    del area
+    bytearray(b"x") * (int(sys.argv[1]) << 20)
+time.sleep(0.6)
+"""
+
+
+def test_memory_that_a_descriptor_keeps_is_not_beside_its_mapping(record):
+    """200 MiB of a memfd, filled through a mapping that has gone: told as 405. The pages that were allocated tell it from as much beside it."""
+    for _ in range(8):
+        before = allocated_mib()
+        _, samples = record("-i", 0.5, "--", sys.executable, "-S", "-c", HANDED_OVER)
+        allocated, told = allocated_mib() - before, samples[-1]["run_end"]["memory_peak_between_mib"]
+        # Pages of files in the page cache were not allocated.
+        assert 200 <= told <= allocated + 20, (told, allocated)
+        if allocated < 330:
+            return
+    pytest.skip("other programs allocate too much")
+
+
+def test_memory_beside_a_memfd_that_was_unmapped_counts(record):
+    """The same, and 150 MiB for a moment, which raise no mark of the kernel."""
+    _, samples = record("-i", 0.5, "--", sys.executable, "-S", "-c", HANDED_OVER, 150)
+    assert 350 <= samples[-1]["run_end"]["memory_peak_between_mib"] < 430, samples[-1]["run_end"]
+
+
 @pytest.mark.parametrize("words, most", [
     ("memfd 60 view 2 sleep 1200", 66),
     # Told as 180 and more. Marks that rise while a sample is taken, on a busy machine, count beside it: 75.

@@ -1,9 +1,8 @@
 /* Tests of src/job/memory/memory_between.c: the most that a tree may have held between two samples, on trees made by the test. */
-#include <string.h>
+#include "scratch.h"
 
 #include "job/memory/memory_between.h"
 #include "job/tree/process_tree.h"
-#include "unit.h"
 
 enum { MIB_PAGES = 256, MIB_KIB = 1024, MEMBERS = 4, MANY_FAULTS = 50000 };
 
@@ -465,6 +464,166 @@ static void test_the_mark_of_the_largest_member_is_read_if_it_matters(void **unu
 	assert_int_equal(tree.memory.between.largest_pid, 0);
 }
 
+/* ---- named shared memory that changes hands --------------------------------------------------------------------- */
+
+#define WITH_VMSTAT(test) cmocka_unit_test_setup_teardown(test, begin_with_vmstat, end_with_vmstat)
+
+enum { BOOTED_MIB = 5000 };
+
+static int begin_with_vmstat(void **state)
+{
+	if (begin(state) < 0 || scratch_enter(state) < 0 || mkdir("proc", 0755) < 0)
+		return -1;
+	put_text(".root", "clock_ticks 100\npage_bytes 4096\n");
+	return root_open(&root, ".", NULL);
+}
+
+static int end_with_vmstat(void **state)
+{
+	root_close(&root);
+	root = (struct root){.page_bytes = 4096};
+	return scratch_leave(state);
+}
+
+/* The machine has allocated so much since BOOTED_MIB. */
+static void allocate(int64_t mib)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "nr_free_pages 7\npgalloc_dma32 %d\npgalloc_normal %lld\npgfree 1\noom_kill 0\n",
+		 1000 * MIB_PAGES, (long long)(BOOTED_MIB - 1000 + mib) * MIB_PAGES);
+	put_text("proc/vmstat", text);
+}
+
+static void start_job(void)
+{
+	allocate(0);
+	memory_between_begin(&tree);
+}
+
+static void tick_with(int64_t objects_mib, int64_t tree_mib)
+{
+	tree.memory.between.objects_kib = objects_mib * MIB_KIB;
+	memory_between_follow(&tree, tree_mib * MIB_KIB, tree_mib * MIB_KIB);
+}
+
+static void test_an_object_that_was_unmapped_is_not_beside_its_own_pages(void **unused)
+{
+	(void)unused;
+	add(1, 201);
+	start_job();
+	allocate(203);
+	tick_with(200, 201);
+	assert_int_equal(most_mib(201), 203);
+}
+
+static void test_memory_that_was_allocated_beside_an_object_counts(void **unused)
+{
+	(void)unused;
+	add(1, 151);
+	start_job();
+	allocate(352);
+	tick_with(200, 201);
+	assert_int_equal(most_mib(151), 351);
+}
+
+static void test_an_object_counts_beside_a_mark_where_allocations_are_unknown(void **unused)
+{
+	(void)unused;
+	add(1, 201);
+	start_job();
+	assert_int_equal(unlink("proc/vmstat"), 0);
+	tick_with(200, 201);
+	assert_int_equal(most_mib(201), 401);
+}
+
+/* Pages of files were in the page cache before, so nothing was allocated for them. */
+static void test_mapped_files_count_though_they_were_not_allocated(void **unused)
+{
+	(void)unused;
+	add(31, 231);
+	start_job();
+	allocate(202);
+	tree.memory.between.files_kib = 30 * MIB_KIB;
+	tick_with(200, 231);
+	assert_int_equal(most_mib(231), 232);
+}
+
+/* A process maps 120 MiB of a file that was in the page cache: no object can have these pages. */
+static void test_a_mark_counts_beside_another_process_whatever_was_allocated(void **unused)
+{
+	struct member *one = add(1, 1);
+
+	(void)unused;
+	add(150, 150);
+	start_job();
+	allocate(0);
+	tick_with(5, 156);
+	one->memory.mark_kib = 121 * MIB_KIB;
+	tick_with(5, 156);
+	assert_int_equal(most_mib(150), 121 + 155 - 5);
+}
+
+static void test_a_process_may_reach_its_mark_again_without_raising_it(void **unused)
+{
+	struct member *one = add(1, 201);
+
+	(void)unused;
+	start_job();
+	allocate(201);
+	tick_with(200, 201);
+	tick_with(200, 201);
+	assert_int_equal(most_mib(201), 201);
+	allocate(201 + 150);
+	tick_with(200, 201);
+	assert_int_equal(most_mib(201), 351);
+	/* Also after its last tick, and no more than its mark. */
+	allocate(201 + 150 + 900);
+	memory_member_left(&tree, one);
+	assert_int_equal(most_mib(201), 401);
+}
+
+static void test_a_mark_counts_no_more_once_the_object_has_gone(void **unused)
+{
+	struct member *one = add(1, 201);
+
+	(void)unused;
+	start_job();
+	allocate(201);
+	tick_with(200, 201);
+	tick_with(0, 1);
+	allocate(900);
+	tick_with(0, 100);
+	tick_with(200, 300);
+	assert_int_equal(most_mib(201), 201);
+	memory_member_left(&tree, one);
+	assert_int_equal(most_mib(201), 201);
+}
+
+/* An attached job had memory before. The tick includes all that was allocated until then. */
+static void test_any_tick_may_be_the_base(void **unused)
+{
+	struct member *one = add(10, 0);
+
+	(void)unused;
+	root.allocated_pages = (int64_t)(BOOTED_MIB + 300) * MIB_PAGES;
+	tick_with(0, 10);
+	/* A tick that counts pages several times may be too high. */
+	root.allocated_pages = (int64_t)(BOOTED_MIB + 900) * MIB_PAGES;
+	memory_between_follow(&tree, 10 * MIB_KIB, -1);
+	root.allocated_pages = (int64_t)(BOOTED_MIB + 300) * MIB_PAGES;
+	allocate(300 + 205);
+	one->memory.mark_kib = 210 * MIB_KIB;
+	tick_with(200, 210);
+	assert_int_equal(most_mib(210), 215);
+	/* A later tick with more in it changes nothing. */
+	tick_with(200, 210);
+	one->memory.mark_kib = 212 * MIB_KIB;
+	allocate(300 + 210);
+	tick_with(200, 210);
+	assert_int_equal(most_mib(212), 220);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +660,14 @@ UNIT_TESTS
 		cmocka_unit_test_setup(test_a_mark_that_is_read_while_its_process_ends_counts, begin),
 		cmocka_unit_test_setup(test_a_mark_that_is_read_as_its_process_is_reaped_counts, begin),
 		cmocka_unit_test_setup(test_the_mark_of_the_largest_member_is_read_if_it_matters, begin),
+		WITH_VMSTAT(test_an_object_that_was_unmapped_is_not_beside_its_own_pages),
+		WITH_VMSTAT(test_memory_that_was_allocated_beside_an_object_counts),
+		WITH_VMSTAT(test_an_object_counts_beside_a_mark_where_allocations_are_unknown),
+		WITH_VMSTAT(test_mapped_files_count_though_they_were_not_allocated),
+		WITH_VMSTAT(test_a_mark_counts_beside_another_process_whatever_was_allocated),
+		WITH_VMSTAT(test_a_process_may_reach_its_mark_again_without_raising_it),
+		WITH_VMSTAT(test_a_mark_counts_no_more_once_the_object_has_gone),
+		WITH_VMSTAT(test_any_tick_may_be_the_base),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,13 +161,14 @@ static void the_machine_is_asked_once_a_second(void **state)
 	struct oom_findings found;
 
 	(void)state;
-	put_kills("pgfault 9\noom_kill 5\n");
+	put_kills("pgfault 9\npgalloc_dma32 7\npgalloc_normal 90\noom_kill 5\n");
 	see(0, -1, true);
 	see(0.5, -1, false);
 	assert_int_equal(watch.machine.now, -1);
 	now_ns = 0;
 	oom_watch_prepare(&watch, &root);
 	assert_int_equal(watch.machine.now, 5);
+	assert_int_equal(root.allocated_pages, 97);
 	put_kills("pgfault 9\noom_kill 6\n");
 	see(0.8, -1, false);
 	assert_int_equal(end_at(0.8).on_machine, 0);

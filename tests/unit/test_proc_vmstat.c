@@ -24,6 +24,26 @@ static void kernels_before_4_13_do_not_count(void **state)
 	assert_int_equal(vmstat.oom_kills, 7);
 }
 
+static void allocated_pages_of_all_zones_are_added_up(void **state)
+{
+	struct root root;
+
+	(void)state;
+	assert_int_equal(mkdir("proc", 0700), 0);
+	assert_int_equal(root_open(&root, scratch_folder, NULL), 0);
+	put_text("proc/vmstat", "nr_free_pages 5\npgalloc_dma 0\npgalloc_dma32 40\npgalloc_normal 9000000000\npgfree 3\n");
+	assert_true(root_read(&root, "proc/vmstat") > 0);
+	assert_int_equal(proc_vmstat_allocated_pages(&root), 9000000040);
+	/* A kernel without zones, and a text that breaks off. */
+	put_text("proc/vmstat", "nr_free_pages 5\npgfree 3\n");
+	assert_true(root_read(&root, "proc/vmstat") > 0);
+	assert_int_equal(proc_vmstat_allocated_pages(&root), 0);
+	put_text("proc/vmstat", "nr_free_pages 5\npgalloc_dma 4\npgalloc_nor");
+	assert_true(root_read(&root, "proc/vmstat") > 0);
+	assert_int_equal(proc_vmstat_allocated_pages(&root), 4);
+	root_close(&root);
+}
+
 /* The count may stand in the first piece of the file, or behind it, or where a piece of a plain file is cut. */
 static void the_line_is_found_wherever_it_stands(void **state)
 {
@@ -78,6 +98,8 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_line_among_many_counts),
 		cmocka_unit_test(kernels_before_4_13_do_not_count),
+		cmocka_unit_test_setup_teardown(allocated_pages_of_all_zones_are_added_up, scratch_enter,
+						scratch_leave),
 		cmocka_unit_test_setup_teardown(the_line_is_found_wherever_it_stands, scratch_enter,
 						scratch_leave),
 		cmocka_unit_test(the_live_file_is_read_to_its_end),

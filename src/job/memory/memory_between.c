@@ -9,6 +9,7 @@
 #include "job/memory/memory_tuning.h"
 #include "job/programs/programs.h"
 #include "kernel/proc_pid_status.h"
+#include "kernel/proc_vmstat.h"
 
 /*
  * The kernel's high-water mark of a process shows its largest size between two samples. A mark that has not risen since
@@ -52,12 +53,66 @@ void memory_between_read_mark(struct process_tree *tree, struct member *member, 
 	tree->memory.largest_kib = max_i64(tree->memory.largest_kib, kib);
 }
 
-void memory_member_left(struct process_tree *tree, const struct member *member)
+/* By the whole machine since it started. 0: unknown. */
+SELDOM static int64_t allocated_kib(const struct process_tree *tree)
+{
+	return root_read(tree->root, "proc/vmstat") > 0
+		       ? memory_pages_to_kib(tree, proc_vmstat_allocated_pages(tree->root))
+		       : 0;
+}
+
+void memory_between_begin(struct process_tree *tree)
+{
+	tree->memory.between.base_kib = -allocated_kib(tree);
+}
+
+/*
+ * The most that the tree can have held since base_kib was taken: a page was there at that time, or the machine has allocated it
+ * since, or it is of a file that was in the page cache. The count was read before the tick, because the job may allocate meanwhile.
+ * Other programs allocate, too, and make the bound too high. Pages of files that are mapped in no tick, and that others had read
+ * before, are left out.
+ *
+ *	one interval			mark	object	allocated	most
+ *	maps 200 MiB and unmaps them	201	200	200		201
+ *	writes 200, takes 201		201	200	401		401
+ */
+SELDOM static int64_t reach_kib(const struct process_tree *tree, int64_t most_kib)
+{
+	const struct memory_between *between = &tree->memory.between;
+	int64_t kib = allocated_kib(tree);
+
+	/* Without a base, all that the machine has allocated since it started is a bound as well. */
+	return kib ? min_i64(most_kib, between->base_kib + between->files_kib + kib) : most_kib;
+}
+
+/*
+ * Adds a mark and all that was beside it. A mark may be of pages that an object has, which no process maps any more. Sizes do
+ * not tell that from a process that took as much beside the object. Only the number of allocated pages does. As long as there are
+ * objects, the process may reach that mark again without raising it, so it counts again in the next tick.
+ */
+SELDOM static void add_mark(struct process_tree *tree, struct member *member, int64_t kib)
+{
+	struct memory_between *between = &tree->memory.between;
+	bool in_doubt = member->memory.mark_kib == member->memory.mark_followed_kib + 1;
+	int64_t least_kib = in_doubt ? 0 : kib - between->objects_kib, all_kib = kib;
+
+	if (kib > between->most_kib && least_kib < kib)
+		kib = max_i64(reach_kib(tree, kib), least_kib);
+	between->most_kib = max_i64(between->most_kib, kib);
+	in_doubt = between->objects_kib > 0 && (in_doubt || kib < all_kib);
+	member->memory.mark_followed_kib = member->memory.mark_kib - in_doubt;
+}
+
+void memory_member_left(struct process_tree *tree, struct member *member)
 {
 	struct memory_between *between = &tree->memory.between;
 
 	if (!member->memory.resident_before)
 		return;
+	if (member->memory.mark_kib == member->memory.mark_followed_kib + 1)
+		add_mark(tree, member,
+			 member->memory.mark_kib + between->before_kib -
+				 memory_pages_to_kib(tree, member->memory.resident_before));
 	between->gone_faults += member->memory.faults;
 	between->gone_mark_kib +=
 		max_i64(member->memory.mark_kib, memory_pages_to_kib(tree, member->memory.resident_before));
@@ -173,8 +228,7 @@ static void add_marks(struct process_tree *tree, int64_t now_kib, int64_t tree_o
 		mark_kib = once_kib(between, member, member->memory.mark_kib);
 		if (tree_once_kib >= 0 && resident_kib > tree_once_kib)
 			mark_kib = min_i64(mark_kib, member->memory.mark_kib - resident_kib + tree_once_kib);
-		between->most_kib = max_i64(between->most_kib, mark_kib + beside_kib);
-		member->memory.mark_followed_kib = member->memory.mark_kib;
+		add_mark(tree, member, mark_kib + beside_kib);
 		between->seen_kib = max_i64(between->seen_kib, member->memory.mark_kib);
 	}
 }
@@ -320,12 +374,17 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 
 void memory_between_follow(struct process_tree *tree, int64_t now_kib, int64_t once_kib)
 {
-	int64_t left_kib = memory_pages_to_kib(tree, tree->memory.between.gone_most_pages);
+	struct memory_between *between = &tree->memory.between;
+	int64_t left_kib = memory_pages_to_kib(tree, between->gone_most_pages);
 
 	note_ended(tree);
 	note_over(tree, once_kib);
 	add_exits(tree, now_kib, left_kib);
 	add_marks(tree, now_kib, once_kib);
+	if (once_kib >= 0)
+		between->base_kib =
+			min_i64(between->base_kib, once_kib - between->files_kib -
+							   memory_pages_to_kib(tree, tree->root->allocated_pages));
 	keep_for_next(tree, now_kib);
 }
 

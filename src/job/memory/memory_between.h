@@ -28,7 +28,7 @@
 void memory_between_read_mark(struct process_tree *tree, struct member *member, bool first);
 
 /* Call before a member leaves the table. */
-void memory_member_left(struct process_tree *tree, const struct member *member);
+void memory_member_left(struct process_tree *tree, struct member *member);
 
 /* Call before a member leaves the table that the tracker waited for, and that waited for no child. `kib`: its ru_maxrss. */
 void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib);
@@ -38,6 +38,9 @@ void memory_between_reaped(struct process_tree *tree, const struct member *membe
  * readings that count each page once, -1: there are none.
  */
 void memory_between_follow(struct process_tree *tree, int64_t now_kib, int64_t once_kib);
+
+/* Call for a job that has just been started, and has hardly any memory yet. */
+void memory_between_begin(struct process_tree *tree);
 
 /* Returns how much of the kernel's peak of the largest process was the job's memory, each page counted once. */
 static inline int64_t memory_between_once_kib(const struct memory_between *between, int64_t largest_kib)

@@ -136,7 +136,7 @@ void memory_correct(struct process_memory *memory, struct process_tree *tree, st
 	}
 	earn_corrections(memory, now_ns);
 	faults = family_faults(memory, tree, family, false);
-	settled_pages = estimate_kib / (tree->root->page_bytes / 1024) / SETTLED_PART;
+	settled_pages = estimate_kib / (tree->root->page_bytes >> 10) / SETTLED_PART;
 	drop_unsettled(correction, faults, settled_pages);
 	if (is_due(correction, family, found, now_ns) && is_affordable(memory, tree, family))
 		shares_kib = read_shares_kib(memory, tree, family);

@@ -12,7 +12,7 @@
 
 static inline int64_t memory_pages_to_kib(const struct process_tree *tree, int64_t pages)
 {
-	return pages * tree->root->page_bytes / 1024;
+	return pages * tree->root->page_bytes >> 10;
 }
 
 /* The id whose files show the memory of a member: another thread's if the main thread has exited (pthread_exit). */

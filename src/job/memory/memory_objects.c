@@ -364,7 +364,7 @@ static bool ask_object_pages(const struct root *root, const struct memory_object
 	if (fstatat(root->proc_fd, path, &status, 0) < 0 || status.st_dev != object->device ||
 	    status.st_ino != object->inode)
 		return false;
-	*ret_kib = (int64_t)status.st_blocks * STAT_BLOCK_BYTES / 1024;
+	*ret_kib = (int64_t)status.st_blocks * STAT_BLOCK_BYTES >> 10;
 	return true;
 }
 
@@ -377,7 +377,7 @@ static bool ask_segment(struct root *root, const struct memory_object *object, i
 	    !parse_proc_sysvipc_shm(root->text.data, (size_t)length, (int64_t)object->inode, &segment) ||
 	    segment.resident_bytes < 0)
 		return false;
-	*ret_kib = segment.resident_bytes / 1024;
+	*ret_kib = segment.resident_bytes >> 10;
 	return true;
 }
 
@@ -499,10 +499,10 @@ struct memory_objects_sum memory_objects_sum(const struct memory_objects *object
 			double block_kib = (double)(page_bytes << object->seen.level) / 1024;
 
 			kib = (int64_t)(seen * block_kib);
-			if (kib > (int64_t)object->pages * (page_bytes / 1024))
-				kib = (int64_t)object->pages * (page_bytes / 1024);
+			if (kib > (int64_t)object->pages * (page_bytes >> 10))
+				kib = (int64_t)object->pages * (page_bytes >> 10);
 			sum.sampled = true;
-			sum.unseen_kib += (int64_t)object->pages * (page_bytes / 1024) - kib;
+			sum.unseen_kib += (int64_t)object->pages * (page_bytes >> 10) - kib;
 			/* Binomial variance: each block was present or not. */
 			if (object->seen.level && all > 0) {
 				double share = seen * (double)(UINT64_C(1) << object->seen.level) / all;

@@ -326,7 +326,7 @@ static void sample_objects(struct memory_reader *reader, struct window *window)
 
 static int64_t to_kib(const struct memory_reader *reader, uint64_t pages)
 {
-	return (int64_t)pages * (reader->root->page_bytes / 1024);
+	return (int64_t)pages * (reader->root->page_bytes >> 10);
 }
 
 /* Scales a count of sampled pages to all pages. */
@@ -407,7 +407,7 @@ static void sample_files(struct memory_reader *reader, const struct memory_subje
 			 int64_t resident_kib, struct window *window, struct memory_reading *reading)
 {
 	int64_t pages =
-		resident_kib < 0 ? subject->shared_pages : resident_kib / (reader->root->page_bytes / 1024);
+		resident_kib < 0 ? subject->shared_pages : resident_kib / (reader->root->page_bytes >> 10);
 	unsigned level = level_for(reader, AREA_FILE, pages, FILE_SAMPLES,
 				   subject->is_alone ? ALONE_MOST : ENTRIES_MOST);
 	struct tally tally = sample_kind(reader, window, AREA_FILE, level, &reading->files);
@@ -483,7 +483,7 @@ static int read_rollup(struct memory_reader *reader, const struct memory_subject
 		return error;
 	if (rollup.pss_kib < 0)
 		return -ENODATA;
-	take_rollup(&rollup, subject, reader->root->page_bytes / 1024, reading);
+	take_rollup(&rollup, subject, reader->root->page_bytes >> 10, reading);
 	*ret_needs_areas = rollup.pss_shmem_kib > 0 ||
 			   max_i64(0, rollup.private_hugetlb_kib) + max_i64(0, rollup.shared_hugetlb_kib) > 0;
 	return 0;

@@ -53,7 +53,7 @@ static void earn_readings(struct process_memory *memory, const struct process_tr
 
 double member_rollup_ns(const struct process_tree *tree, const struct member *member)
 {
-	int64_t resident_kib = member->memory.resident_pages * tree->root->page_bytes / 1024;
+	int64_t resident_kib = memory_pages_to_kib(tree, member->memory.resident_pages);
 
 	if (member->memory.rollup_ns < 0 || member->memory.rollup_pages <= 0)
 		return ROLLUP_TAKES_NS(resident_kib);

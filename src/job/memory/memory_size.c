@@ -183,7 +183,7 @@ static struct member *relative_of(const struct process_tree *tree, const struct 
  */
 static int64_t passing_pages(struct process_tree *tree, const struct member *member)
 {
-	int64_t page_kib = tree->root->page_bytes / 1024, before_kib = member->memory.mark_before_kib;
+	int64_t page_kib = tree->root->page_bytes >> 10, before_kib = member->memory.mark_before_kib;
 	struct proc_pid_status status;
 
 	if (!before_kib)

@@ -317,7 +317,7 @@ static int64_t united_files_kib(struct process_memory *memory, const struct proc
 	scale = places > 0 ? scale / places : 1;
 	page_places_unite(&memory->files);
 	memory->files_kib = (int64_t)((double)memory->files.count * scale *
-				      (double)((tree->root->page_bytes / 1024) << level));
+				      (double)((tree->root->page_bytes >> 10) << level));
 	return memory->files_kib;
 }
 
@@ -500,7 +500,7 @@ static int64_t rss_kib_of(const struct process_tree *tree)
 	for (size_t i = 0; i < tree->count; i++)
 		if (memory_is_counted(tree, &tree->members[i]))
 			pages += tree->members[i].memory.resident_pages;
-	return pages * tree->root->page_bytes / 1024;
+	return memory_pages_to_kib(tree, pages);
 }
 
 /* The root's private memory. -1: it has exited. */
@@ -529,15 +529,10 @@ static int64_t two_deviations(double variance)
 	return (int64_t)(2 * root + 0.5);
 }
 
-static double kib_to_mib(int64_t kib)
-{
-	return (double)kib / 1024;
-}
-
 static void tell_tree_memory(struct process_memory *memory, struct process_tree *tree, int64_t now_ns,
 			     const struct sums *sums, struct tree_memory *ret_memory)
 {
-	int64_t rss_kib = ret_memory->rss_bytes / 1024;
+	int64_t rss_kib = ret_memory->rss_bytes >> 10;
 	int64_t own_kib = sums->anon_kib + sums->file_kib;
 	/* Shared memory may have pages outside every resident set. Other memory has none. */
 	int64_t mapped_kib = (own_kib < rss_kib ? own_kib : rss_kib) + sums->objects_kib;
@@ -551,12 +546,11 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 					? two_deviations(sums->variance) + sums->doubt_kib +
 						  min_i64(memory->late_kib, max_i64(best_kib, rss_kib))
 					: -1;
-	debug_say_member("job: %.1f MiB = %.1f anonymous + %.1f of files + %.1f shared by name + %.1f huge; "
-			 "resident %.1f, "
-			 "limit %.1f, bound alone %.1f, unread %.1f",
-			 kib_to_mib(best_kib), kib_to_mib(sums->anon_kib), kib_to_mib(sums->file_kib),
-			 kib_to_mib(sums->objects_kib), kib_to_mib(sums->huge_kib), kib_to_mib(rss_kib),
-			 kib_to_mib(limit_kib), kib_to_mib(sums->unread_kib), kib_to_mib(memory->late_kib));
+	debug_say_member("job: %jd KiB = %jd anonymous + %jd of files + %jd shared by name + %jd huge; resident %jd, "
+			 "limit %jd, bound alone %jd, unread %jd",
+			 (intmax_t)best_kib, (intmax_t)sums->anon_kib, (intmax_t)sums->file_kib,
+			 (intmax_t)sums->objects_kib, (intmax_t)sums->huge_kib, (intmax_t)rss_kib,
+			 (intmax_t)limit_kib, (intmax_t)sums->unread_kib, (intmax_t)memory->late_kib);
 	if (ret_memory->best_source > MEMORY_SAMPLED) {
 		ret_memory->pss_reason = memory->ruled_out ? -memory->ruled_out : ABSENT_PSS_TOO_COSTLY;
 		return;
@@ -586,7 +580,7 @@ static void estimate_by_cgroup(const struct process_tree *tree, struct tree_memo
 	if (cgroup_v2_kernel_bytes(&stat) > 0)
 		memory->best_bytes += cgroup_v2_kernel_bytes(&stat);
 	memory->best_source = MEMORY_CGROUP;
-	debug_say_member("job: %.1f MiB by its control group instead", kib_to_mib(memory->best_bytes / 1024));
+	debug_say_member("job: %jd KiB by its control group instead", (intmax_t)memory->best_bytes >> 10);
 }
 
 static int why_no_memory(const struct process_tree *tree)
@@ -696,7 +690,10 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		leave_members_out(tree, ret_memory);
 	if (ret_memory->reason)
 		return;
-	best_kib = ret_memory->best_bytes / 1024;
+	best_kib = ret_memory->best_bytes >> 10;
+	/* Neither hugetlb nor what is read from swap counts as allocated. */
+	tree->memory.between.objects_kib = sums.huge_kib | sums.swap_kib ? 0 : sums.objects_kib;
+	tree->memory.between.files_kib = sums.file_kib;
 	memory_between_follow(
 		tree, ret_memory->best_source == MEMORY_BOUND ? -1 : best_kib,
 		ret_memory->best_source > MEMORY_SAMPLED ? -1 : best_kib + max_i64(0, ret_memory->error_kib));

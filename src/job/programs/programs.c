@@ -229,7 +229,7 @@ static SELDOM void keep_seen_end(struct programs *programs, struct process_tree 
 		.program = keep_seen_name(programs, programs->at[process->program].name),
 		.ended_ns = programs->last_ns,
 		.cpu_ns = process->cpu_ns,
-		.resident_kib = process->resident_pages * (tree->root->page_bytes / 1024),
+		.resident_kib = process->resident_pages * (tree->root->page_bytes >> 10),
 		.sampled_ns = process->read_ns,
 	};
 
@@ -480,7 +480,7 @@ static void keep_failure(struct programs *programs, const struct process_tree *t
 		.cpu_ns = max_i64(event->clock_ns, is_sampled       ? process->cpu_ns
 						   : event->seen_ns ? event->seen_ns
 								    : -1),
-		.resident_kib = is_sampled ? process->resident_pages * (tree->root->page_bytes / 1024) : 0,
+		.resident_kib = is_sampled ? process->resident_pages * (tree->root->page_bytes >> 10) : 0,
 		.sampled_ns = is_sampled ? process->read_ns : 0,
 	};
 
