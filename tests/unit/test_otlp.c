@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "format/otlp_encode.h"
 #include "format/otlp_wire.h"
@@ -623,6 +624,44 @@ static void resource_attributes_as_text(void **state)
 	otlp_resource_done(&resource);
 }
 
+/* Digits of both cases, at the ends of their ranges and beyond. */
+static void a_percent_sign_needs_two_digits(void **state)
+{
+	static const struct {
+		const char *given, *value; /* NULL: damage */
+	} CASES[] = {
+		{"k=%41%5a%5F", "AZ_"},
+		{"k=%af%FA%30%39", "\xaf\xfa"
+				   "09"},
+		{"%6b=%01", "\x01"},
+		{"k=%4", NULL},
+		{"k=%", NULL},
+		{"k=%4g", NULL},
+		{"k=%g4", NULL},
+		{"k=%4G", NULL},
+		{"k=%@1", NULL},
+		{"k=%`1", NULL},
+		{"k=%1:", NULL},
+		{"k=%1/", NULL},
+		{"k%=v", NULL},
+		{"=v", NULL},
+		{"k", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		struct otlp_resource resource = OTLP_RESOURCE;
+		int r = otlp_resource_parse(&resource, CASES[i].given, strlen(CASES[i].given));
+
+		assert_int_equal(r, CASES[i].value ? 0 : -EBADMSG);
+		if (CASES[i].value)
+			assert_string_equal(otlp_resource_get(&resource, "k"), CASES[i].value);
+		else
+			assert_null(otlp_resource_get(&resource, "k"));
+		otlp_resource_done(&resource);
+	}
+}
+
 static void a_tag_takes_no_other_attributes_place(void **state)
 {
 	struct otlp_resource resource = OTLP_RESOURCE;
@@ -673,6 +712,7 @@ UNIT_TESTS
 		cmocka_unit_test(errors_of_gpus_are_kept_for_each_of_them),
 		cmocka_unit_test(the_end_has_exact_totals_and_a_reason),
 		cmocka_unit_test(resource_attributes_as_text),
+		cmocka_unit_test(a_percent_sign_needs_two_digits),
 		cmocka_unit_test(a_tag_takes_no_other_attributes_place),
 	};
 
