@@ -256,6 +256,17 @@ def test_a_command_names_its_step(step, tmp_path, text, names):
     assert names_of(only(tmp_path / ".resource-tracker")[1]) == (names or ("count", None, "snakemake"))
 
 
+@pytest.mark.parametrize("arguments", [
+    ("-c", ": NAMED"), ("-ec", ": NAMED"), ("-e", "-c", ": NAMED"), ("-eo", "pipefail", "-c", ": NAMED"), ("-O", "extglob", "-c", ": NAMED"),
+    ("--noprofile", "--norc", "-c", ": NAMED"), ("--norc", "-eo", "pipefail", "-c", ": NAMED"), ("+O", "extglob", "-c", ": NAMED"),
+    ("--verbose", "--restricted", "-c", ": NAMED"), ("--posix", "+e", "-c", ": NAMED", "name", "a"),
+])
+def test_a_command_is_found_behind_the_options(step, tmp_path, arguments):
+    words = [word.replace("NAMED", "resource-tracker-step count all") for word in arguments]
+    assert step(*words).returncode == 0
+    assert names_of(only(tmp_path / ".resource-tracker")[1]) == ("count", "all", "snakemake")
+
+
 @pytest.mark.parametrize("words, asked", [
     ("align s%3D1 cores=4 memory_mib=2048.5 attempt=2", (4.0, 2048.5, "2")), ("align  cores=8", (8.0, None, None)), ("align a=b", (None, None, None)),
     ("align x cores=many memory_mib=", (None, None, None))])

@@ -86,6 +86,32 @@ static void a_file_stays_open_as_long_as_there_is_room(void **state)
 	assert_int_equal(tree.fds_left, 1);
 }
 
+/* With descriptors for those that run, one that sleeps keeps the file of its memory alone. */
+static void one_that_sleeps_keeps_a_file_if_there_is_room_for_all(void **state)
+{
+	struct member *member = add_member(FIRST);
+
+	(void)state;
+	put_text("proc/100/statm", "1 2 3\n");
+	put_text("proc/100/io", "rchar: 3\n");
+	member->quiet_ticks = 2;
+	tree.fds_left = TREE_DESCRIPTORS_OF_RUNNING;
+	assert_int_equal(member_read_file(&tree, member, FILE_STATM), 6);
+	assert_int_equal(member->files[FILE_STATM], -1);
+	tree.fds_left = TREE_DESCRIPTORS_OF_RUNNING + 1;
+	assert_int_equal(member_read_file(&tree, member, FILE_IO), 9);
+	assert_int_equal(member->files[FILE_IO], -1);
+	assert_int_equal(member_read_file(&tree, member, FILE_STATM), 6);
+	assert_true(member->files[FILE_STATM] >= 0);
+	assert_int_equal(tree.fds_left, TREE_DESCRIPTORS_OF_RUNNING);
+	/* One that ran lately counts as running. */
+	member->quiet_ticks = 1;
+	assert_int_equal(member_read_file(&tree, member, FILE_IO), 9);
+	assert_true(member->files[FILE_IO] >= 0);
+	member_close_files(&tree, member);
+	assert_int_equal(tree.fds_left, TREE_DESCRIPTORS_OF_RUNNING + 1);
+}
+
 static void a_stat_file_has_an_error_or_figures(void **state)
 {
 	struct member *member = add_member(FIRST);
@@ -226,6 +252,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		unit_test_of_tree(half_of_the_descriptors_are_left_to_the_program),
 		unit_test_of_tree(a_file_stays_open_as_long_as_there_is_room),
+		unit_test_of_tree(one_that_sleeps_keeps_a_file_if_there_is_room_for_all),
 		unit_test_of_tree(a_stat_file_has_an_error_or_figures),
 		unit_test_of_tree(children_are_those_of_the_main_thread),
 		unit_test_of_tree(threads_are_numbers),
