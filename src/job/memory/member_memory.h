@@ -54,7 +54,7 @@ struct member_memory {
 
 	/* As of the last tick: see memory_between.h. */
 	int64_t mark_followed_kib; /* one less than the mark: that counts again in the next tick */
-	int64_t resident_before; /* pages */
+	int64_t resident_before;   /* pages */
 
 	/* Memory that is shared since a fork: see memory_family.h. */
 	bool is_forked;          /* forked, and has not called exec since */
@@ -109,7 +109,8 @@ struct memory_between {
 	int64_t unseen_faults; /* page faults that no seen member explains, up to the last tick */
 	int64_t exits;         /* processes that have exited, up to the last tick, -1 if unknown */
 	/* See reach_kib() in memory_between.c. */
-	int64_t objects_kib, files_kib; /* in this tick: named shared memory, if it may be in marks as well, and mapped files */
+	int64_t objects_kib,
+		files_kib; /* in this tick: named shared memory, if it may be in marks as well, and mapped files */
 	int64_t base_kib; /* the least that it held in a tick, without files and less root->allocated_pages. 0: unknown */
 };
 
