@@ -312,6 +312,16 @@ static void units_are_told_for_the_time_in_which_it_worked(void **state)
 	take(10, 10);
 	try_gpus_json("\"sm_active_pct\":2.0,");
 	try_lines("");
+	/* Any work is work. */
+	for (int unit = 0; unit <= 1; unit++) {
+		begin();
+		row = add_gpu("GPU-a");
+		row->utilization_pct = unit ? 0 : 0.5;
+		row->sm_active_pct = unit ? 0.5 : 0;
+		row->fp16_active_pct = 0.25;
+		take(10, 10);
+		try_gpus_json("\"fp16_active_pct\":0.25");
+	}
 	for (int work = 1; work <= 2; work++) {
 		begin();
 		row = add_gpu("GPU-a");
@@ -519,6 +529,13 @@ static void several_devices_have_a_line_each_and_idle_ones_one(void **state)
 		  "\n     4: mean 0 %, max 0 %; memory peak 205 MiB of 4.00 GiB; not used by the job"
 		  "\n     5: use unknown; memory peak 1.00 MiB; the job: 1.00 MiB"
 		  "\n     1, 2: idle; not used by the job");
+	begin();
+	for (int i = 0; i < 2; i++)
+		add_use(i ? "GPU-b" : "GPU-a", 0, 0)->process_count = 0;
+	add_use("GPU-c", 50, 0);
+	take(1, 1);
+	try_lines("\n     2: mean 50 %, max 50 %; memory peak 0 of 4.00 GiB; the job: mean 50 %"
+		  "\n     0, 1: idle; not used by the job");
 }
 
 static void sixteen_devices_have_a_line(void **state)
