@@ -382,9 +382,9 @@ void memory_between_follow(struct process_tree *tree, int64_t now_kib, int64_t o
 	add_exits(tree, now_kib, left_kib);
 	add_marks(tree, now_kib, once_kib);
 	if (once_kib >= 0)
-		between->base_kib =
-			min_i64(between->base_kib, once_kib - between->files_kib -
-							   memory_pages_to_kib(tree, tree->root->allocated_pages));
+		between->base_kib = min_i64(between->base_kib,
+					    once_kib - between->files_kib -
+						    memory_pages_to_kib(tree, tree->root->allocated_pages));
 	keep_for_next(tree, now_kib);
 }
 
