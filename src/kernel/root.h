@@ -29,11 +29,11 @@ struct root {
 	int proc_fd;         /* of DIR/proc, or -1 if there is none */
 	bool live;           /* DIR is "/": processes can be asked by system call as well */
 	int64_t clock_ticks; /* per second, of /proc/PID/stat and /proc/stat */
-	int64_t page_bytes; /* a multiple of 1,024 */
+	int64_t page_bytes;  /* a multiple of 1,024 */
 	struct clocks clocks;
 	struct buffer text;         /* contents of the last read; valid until the next one */
 	struct kept_files *keep_in; /* NULL: root_read_at() closes what it opened */
-	int64_t allocated_pages;    /* by the machine, when that was last looked at (proc_vmstat.h). 0: unknown */
+	int64_t allocated_pages; /* by the machine, when that was last looked at (proc_vmstat.h). 0: unknown */
 };
 
 /* Opens DIR ("/" or NULL: the live system). clocks may be NULL for the system's. */

@@ -14,7 +14,7 @@ struct rt_advice start_advice(const struct rt_recommend_options *options)
 		.forced = options->force,
 		.policy = options->policy,
 		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false,
-			  0},
+			  0, 0},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
 		.sizing = {.need = NAN, .base = NAN, .usual = NAN, .kill_had = NAN},
 		.timing = {.need = NAN, .base = NAN, .largest = NAN},

@@ -426,7 +426,7 @@ def test_a_step_with_an_input_that_hangs_runs(start, file_system, shell_copy, pu
 
 
 @pytest.mark.parametrize("user", USERS, ids=("root", "user"))
-@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("trouble", ("never", "late 30", pytest.param("eio", marks=pytest.mark.alone)))
 def test_a_recording_shell_runs_its_step(start, file_system, shell_copy, trouble, user):
     file_system.turn(trouble)
     begun = time.time()

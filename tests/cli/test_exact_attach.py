@@ -227,10 +227,12 @@ def test_the_time_of_children_is_told_where_the_parent_waits_at_once(spawn, help
 def test_the_time_of_children_is_at_least_so_much_where_the_parent_waits_for_others_too(spawn, binary, helpers, attached_user):
     folder, user = attached_user
     samples, truth, _ = attach_below_waiter(spawn, folder, helpers, "beside", FORKS, **user)
-    assert exact.told_secs(samples) <= truth + TICKS_SECS, truth
-    assert samples[-1]["run_end"]["tree_cpu_at_least"], truth
+    told, is_at_least = exact.told_secs(samples), samples[-1]["run_end"]["tree_cpu_at_least"]
+    assert told <= truth + TICKS_SECS, truth
+    # On a busy machine, a sample may come after the other child's end: from then on the parent's figures are the job's again.
+    assert is_at_least or told >= truth - 2 * TICKS_SECS, (told, truth)
     summary = subprocess.run([binary, "summary", folder / "beside.jsonl"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    assert "; at least " in " ".join(summary.split()), summary
+    assert ("; at least " in " ".join(summary.split())) == is_at_least, summary
 
 
 @pytest.mark.parametrize("how", ["alone", "beside"])

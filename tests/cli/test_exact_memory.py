@@ -106,8 +106,8 @@ def test_memory_beside_a_memfd_that_was_unmapped_counts(record):
 
 @pytest.mark.parametrize("words, most", [
     ("memfd 60 view 2 sleep 1200", 66),
-    # Told as 180 and more. Marks that rise while a sample is taken, on a busy machine, count beside it: 75.
-    ("memfd 60 view 2 fork 2 { view 3 sleep 1200 }", 100),
+    # Told as 180 and more. Memory that other programs allocate raises the bound: 75 on a busy machine.
+    pytest.param("memfd 60 view 2 fork 2 { view 3 sleep 1200 }", 100, marks=pytest.mark.alone),
 ])
 def test_peak_of_a_process_that_maps_a_memfd_three_times_counts_it_once(record, tmp_path, binary, words, most):
     job = memory_truth.build_job(binary, tmp_path)

@@ -532,12 +532,14 @@ def test_why_names_the_true_reason(run):
 ])
 def test_the_evidence_of_an_end_without_a_job(spawn, helpers, tmp_path, options, signo, evidence):
     path = tmp_path / "end.jsonl"
-    target = subprocess.Popen(["sleep", "0.3"]) if options == ["--pid"] else None
+    target = subprocess.Popen(["sleep", "60"]) if options == ["--pid"] else None
     tracker = spawn("-i", "0.05", "-o", path, *options, *([target.pid] if target else []))
-    if signo:
+    if signo or target:
         helpers.wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2)
+    if signo:
         tracker.send_signal(signo)
     if target:
+        target.kill()
         target.wait()
     assert tracker.wait() == 0
     said = helpers.json_lines(path)[-1]["run_end"]["evidence"]

@@ -490,7 +490,8 @@ static void allocate(int64_t mib)
 {
 	char text[128];
 
-	snprintf(text, sizeof text, "nr_free_pages 7\npgalloc_dma32 %d\npgalloc_normal %lld\npgfree 1\noom_kill 0\n",
+	snprintf(text, sizeof text,
+		 "nr_free_pages 7\npgalloc_dma32 %d\npgalloc_normal %lld\npgfree 1\noom_kill 0\n",
 		 1000 * MIB_PAGES, (long long)(BOOTED_MIB - 1000 + mib) * MIB_PAGES);
 	put_text("proc/vmstat", text);
 }

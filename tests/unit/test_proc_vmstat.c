@@ -31,7 +31,8 @@ static void allocated_pages_of_all_zones_are_added_up(void **state)
 	(void)state;
 	assert_int_equal(mkdir("proc", 0700), 0);
 	assert_int_equal(root_open(&root, scratch_folder, NULL), 0);
-	put_text("proc/vmstat", "nr_free_pages 5\npgalloc_dma 0\npgalloc_dma32 40\npgalloc_normal 9000000000\npgfree 3\n");
+	put_text("proc/vmstat",
+		 "nr_free_pages 5\npgalloc_dma 0\npgalloc_dma32 40\npgalloc_normal 9000000000\npgfree 3\n");
 	assert_true(root_read(&root, "proc/vmstat") > 0);
 	assert_int_equal(proc_vmstat_allocated_pages(&root), 9000000040);
 	/* A kernel without zones, and a text that breaks off. */

@@ -77,7 +77,7 @@ static int told(int fd)
 {
 	for (size_t i = 0; i < seen.count; i++)
 		if (seen.inodes[i] == inode_of(fd))
-			return seen.protocols[i];
+			return (int)seen.protocols[i];
 	return -1;
 }
 

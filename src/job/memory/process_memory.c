@@ -546,11 +546,12 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 					? two_deviations(sums->variance) + sums->doubt_kib +
 						  min_i64(memory->late_kib, max_i64(best_kib, rss_kib))
 					: -1;
-	debug_say_member("job: %jd KiB = %jd anonymous + %jd of files + %jd shared by name + %jd huge; resident %jd, "
-			 "limit %jd, bound alone %jd, unread %jd",
-			 (intmax_t)best_kib, (intmax_t)sums->anon_kib, (intmax_t)sums->file_kib,
-			 (intmax_t)sums->objects_kib, (intmax_t)sums->huge_kib, (intmax_t)rss_kib,
-			 (intmax_t)limit_kib, (intmax_t)sums->unread_kib, (intmax_t)memory->late_kib);
+	debug_say_member(
+		"job: %jd KiB = %jd anonymous + %jd of files + %jd shared by name + %jd huge; resident %jd, "
+		"limit %jd, bound alone %jd, unread %jd",
+		(intmax_t)best_kib, (intmax_t)sums->anon_kib, (intmax_t)sums->file_kib,
+		(intmax_t)sums->objects_kib, (intmax_t)sums->huge_kib, (intmax_t)rss_kib, (intmax_t)limit_kib,
+		(intmax_t)sums->unread_kib, (intmax_t)memory->late_kib);
 	if (ret_memory->best_source > MEMORY_SAMPLED) {
 		ret_memory->pss_reason = memory->ruled_out ? -memory->ruled_out : ABSENT_PSS_TOO_COSTLY;
 		return;

@@ -702,14 +702,19 @@ static void tell_credited(const struct programs *programs, struct process_tree *
 	cpu_raise(tree, credited_ns);
 }
 
-/* The figures of the first process's parent come first: a child that it waits for later is none of theirs. */
+/*
+ * The figures of the first process's parent come first: a child that it waits for later is none of theirs. A parent that tells the end itself
+ * (base/told_end.h) does so after the pass that found the process gone, and knows it to the microsecond.
+ */
 static void take_events_with_waiter(struct programs *programs, struct process_tree *tree, int64_t now_ns)
 {
 	struct root_waiter *waiter = &programs->waiter;
 	const struct member *root = process_tree_root(tree);
 	struct rusage usage;
-	bool has = tree->cpu.root_vanished && root_waiter_has(waiter, tree->root, &usage);
+	bool has = tree->cpu.root_vanished && (waiter->is_late || tree->is_last_pass) &&
+		   root_waiter_has(waiter, tree->root, &usage);
 
+	waiter->is_late = tree->cpu.root_vanished;
 	take_events(programs, tree, now_ns);
 	if (!follows_waiter(tree))
 		return;

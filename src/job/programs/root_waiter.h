@@ -18,6 +18,7 @@ struct root_waiter {
 	pid_t pid;
 	bool is_wanted; /* its figures shall be read */
 	bool is_known;  /* they were read */
+	bool is_late; /* an earlier pass found the process gone: its parent has not told its end in between */
 	struct proc_pid_stat before;
 };
 
