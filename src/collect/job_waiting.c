@@ -66,7 +66,8 @@ static void add_wait_of_sample(const struct job_waits *waits, struct frame *fram
 static void job_waiting_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct job_waits *waits = state_;
-	bool is_last = context->ending->reason;
+	const struct run_ending *ending = context->ending;
+	int64_t ended_ns = 0;
 
 	if (!context->tree || !context->wait_rows) {
 		int reason = context->tree ? ABSENT_NOT_WANTED : ABSENT_NOT_TRACKED;
@@ -75,7 +76,9 @@ static void job_waiting_collect(void *state_, struct collect_context *context, s
 		frame_set_missing(frame, ROW_run_end_wait, reason);
 		return;
 	}
-	job_waits_look(waits, context->tree, context->progress.started_ns, is_last);
+	if (ending->reason)
+		ended_ns = ending->job_ended_ns ? ending->job_ended_ns : context->tree->pass_ns;
+	job_waits_look(waits, context->tree, context->progress.started_ns, ended_ns);
 	if (waits->found_ns)
 		add_wait_of_sample(waits, frame);
 	if (!frame->first[ROW_run_end])

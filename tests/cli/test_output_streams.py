@@ -256,6 +256,7 @@ def test_a_background_tracker_is_not_stopped_by_tostop(binary, terminal, tmp_pat
         while shell.poll() is None:
             screen += read_for(terminal.screen, 0.1)
         assert shell.stdout.read() == b"status 7\n"
+        screen += read_for(terminal.screen, 0.1)
     assert b'"sample":0' in screen and b'"exit_code":7' in screen
 
 

@@ -157,7 +157,7 @@ static void look(double secs, double cpu_secs, bool is_last)
 {
 	tree.pass_ns = (int64_t)(secs * 1e9);
 	tree.cpu.account.published.of[USAGE_CPU_NS] = (int64_t)(cpu_secs * 1e9);
-	job_waits_look(&waits, &tree, (int64_t)10e9, is_last);
+	job_waits_look(&waits, &tree, (int64_t)10e9, is_last ? tree.pass_ns : 0);
 }
 
 static int64_t waited_ms(void)
@@ -183,6 +183,18 @@ static void a_sample_without_its_cpu_time_is_waited_for(void **state)
 	look(15, 1.75, false);
 	assert_int_equal(waited_ms(), 3250);
 	assert_int_equal(waits.rows[0].looks, 3);
+}
+
+static void time_after_the_end_is_waited_for_by_nobody(void **state)
+{
+	(void)state;
+	look(12, 0.5, false);
+	tree.pass_ns = (int64_t)13e9;
+	job_waits_look(&waits, &tree, (int64_t)10e9, (int64_t)12.25e9);
+	assert_int_equal(waited_ms(), 1750);
+	/* The look before came after the end, which was told late. */
+	job_waits_look(&waits, &tree, (int64_t)10e9, (int64_t)12e9);
+	assert_int_equal(waited_ms(), 1750);
 }
 
 static void a_busy_job_is_not_looked_at(void **state)
@@ -259,6 +271,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_full_table_has_one_more_row_for_each_class),
 		cmocka_unit_test_setup_teardown(a_sample_without_its_cpu_time_is_waited_for, begin_looks,
 						end_looks),
+		cmocka_unit_test_setup_teardown(time_after_the_end_is_waited_for_by_nobody, begin_looks, end_looks),
 		cmocka_unit_test_setup_teardown(a_busy_job_is_not_looked_at, begin_looks, end_looks),
 		cmocka_unit_test_setup_teardown(waiting_for_a_cpu_is_no_idle_time, begin_looks, end_looks),
 		cmocka_unit_test_setup_teardown(a_captured_machine_is_not_looked_at, begin_looks, end_looks),

@@ -525,7 +525,7 @@ static void look(double secs, double cpu_secs, bool is_last)
 {
 	tree.pass_ns = (int64_t)(secs * 1e9);
 	tree.cpu.account.published.of[USAGE_CPU_NS] = (int64_t)(cpu_secs * 1e9);
-	job_waits_look(&waits, &tree, NSEC_PER_SEC, is_last);
+	job_waits_look(&waits, &tree, NSEC_PER_SEC, is_last ? tree.pass_ns : 0);
 }
 
 static void expect_row(size_t place, enum wait_class class, double secs, int64_t looks)

@@ -39,12 +39,11 @@ def make(**arguments):
 @pytest.fixture(scope="module")
 def recorded():
     """A finished run that was busy for a while."""
-    tracker, used = make(), time.process_time()
+    tracker = make()
     block = bytearray(os.urandom(1 << 20) * 50)
     cpu_single(0.4)
     tracker.wait_for_samples(3, timeout=60)
     tracker.stop()
-    tracker.used_secs = time.process_time() - used
     assert block
     return tracker
 
@@ -380,7 +379,8 @@ def test_stats(recorded):
     assert {column: list(values) for column, values in stats.items()} == STATS
     assert stats["process_memory_mib"]["max"] == round(max(recorded.process_metrics["memory_mib"]), 2)
     elapsed = recorded.stop_time - recorded.start_time
-    assert abs(stats["process_cpu_usage"]["mean"] - recorded.used_secs / elapsed) < 0.1
+    cores = recorded.process_metrics["cpu_usage"]
+    assert stats["process_cpu_usage"] == {"mean": round(sum(cores) / len(cores), 2), "max": round(max(cores), 2)}
     assert abs(stats["timestamp"]["duration"] - elapsed) < 0.05 + 0.05 * elapsed
     own = recorded.stats([StatSpec("process_utime", sum, "cpu"), StatSpec("system_processes", len),
                           StatSpec("no_such_column", max)])

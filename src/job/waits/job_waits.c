@@ -112,9 +112,11 @@ static void see_wait(struct job_waits *waits, struct process_tree *tree)
 	}
 }
 
-void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, bool is_last)
+void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, int64_t ended_ns)
 {
-	int64_t now_ns = tree->pass_ns, cpu_ns = cpu_published(tree)->of[USAGE_CPU_NS];
+	/* A pass after the end may be late, on a busy machine. */
+	int64_t now_ns = ended_ns ? max_i64(waits->looked_ns, min_i64(ended_ns, tree->pass_ns)) : tree->pass_ns;
+	int64_t cpu_ns = cpu_published(tree)->of[USAGE_CPU_NS];
 	const struct tree_waiting *threads = &tree->cpu.waiting;
 	int64_t passed_ns = now_ns - (waits->looked_ns ? waits->looked_ns : began_ns);
 	int64_t ran_ns = cpu_ns - waits->cpu_ns, idle_ns = passed_ns - ran_ns;
@@ -128,7 +130,6 @@ void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t 
 	waits->cpu_ns = cpu_ns;
 	waits->delayed_ns = threads->total.wait_ns;
 	waits->known_ns = threads->total.run_ns;
-	is_last |= !process_tree_running(tree);
 	if (!tree->root->live)
 		return;
 	if (idle_ns < passed_ns / WAIT_IDLE_PARTS) {
@@ -137,7 +138,7 @@ void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t 
 	}
 	waits->idle_ns += idle_ns;
 	waits->pending_ns += idle_ns;
-	if (!is_last)
+	if (!ended_ns && process_tree_running(tree))
 		see_wait(waits, tree);
 	if (!waits->has_last)
 		return;

@@ -36,8 +36,8 @@ struct job_waits {
 	int error; /* why a look found nothing */
 };
 
-/* After a pass of the tree. `began_ns`: the start of the recording. `is_last`: the job has ended. */
-void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, bool is_last);
+/* After a pass of the tree. `began_ns`: the start of the recording. `ended_ns`: of the job, 0 while it goes on. */
+void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, int64_t ended_ns);
 
 /*
  * Returns the row of a wait, a new one if it has none. `detail` may be "". Beyond WAIT_DETAILS_MOST details, waits are counted without
