@@ -115,7 +115,8 @@ static void see_wait(struct job_waits *waits, struct process_tree *tree)
 void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, int64_t ended_ns)
 {
 	/* A pass after the end may be late, on a busy machine. */
-	int64_t now_ns = ended_ns ? max_i64(waits->looked_ns, min_i64(ended_ns, tree->pass_ns)) : tree->pass_ns;
+	int64_t now_ns =
+		ended_ns ? max_i64(waits->looked_ns, min_i64(ended_ns, tree->pass_ns)) : tree->pass_ns;
 	int64_t cpu_ns = cpu_published(tree)->of[USAGE_CPU_NS];
 	const struct tree_waiting *threads = &tree->cpu.waiting;
 	int64_t passed_ns = now_ns - (waits->looked_ns ? waits->looked_ns : began_ns);
