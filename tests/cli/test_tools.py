@@ -46,7 +46,9 @@ def test_a_failure_reaches_the_closing_line(helpers, tmp_path, body, status, clo
 
 FAILS_ONCE = """
 import pathlib
-def test_steady(): pass
+def test_steady():
+    with pathlib.Path(__file__).with_name("steady").open("a") as file:
+        file.write("1")
 def test_shaky():
     tried = pathlib.Path(__file__).with_name("tried")
     assert tried.exists() or tried.touch()
@@ -60,6 +62,8 @@ def test_run_tests_names_a_test_that_failed_once(helpers, tmp_path):
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stdout.splitlines()[-2:] == ["failed once and passed alone: test_it::test_shaky", "2 passed, 0 failed"]
+    # The others had their turn.
+    assert (tmp_path / "steady").read_text() == "1"
 
 
 def test_run_tests_names_a_test_that_failed(helpers, tmp_path):

@@ -3,6 +3,7 @@ import copy
 import gc
 import json
 import multiprocessing
+import operator
 import os
 import pickle
 import re
@@ -379,8 +380,11 @@ def test_stats(recorded):
     assert {column: list(values) for column, values in stats.items()} == STATS
     assert stats["process_memory_mib"]["max"] == round(max(recorded.process_metrics["memory_mib"]), 2)
     elapsed = recorded.stop_time - recorded.start_time
-    cores = recorded.process_metrics["cpu_usage"]
-    assert stats["process_cpu_usage"] == {"mean": round(sum(cores) / len(cores), 2), "max": round(max(cores), 2)}
+    # Each sample counts for the time since the one before.
+    cores, ends = recorded.process_metrics["cpu_usage"], recorded.process_metrics["timestamp"]
+    lengths = [end - begin for begin, end in zip([recorded.start_time, *ends], ends)]
+    mean = sum(map(operator.mul, cores, lengths)) / sum(lengths)
+    assert abs(stats["process_cpu_usage"]["mean"] - mean) < 0.02 and stats["process_cpu_usage"]["max"] == round(max(cores), 2)
     assert abs(stats["timestamp"]["duration"] - elapsed) < 0.05 + 0.05 * elapsed
     own = recorded.stats([StatSpec("process_utime", sum, "cpu"), StatSpec("system_processes", len),
                           StatSpec("no_such_column", max)])
