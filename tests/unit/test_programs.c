@@ -194,6 +194,15 @@ static int64_t exits(const struct world *world)
 	return sum;
 }
 
+static int64_t living(const struct world *world)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < world->programs->count; i++)
+		sum += world->programs->at[i].process_count;
+	return sum;
+}
+
 static void let_passes_go_by(struct world *world, int count)
 {
 	world->tree.count = 0;
@@ -515,9 +524,12 @@ static void a_pass_leaves_out_an_ended_process(void **state)
 	assert_int_equal(said_added, 1);
 	world->member.program.identity = 3;
 	tell_the_exit();
+	assert_int_equal(living(world), 1);
 	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(said_added, 1);
 	assert_int_equal(exits(world), 1);
+	/* It was one of six of five in a run that ended then. */
+	assert_int_equal(living(world), 0);
 }
 
 /* A process of which only an exec was told: its start is unknown, and so is the time that it was likely to use. */

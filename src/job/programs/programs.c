@@ -326,7 +326,8 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 					     programs->at[process->program].name);
 	}
 	process->seen_pass = programs->pass;
-	if (!member->is_zombie)
+	/* A member may end, and an event tell it, after it was read. */
+	if (!member->is_zombie && !process->is_exited)
 		programs->at[process->program].process_count++;
 	grow_process(programs, process, member, now_ns);
 	if (process->lives_on && member->is_zombie && programs->listener)
