@@ -21,7 +21,7 @@ from without_report import heed, pytest_runtest_makereport, pytest_runtest_setup
 
 BUILD = pathlib.Path(os.environ.get("RESOURCE_TRACKER", TOP / "build" / "resource-tracker")).resolve().parent
 ROOTS = BUILD / "tests" / "roots"
-TIMEOUT_SECS = 60
+TIMEOUT_SECS = 120
 
 
 def pytest_ignore_collect(collection_path):

@@ -160,10 +160,10 @@ def test_two_commands_run_in_turn_and_prepare_and_warmups_do_not_count(run, tmp_
 
 
 def test_the_second_command_may_have_words_or_stand_before(run):
-    for words in ("true", "--against", "sleep", 0.1), ("--against", "sleep 0.1", "--", "true"):
+    for words in ("true", "--against", "sleep", 0.4), ("--against", "sleep 0.4", "--", "true"):
         _, answer = results(run, "-n", 3, *words)
-        assert [one["command"] for one in answer["results"]] == ["true", "sleep 0.1"]
-        assert answer["comparison"]["faster"] == "true" and answer["comparison"]["factor"] > 2
+        assert [one["command"] for one in answer["results"]] == ["true", "sleep 0.4"]
+        assert answer["comparison"]["faster"] == "true" and answer["comparison"]["factor"] > 1.5
         assert answer["comparison"]["verdict"].startswith("A is ")
 
 
@@ -177,11 +177,11 @@ def test_the_verdict_of_equal_commands_is_not_sure(run):
 def test_the_text_names_the_figures_and_a_run_that_stands_apart(run, tmp_path):
     flag = tmp_path / "flag"
     flag.write_text("123456")
-    slow = f"truncate -s -1 {flag}; [ $(stat -c %s {flag}) = 3 ] && sleep 1.5; sleep 0.01"
+    slow = f"truncate -s -1 {flag}; [ $(stat -c %s {flag}) = 3 ] && sleep 3; sleep 0.01"
     result = run("repeat", "-n", 6, slow)
     assert re.search(r"^wall time +[\d.]+ m?s +[\d.]+ m?s ", result.out, re.M), result.out
     assert re.search(r"^memory peak +[\d.]+ [KM]iB ", result.out, re.M) and ": 6 runs" in result.out
-    assert re.search(r"^outliers: .*run 3 \(1\.\d+ s\)", result.out, re.M), result.out
+    assert re.search(r"^outliers: .*run 3 \([3-9]\.\d+ s\)", result.out, re.M), result.out
     assert "kept" not in result.out and not result.err
 
 
