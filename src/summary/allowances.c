@@ -93,7 +93,21 @@ void allowances_add(struct allowances *allowances, const struct frame *frame, do
 		allowances->secs[allowances->count - 1] += length_secs;
 }
 
-void allowances_finish(struct allowances *allowances, const struct run_start_row *start)
+/* A machine is not held to the limits of the recorder's own control group. Fewer CPUs than at the start are offline. */
+static void forget_limits(struct allowances *allowances, const struct run_start_row *start)
+{
+	bool in_cpuset = !start || allowances->list[0].cpus < (double)start->cpu_count;
+
+	for (size_t i = 0; i < allowances->count; i++) {
+		struct allowance *one = &allowances->list[i];
+
+		one->memory_limit_mib = one->cpu_limit_cores = NAN;
+		if (in_cpuset)
+			one->cpus = NAN;
+	}
+}
+
+void allowances_finish(struct allowances *allowances, const struct run_start_row *start, bool of_a_job)
 {
 	if (!allowances->count) {
 		allowances->list[0] = (struct allowance){0, NAN, NAN, NAN, NAN};
@@ -111,6 +125,8 @@ void allowances_finish(struct allowances *allowances, const struct run_start_row
 		if (!count_absent(start->cpuset_cores))
 			one->cpus = (double)start->cpuset_cores;
 	}
+	if (!of_a_job)
+		forget_limits(allowances, start);
 }
 
 /* ---- what binds --------------------------------------------------------------------------------------- */
@@ -136,7 +152,8 @@ static const struct allowance *find_allowance(const struct allowances *allowance
 		double before = memory_of(found).value;
 
 		if (real_absent(elapsed_secs) ? !(memory_of(one).value <= before)
-					      : one->since_secs <= elapsed_secs || mib > before)
+					      : one->since_secs <= elapsed_secs ||
+							(mib > before && !(memory_of(one).value <= before)))
 			found = one;
 	}
 	return found;

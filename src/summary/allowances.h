@@ -39,8 +39,8 @@ struct allowances {
 void allowances_add(struct allowances *allowances, const struct frame *frame, double elapsed_secs,
 		    double length_secs);
 
-/* After the last sample: takes from the start of the run what no sample tells. */
-void allowances_finish(struct allowances *allowances, const struct run_start_row *start);
+/* After the last sample: takes from the start of the run what no sample tells. Without a job, the limits held only the recorder. */
+void allowances_finish(struct allowances *allowances, const struct run_start_row *start, bool of_a_job);
 
 /*
  * The memory that the job might use when it held `mib` at `elapsed_secs`. NaN: the moment is unknown. Samples notice a change late: a

@@ -439,7 +439,7 @@ static void finish_summary(struct run_facts *facts)
 	facts->recorded_secs = facts->wall_secs;
 	if (end && end->tree_wall_secs > facts->wall_secs)
 		facts->recorded_secs = end->tree_wall_secs;
-	allowances_finish(&facts->allowances, start);
+	allowances_finish(&facts->allowances, start, facts->tracked);
 	if (!start)
 		return;
 	facts->core_count = start->cpu_count;

@@ -109,14 +109,35 @@ static void the_start_completes_the_samples(void **state)
 	start->memory_limit_mib = 500;
 	start->cpu_limit_cores = 1.5;
 	start->cpuset_cores = 3;
-	allowances_finish(&all, start);
+	allowances_finish(&all, start, true);
 	assert_int_equal(all.count, 1);
 	TRY(&all, 0, 0, 500, 1000, 1.5, 3);
-	allowances_finish(&told, start);
+	allowances_finish(&told, start, true);
 	TRY(&told, 0, 1, 200, 1000, NAN, NAN);
-	allowances_finish(&none, NULL);
+	allowances_finish(&none, NULL, true);
 	assert_int_equal(none.count, 1);
 	TRY(&none, 0, 0, NAN, NAN, NAN, NAN);
+}
+
+static void a_machine_is_not_held_to_the_limits_of_its_recorder(void **state)
+{
+	struct allowances group = {0}, offline = {0};
+	struct run_start_row *start;
+
+	(void)state;
+	add(&group, 1, 1, 200, 1000, 2, 4);
+	add(&group, 2, 1, 300, 2000, 2, 3);
+	add(&offline, 1, 1, NAN, 1000, NAN, 8);
+	add(&offline, 2, 1, NAN, 1000, NAN, 7);
+	frame_begin(&frame, 0, 0);
+	start = SINGLE_ROW(&frame, run_start);
+	start->cpu_count = 8;
+	allowances_finish(&group, start, false);
+	TRY(&group, 0, 1, NAN, 1000, NAN, NAN);
+	TRY(&group, 1, 2, NAN, 2000, NAN, NAN);
+	allowances_finish(&offline, start, false);
+	TRY(&offline, 0, 1, NAN, 1000, NAN, 8);
+	TRY(&offline, 1, 2, NAN, 1000, NAN, 7);
 }
 
 /* 200 MiB at first, 800 from 10 s on, 400 from 20 s on, of a machine with 600. */
@@ -145,6 +166,8 @@ static void the_memory_of_the_moment_binds(void **state)
 	/* A job with more than it may have had the next limit already. */
 	try_binding(allowances_memory(&CHANGED, 9.9, 200), 200, "cgroup limit", false);
 	try_binding(allowances_memory(&CHANGED, 9.9, 201), 600, "machine", false);
+	/* A lower one does not explain it. */
+	try_binding(allowances_memory(&CHANGED, 19.9, 900), 600, "machine", false);
 	/* At an unknown moment, the job may have had the most that it ever could. */
 	try_binding(allowances_memory(&CHANGED, NAN, 100), 600, "machine", false);
 	try_binding(allowances_memory(&equal, 0, 1), 600, "machine", false);
@@ -252,6 +275,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_sample_without_limits_changes_nothing),
 		cmocka_unit_test(changes_beyond_the_last_place_overwrite_it),
 		cmocka_unit_test(the_start_completes_the_samples),
+		cmocka_unit_test(a_machine_is_not_held_to_the_limits_of_its_recorder),
 		cmocka_unit_test(the_memory_of_the_moment_binds),
 		cmocka_unit_test(the_highest_limit_is_unknown_if_there_was_none_for_a_while),
 		cmocka_unit_test(the_lowest_number_of_cores_binds),
