@@ -85,7 +85,8 @@ static void add_difference(int64_t *sum, int64_t before, int64_t now)
 	if (now < 0)
 		*sum = -1;
 	else
-		*sum = wrapping_sum(max_i64(*sum, 0), before >= 0 && now > before ? now - before : 0);
+		/* A sum that falls, as its counter did, tells that the change is unknown. */
+		*sum = wrapping_sum(max_i64(*sum, 0), before >= 0 ? now - before : 0);
 }
 
 void cgroup_throttling_read(struct cgroup_throttling *throttling, struct root *root,

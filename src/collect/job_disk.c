@@ -21,15 +21,17 @@
 
 enum { DEVICES_MOST = 32, DEVICE_NAME_SIZE = 40 };
 
-struct block_io {
-	int64_t read_bytes, write_bytes, reads, writes;
-};
+enum { READ_BYTES, WRITE_BYTES, READS, WRITES, COUNTERS };
+
+/* No device moves more between two samples. A change below 0 is above it, too. */
+#define LEAP_MOST (UINT64_C(1) << 50)
 
 struct device {
 	uint32_t major, minor;
 	char name[DEVICE_NAME_SIZE];
-	struct block_io before; /* used before the recording began */
-	struct block_io now;
+	int64_t before[COUNTERS]; /* used before the recording began */
+	int64_t now[COUNTERS];
+	bool leapt; /* what moved since the sample before is unknown */
 };
 
 struct job_disk {
@@ -90,10 +92,18 @@ static void name_devices(struct job_disk *state, struct root *root)
 				scan_copy(&found.name, state->devices[i].name, DEVICE_NAME_SIZE);
 }
 
-static void raise_bytes_to(int64_t *counter, int64_t now)
+/* A counter that begins again, or leaps, goes on from there. */
+static void follow_counter(struct device *device, int counter, int64_t now)
 {
-	if (now > *counter)
-		*counter = now;
+	int64_t change = now - device->now[counter];
+
+	if (now < 0)
+		return;
+	device->now[counter] = now;
+	if ((uint64_t)change <= LEAP_MOST)
+		return;
+	device->before[counter] += change;
+	device->leapt = true;
 }
 
 static int read_v2(struct job_disk *state, struct root *root, int folder)
@@ -108,10 +118,10 @@ static int read_v2(struct job_disk *state, struct root *root, int folder)
 
 		if (!device)
 			continue;
-		raise_bytes_to(&device->now.read_bytes, io.read_bytes);
-		raise_bytes_to(&device->now.write_bytes, io.write_bytes);
-		raise_bytes_to(&device->now.reads, io.reads);
-		raise_bytes_to(&device->now.writes, io.writes);
+		follow_counter(device, READ_BYTES, io.read_bytes);
+		follow_counter(device, WRITE_BYTES, io.write_bytes);
+		follow_counter(device, READS, io.reads);
+		follow_counter(device, WRITES, io.writes);
 	}
 	return error;
 }
@@ -133,10 +143,8 @@ static int read_v1_file(struct job_disk *state, struct root *root, int folder, c
 		state->has_lines = true;
 		struct device *device = one.value ? device_of(state, one.major, one.minor) : NULL;
 
-		if (device && one.is_write)
-			raise_bytes_to(of_bytes ? &device->now.write_bytes : &device->now.writes, one.value);
-		else if (device)
-			raise_bytes_to(of_bytes ? &device->now.read_bytes : &device->now.reads, one.value);
+		if (device)
+			follow_counter(device, (of_bytes ? READ_BYTES : READS) + one.is_write, one.value);
 	}
 	return error;
 }
@@ -182,25 +190,15 @@ static bool is_only_the_job(struct job_disk *state, const struct collect_context
 /* The job is in another group than at the last reading. Its use there still counts. */
 static void begin_in(struct job_disk *state, struct root *root, int folder, bool is_v2, bool began_with_job)
 {
-	struct device earlier[DEVICES_MOST];
-	size_t count = state->count;
-
-	memcpy(earlier, state->devices, sizeof earlier);
-	state->count = 0;
+	for (size_t i = 0; i < state->count; i++)
+		for (int j = 0; j < COUNTERS; j++) {
+			state->devices[i].before[j] -= state->devices[i].now[j];
+			state->devices[i].now[j] = 0;
+		}
 	(void)read_job_disks(state, root, folder, is_v2);
 	for (size_t i = 0; i < state->count && !began_with_job; i++)
-		state->devices[i].before = state->devices[i].now;
-	for (size_t i = 0; i < count; i++) {
-		struct device *device = device_of(state, earlier[i].major, earlier[i].minor);
-
-		if (!device)
-			continue;
-		memcpy(device->name, earlier[i].name, sizeof device->name);
-		device->before.read_bytes += earlier[i].before.read_bytes - earlier[i].now.read_bytes;
-		device->before.write_bytes += earlier[i].before.write_bytes - earlier[i].now.write_bytes;
-		device->before.reads += earlier[i].before.reads - earlier[i].now.reads;
-		device->before.writes += earlier[i].before.writes - earlier[i].now.writes;
-	}
+		for (int j = 0; j < COUNTERS; j++)
+			state->devices[i].before[j] += state->devices[i].now[j];
 }
 
 /* The job may move in another hierarchy and stay in this one. */
@@ -219,18 +217,21 @@ static bool is_other_folder(struct job_disk *state, int folder)
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-static void add_disk_rows(const struct job_disk *state, struct frame *frame)
+static void add_disk_rows(struct job_disk *state, struct frame *frame)
 {
 	for (size_t i = 0; i < state->count; i++) {
-		const struct device *device = &state->devices[i];
+		struct device *device = &state->devices[i];
 		struct job_disk_row *row = ADD_ROW(frame, job_disk, NULL);
 
 		row->device = frame_text(frame, device->name, strlen(device->name));
-		row->bytes_read = row->read_counter = device->now.read_bytes - device->before.read_bytes;
+		row->bytes_read = row->read_counter = device->now[READ_BYTES] - device->before[READ_BYTES];
 		row->bytes_written = row->write_counter =
-			device->now.write_bytes - device->before.write_bytes;
-		row->reads = device->now.reads - device->before.reads;
-		row->writes = device->now.writes - device->before.writes;
+			device->now[WRITE_BYTES] - device->before[WRITE_BYTES];
+		row->reads = device->now[READS] - device->before[READS];
+		row->writes = device->now[WRITES] - device->before[WRITES];
+		if (device->leapt)
+			row->read_counter = row->write_counter = no_count(ABSENT_COUNTER_RESET);
+		device->leapt = false;
 	}
 }
 

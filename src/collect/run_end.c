@@ -155,9 +155,11 @@ void run_end_follow(struct run_end_state *state, const struct collect_context *c
 		state->largest_elapsed_secs = frame->sample->elapsed_secs;
 	}
 	if (cgroup && !real_absent(cgroup->memory_peak_mib)) {
-		state->cgroup_peak_mib = cgroup->memory_peak_mib;
 		if (context->memory_cgroup.id != state->memory_cgroup)
-			state->cgroup_peak_before_mib = cgroup->memory_peak_mib;
+			state->cgroup_peak_before_mib = state->cgroup_peak_mib = cgroup->memory_peak_mib;
+		/* Version 1 lets a job reset the kernel's peak. */
+		if (!(cgroup->memory_peak_mib <= state->cgroup_peak_mib))
+			state->cgroup_peak_mib = cgroup->memory_peak_mib;
 		state->memory_cgroup = context->memory_cgroup.id;
 	}
 	oom_watch_follow(&state->oom, context, frame);
