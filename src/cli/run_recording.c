@@ -392,7 +392,8 @@ static int run_job(struct recording_run *run)
 	if (!status)
 		r = start_job(run, &job);
 	if (status || r < 0) {
-		finish_run(run, RT_END_EXEC_FAILED, EAGAIN);
+		/* Without a process for the recorder, the job runs in its place. */
+		finish_run(run, status ? RT_END_EXEC_FAILED : RT_END_TRACKER_STOPPED, status ? EAGAIN : 0);
 		rt_close(run->tracker);
 		drop_kept_run(front);
 		return status ? status : alone_for_lack(front->command, strerror(-r));

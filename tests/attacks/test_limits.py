@@ -67,6 +67,16 @@ def test_one_process_more_than_the_job_against_the_limit_of_a_group(run, tmp_pat
     assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]["exit_code"] == 3
 
 
+def test_a_job_that_runs_in_place_of_the_recorder(run, tmp_path, pids_group):
+    """No process is left for the recorder. Its recording once said that the command could not be started."""
+    (pids_group / "pids.max").write_text("1\n")
+    result = run("-q", "--no-summary", "-o", "run.jsonl", "--", "sh", "-c", "exit 3",
+                 preexec_fn=lambda: (pids_group / "cgroup.procs").write_text("0"))
+    assert result.returncode == 3 and "this job is not recorded: Resource temporarily unavailable" in result.err
+    end = json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]
+    assert end["reason"] == "tracker_stopped" and end["exit_code"] is None
+
+
 @pytest.mark.slow  # not with a sanitiser, which needs stack itself
 @pytest.mark.parametrize("kib", (16, 24, 32, 64, 128, 1024))
 def test_a_small_stack(binary, tmp_path, kib):
