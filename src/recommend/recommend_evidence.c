@@ -169,6 +169,8 @@ static void find_thin(struct advice_run *run)
 		snprintf(run->thin, sizeof(run->thin), "the command could not be started");
 	else if (!facts->tracked)
 		snprintf(run->thin, sizeof(run->thin), "no process was tracked");
+	else if (isnan(facts->cores.most) && isnan(facts->memory.most))
+		snprintf(run->thin, sizeof(run->thin), "no figure of its processes could be read");
 	else if (run->evidence.oom != OOM_NONE && run->evidence.oom_had_mib > 0)
 		return; /* Even a very short run proves that its memory was not enough. */
 	else if (launcher)
@@ -258,7 +260,8 @@ static void find_cores(struct evidence *evidence, const struct advice_run *run)
 					      : figure_mean(&facts->host_cores);
 	evidence->max_cores = facts->tracked ? figure_of_stats(run->stats, "process_cpu_usage", "max")
 					     : facts->host_cores.most;
-	evidence->busy_cores = larger_known(shape_quantile(shape, P99), shape->busiest);
+	if (shape->total_secs > 0)
+		evidence->busy_cores = larger_known(shape_quantile(shape, P99), shape->busiest);
 	/* With time stamps alone, the length of the samples is unknown. */
 	if (isnan(evidence->busy_cores))
 		evidence->busy_cores = evidence->max_cores;

@@ -32,6 +32,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, sample, rank);
 	WANT(wanted, sample, missed_ticks);
 	WANT(wanted, memory, total_mib);
+	WANT(wanted, run_start, mode);
 	summary_disks_want(wanted);
 	summary_gpus_want(wanted);
 	summary_programs_want(wanted);
@@ -348,6 +349,14 @@ static void forget_figures(struct run_facts *facts)
 #include "figures/run_figures.def"
 }
 
+/* A job whose processes could not be read is still no machine. */
+static bool is_of_job(const struct frame *identity)
+{
+	const struct run_start_row *start = FIRST(identity, run_start);
+
+	return start && !text_absent(start->mode) && strcmp(start->mode, "host") != 0;
+}
+
 static void begin_facts_of_run(struct run_facts *facts, const struct frame *frame)
 {
 	summary_gpus_clear(facts->gpus);
@@ -359,6 +368,7 @@ static void begin_facts_of_run(struct run_facts *facts, const struct frame *fram
 		.gpu_uuid_count = facts->gpu_uuid_count,
 		.record = facts->record,
 		.run = record_run(facts->record),
+		.tracked = is_of_job(record_identity(facts->record)),
 		.tracked_pid = no_count(ABSENT_NOT_TRACKED),
 		.rank = no_count(ABSENT_NOT_GIVEN),
 		.exited = no_count(ABSENT_NOT_TRACKED),

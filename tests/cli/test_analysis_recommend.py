@@ -25,6 +25,32 @@ def with_cores(path, *cores, **more):
     return recordings.write(path, samples)
 
 
+def without_figures(path, *groups):
+    """The job's own figures of these groups are unknown, and the machine's stay."""
+    samples = [json.loads(line) for line in make(path).open()]
+    unknown = {key: None for key in samples[0]["cpu"] if any(group in key for group in groups)}
+    for one in samples:
+        one["cpu"].update(unknown)
+    end = samples[-1]["run_end"]
+    end.update({key: None for key in end if any(group in key for group in groups)})
+    return recordings.write(path, samples)
+
+
+def test_unknown_cores_stay_unknown(run, tmp_path):
+    """The busiest ten seconds of no sample are unknown, not 0: `it used unknown cores on average: no slower`."""
+    path = without_figures(tmp_path / "x.jsonl", "cores_used", "utime", "stime")
+    answer = advice(run, path)
+    assert answer["cpu"] is None and answer["evidence"]["cpu"]["busy_cores"] is None and answer["memory"] > 0
+    assert "CPU      unknown: its CPU time was not recorded\n" in run("recommend", path).out
+
+
+def test_the_machine_does_not_stand_for_a_job_that_could_not_be_read(run, tmp_path):
+    path = without_figures(tmp_path / "x.jsonl", "process_", "cores_used", "utime", "stime", "memory", "peak")
+    text = run("summary", path).out
+    assert "CPU        not recorded\n" in text and "Memory     not recorded\n" in text, text
+    assert run("recommend", path).out.startswith("No advice: no figure of its processes could be read.")
+
+
 def test_two_cores_half_of_the_time_are_two_cores_or_half_as_long_again(run, tmp_path):
     """The mean is 1.0 core, but one core would take 9 s instead of 6."""
     path = with_cores(tmp_path / "x.jsonl", 2, 2, 2, 0, 0, 0)
