@@ -460,6 +460,15 @@ static void keep_least_interval(struct front *front)
 		(void)rt_config_set(front->config, "interval", least);
 }
 
+/* The files of processes and groups stay open, which takes some 30 descriptors beside those of the caller. */
+static void tell_few_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 40)
+		say("a limit of %d open files (ulimit -n) leaves most figures unknown", (int)limit.rlim_cur);
+}
+
 int run_recording(struct front *front, char **argv)
 {
 	struct recording_run run = {.front = front,
@@ -474,6 +483,7 @@ int run_recording(struct front *front, char **argv)
 		wrap_finish(run.wrap);
 		return status;
 	}
+	tell_few_files();
 	if (front->mode == MODE_WRAP) {
 		status = run_job(&run);
 		wrap_finish(run.wrap);

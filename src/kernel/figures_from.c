@@ -8,6 +8,7 @@
  */
 #include "kernel/figures_from.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +36,10 @@ static bool counts_time(struct root *root)
 {
 	struct kept_file file = KEPT_FILE("proc/stat");
 	struct proc_stat stat;
-	bool counts = read_proc_stat(root, &file, &stat) == 0 &&
-		      (stat.total.idle > 0 || stat.total.user > 0 || stat.total.system > 0);
+	int r = read_proc_stat(root, &file, &stat);
+	/* A process that may open no more files knows nothing about this one. */
+	bool counts = r == -EMFILE || r == -ENFILE ||
+		      (r == 0 && (stat.total.idle > 0 || stat.total.user > 0 || stat.total.system > 0));
 
 	kept_file_close(&file);
 	return counts;
