@@ -54,6 +54,17 @@ const SCENARIOS = {
 			took: Number(await page.evaluate(() => document.documentElement.dataset.ready)),
 		};
 	},
+	/* How opaque a chart is near its floor at each tenth of its width. */
+	async floor(page) {
+		const floor = await page.$eval('#chart-states canvas', (canvas) => {
+			const {left, top, width, height} = canvas.parentElement.querySelector('.u-over').getBoundingClientRect(), own = canvas.getBoundingClientRect(), scale = canvas.width / own.width;
+			const {data} = canvas.getContext('2d').getImageData(scale * (left - own.left), scale * (top - own.top + height - 4), scale * width, 1);
+
+			return Array.from({length: 10}, (_, i) => data[4 * Math.floor((i + 0.53) * scale * width / 10) + 3]);
+		});
+
+		return {floor};
+	},
 	/* Every figure of the first screen with the place that it says it is from, and what is written there beside them. */
 	async figures(page) {
 		return page.evaluate(() => {

@@ -149,6 +149,23 @@ def test_waiting_threads_have_a_chart_of_their_own_beside_shares_of_time(make, d
     assert "Threads waiting for a CPU" in seen["text"]
 
 
+def test_the_stack_of_states_begins_with_the_run(make, drive):
+    """Each part of the stack is drawn back to the sample before it, so the first interval was empty."""
+    samples = recordings.eight_samples()[:2]
+    for at, one in enumerate(samples):
+        one["elapsed_secs"], one["actual_interval_ms"] = 1.0 + at, 1000.0
+        one["cpu"]["process_cores_used"] = 0.5
+        one["waits"] = [{"class": "sleep", "target": None, "detail": None, "program": "make", "wait_secs": 0.25}]
+    seen = drive(make(samples), "floor")
+    assert min(seen["floor"]) > 0
+
+
+def test_a_failed_program_keeps_its_name(make, drive):
+    samples = recordings.eight_samples()
+    samples[-1]["run_end"]["first_failure"] = {**recordings.FIRST_FAILURE, "certainty": "sure"}
+    assert "\ncc1 was killed by SIGSEGV" in drive(make(samples), "look")["text"]
+
+
 @pytest.mark.night
 def test_a_job_with_gpus(make, drive, programs):
     samples = recordings.eight_samples()

@@ -151,7 +151,9 @@ const traffic = (run) => {
 			['at most ', say('io.machine_space_used_max_gb', figure), ' GB used (machine)']));
 };
 
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+/* The name of a program at the beginning has no capital. */
+const ended = (text) => text + (/[.!?]$/.test(text) ? '' : '.');
+const sentence = (text) => ended(text.charAt(0).toUpperCase() + text.slice(1));
 
 const card = (title, kind, ...content) => element('section', {class: 'card ' + kind}, element('h2', {}, title), ...content);
 const note = (...content) => element('p', {class: 'note'}, ...content);
@@ -163,7 +165,7 @@ const verdictCard = (run, report) => {
 		element('p', {class: 'headline'}, svg(ICONS[mood]), element('span', {}, title)),
 		/* The kernel's wait status says no more than the words. */
 		note(told(run.raw, run.figure('end', 'evidence') && run.figure('end', 'reason') !== 'exit' ? 'summary.end.evidence' : 'summary.end.in_words', sentence)),
-		run.figure('end', 'failed_first') ? note(told(run.raw, 'summary.end.failed_first', sentence)) : null,
+		run.figure('end', 'failed_first') ? note(told(run.raw, 'summary.end.failed_first', (text) => /^probably /.test(text) ? sentence(text) : ended(text))) : null,
 		run.figure('end', 'descendants_running') === 1 ? note('One of its processes was still running at its end.')
 			: run.figure('end', 'descendants_running') ? note(told(run.raw, 'summary.end.descendants_running'), ' of its processes were still running at its end.') : null);
 };

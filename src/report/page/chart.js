@@ -221,7 +221,11 @@ class Chart {
 		this.bands = this.layout.stacked ? [] : parts.filter(({bands}) => bands).flatMap(({x, lines, bands}) => lines.map((line, i) => ({line, x, low: bands[i][0], high: bands[i][1]})));
 		if (parts.length > 1)
 			return uPlot.join(parts.map(({x, means}) => [x, ...means]));
-		return [parts[0].x, ...(this.layout.stacked ? this.piled(parts[0].means) : parts[0].means)];
+		const [{x, means}] = parts, columns = [x, ...(this.layout.stacked ? this.piled(means) : means)];
+		/* A part of an interval is drawn back to the point before, and the first interval has none. */
+		if (this.layout.states && this.view.from < x[0])
+			columns.forEach((column, i) => column.unshift(i ? column[0] : this.view.from));
+		return columns;
 	}
 
 	mount(place) {
