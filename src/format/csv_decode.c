@@ -182,7 +182,8 @@ void csv_decoder_assign(const struct csv_decoder *reader, struct frame *frame,
 	const struct metric *metric = csv_column_metric(column);
 	double factor = column->factor;
 
-	if (real_absent(value))
+	/* No metric is below zero. */
+	if (real_absent(value) || value < 0)
 		return;
 	if (reader->ticks) {
 		if (metric->nature == DELTA && strcmp(metric->unit, "s") == 0)
@@ -190,10 +191,10 @@ void csv_decoder_assign(const struct csv_decoder *reader, struct frame *frame,
 		if (strcmp(column->heading, "processes") == 0)
 			return;
 	}
-	if (metric->type == TYPE_REAL && fabs(value / factor) <= RECORDED_MOST)
+	if (metric->type == TYPE_REAL && value / factor <= RECORDED_MOST)
 		*row_real(csv_decoder_row(frame, column->kind), column->offset) =
 			factor == 1 ? value : value / factor;
-	else if (metric->type == TYPE_COUNT && fabs(value) < 9e18)
+	else if (metric->type == TYPE_COUNT && value < 9e18)
 		*row_count(csv_decoder_row(frame, column->kind), column->offset) = (int64_t)value;
 }
 

@@ -87,13 +87,21 @@ static const char *decode_text(struct json_decoder *reader, struct frame *frame,
 	return frame_text(frame, reader->text.data ? reader->text.data : "", reader->text.length);
 }
 
+/* No metric is below zero: such a number is damage, or a mistake of another program. */
 static double decode_real(struct scan raw)
 {
 	double real;
 
-	return scan_real(&raw, &real) && !scan_left(&raw) && fabs(real) <= RECORDED_MOST
-		       ? real
+	return scan_real(&raw, &real) && !scan_left(&raw) && real >= 0 && real <= RECORDED_MOST
+		       ? fabs(real)
 		       : no_real(ABSENT_NOT_COLLECTED);
+}
+
+static int64_t decode_count(struct scan raw)
+{
+	int64_t count = scan_whole_count(raw);
+
+	return count >= 0 ? count : no_count(ABSENT_NOT_COLLECTED);
 }
 
 void json_decode_number(enum metric_type type, enum json_kind kind, struct scan raw, void *field)
@@ -101,7 +109,7 @@ void json_decode_number(enum metric_type type, enum json_kind kind, struct scan 
 	if (type == TYPE_REAL)
 		*(double *)field = kind == VALUE_NUMBER ? decode_real(raw) : no_real(ABSENT_NOT_COLLECTED);
 	else if (type == TYPE_COUNT && kind == VALUE_NUMBER)
-		*(int64_t *)field = scan_whole_count(raw);
+		*(int64_t *)field = decode_count(raw);
 	else if (type == TYPE_FLAG && (kind == VALUE_TRUE || kind == VALUE_FALSE))
 		*(int64_t *)field = kind == VALUE_TRUE;
 	else

@@ -258,6 +258,7 @@ int regions_of_summary(const char *const *paths, size_t path_count, const rt_sum
 	if (!regions)
 		return problem_set(problem, -ENOMEM, "out of memory");
 	regions->recorded = true;
+	regions->of_machine = !summary->facts.tracked;
 	regions->peak_mib = summary_memory_peak(&summary->facts).mib;
 	regions->sampled_mib =
 		summary->facts.tracked ? summary->facts.memory.most : summary->facts.host_memory.most;

@@ -275,14 +275,10 @@ static bool is_empty_measure(const rt_regions *regions, size_t measure)
 
 static void show_usual(const rt_regions *regions, struct shown_list *shown)
 {
-	/* The memory of a job that ended before its first sample is unknown, and the machine's is not its own. */
-	bool machine = is_empty_measure(regions, find_measure(regions, "process_memory_mib")) &&
-		       is_empty_measure(regions, find_measure(regions, "process_cpu_usage"));
-
 	for (size_t i = 0; i < ARRAY_SIZE(USUAL); i++) {
 		size_t measure = find_measure(regions, USUAL[i].measure);
 
-		if (USUAL[i].of_machine != machine || measure == regions->measure_count ||
+		if (USUAL[i].of_machine != regions->of_machine || measure == regions->measure_count ||
 		    is_empty_measure(regions, measure))
 			continue;
 		shown->list[shown->count++] =

@@ -126,7 +126,7 @@ def test_a_clock_that_is_set_does_not_change_how_long_the_run_took(run, tmp_path
 
 def test_a_csv_file_with_a_clock_set_back_lasts_as_long_as_its_intervals(run, tmp_path):
     lines = ["timestamp,pid,children,utime,stime,cpu_usage,memory_mib"]
-    lines += [f"{1000 + 2 * i - (3600 if i > 3 else 0)},1,0,1.0,0.0,{i / 2},10.0" for i in range(8)]
+    lines += [f"{10_000 + 2 * i - (3600 if i > 3 else 0)},1,0,1.0,0.0,{i / 2},10.0" for i in range(8)]
     (tmp_path / "steps.csv").write_text("\n".join(lines) + "\n")
     assert stats(run, tmp_path / "steps.csv")["timestamp"] == {"duration": 16.0}
 

@@ -1,5 +1,6 @@
 """recommend: every rule against recordings whose right answer is known."""
 import json
+import re
 import sqlite3
 
 import pytest
@@ -49,6 +50,20 @@ def test_the_machine_does_not_stand_for_a_job_that_could_not_be_read(run, tmp_pa
     text = run("summary", path).out
     assert "CPU        not recorded\n" in text and "Memory     not recorded\n" in text, text
     assert run("recommend", path).out.startswith("No advice: no figure of its processes could be read.")
+    assert run("regions", path).out.startswith("phase      calls    time  of run\nwhole run         8.00 s\n")
+
+
+def test_no_figure_is_below_zero(run, tmp_path):
+    """A damaged file had "a peak of -5.00 MiB, -0 % of the machine", and advice from it."""
+    samples = [json.loads(line) for line in make(tmp_path / "x.jsonl").open()]
+    for one in samples:
+        one["cpu"].update(process_memory_mib=-5, process_cores_used=-0.5, process_disk_write_bytes=-30)
+    samples[-1]["run_end"]["memory_peak_mib"] = -5.0
+    path = recordings.write(tmp_path / "x.jsonl", samples)
+    answer = advice(run, path)
+    assert answer["cpu"] is None and answer["evidence"]["memory"]["sampled_peak_mib"] is None
+    for command in ("summary", "regions", "stats"):
+        assert not re.search(r" -\d", run(command, path).out), command
 
 
 def test_two_cores_half_of_the_time_are_two_cores_or_half_as_long_again(run, tmp_path):

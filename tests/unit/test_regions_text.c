@@ -94,12 +94,17 @@ static void phases_stand_in_the_order_of_their_beginning(void **state)
 		   "whole run              -                 100 MiB\n");
 }
 
-static void the_machine_stands_for_a_job_without_figures(void **state)
+static void the_machine_stands_for_no_job(void **state)
 {
 	(void)state;
 	begin();
 	overall[0][REGION_MAX] = 0;
 	overall[1][REGION_MAX] = NAN;
+	try_screen("phase      calls    time  of run\n"
+		   "fi?t           2  2.50 s    25 %\n"
+		   "load           1  2.50 s    25 %\n"
+		   "whole run         10.0 s\n");
+	regions.of_machine = true;
 	try_screen("phase      calls    time  of run  sent\n"
 		   "fi?t           2  2.50 s    25 %     -\n"
 		   "load           1  2.50 s    25 %   5 B\n"
@@ -167,7 +172,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases_stand_in_the_order_of_their_beginning),
-		cmocka_unit_test(the_machine_stands_for_a_job_without_figures),
+		cmocka_unit_test(the_machine_stands_for_no_job),
 		cmocka_unit_test(named_columns_have_their_mean_and_maximum),
 		cmocka_unit_test(notes_follow_the_table),
 		cmocka_unit_test(only_three_words_are_colours),
