@@ -21,6 +21,7 @@ struct adding {
 	const struct subcommand *command;
 	const char *runs;   /* NULL: standard output */
 	size_t not_runs;    /* files in the folders that are not recordings */
+	size_t added;       /* lines */
 	bool failed, stuck; /* stuck: the target takes no line */
 	bool told;          /* of a recording with a newer schema */
 };
@@ -34,6 +35,7 @@ static int put_line(struct adding *adding, const struct buffer *line)
 		result = runs_file_append(adding->runs, line, &problem);
 	else
 		result = write_all(STDOUT_FILENO, line->data, line->length);
+	adding->added += result == 0;
 	if (result == 0)
 		return 0;
 	adding->stuck = adding->failed = true;
@@ -89,7 +91,8 @@ static void add_folder(struct adding *adding, const char *path, unsigned depth)
 		CLEANUP_FREE char *child = NULL;
 		struct stat status;
 
-		if (*entry->d_name == '.' || adding->stuck ||
+		/* The shell of engines and make records in such a folder. */
+		if ((*entry->d_name == '.' && strcmp(entry->d_name, ".resource-tracker") != 0) || adding->stuck ||
 		    asprintf(&child, "%s/%s", path, entry->d_name) < 0)
 			continue;
 		if (lstat(child, &status) < 0)
@@ -136,5 +139,7 @@ int run_runs(const struct subcommand *command, char **argv)
 		(void)command_fault(command,
 				    "left out in the folders, as no recording or without a sample: %zu",
 				    adding.not_runs);
+	else if (!adding.added && !adding.failed)
+		(void)command_fault(command, "there is no recording in the folders");
 	return adding.failed ? EXIT_FAULT : 0;
 }

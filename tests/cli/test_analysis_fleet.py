@@ -226,6 +226,17 @@ def test_runs_add_makes_lines_of_all_recordings_in_a_folder(run, tmp_path):
     assert run("runs", "add", "in/a.jsonl").stdout == (json.dumps(lines[0], separators=(",", ":"), ensure_ascii=False) + "\n").encode()
 
 
+def test_a_folder_of_steps_is_known_to_each_command_that_takes_a_folder(run, tmp_path):
+    """`runs add .` left out what the recording shell writes in silence, though `summary .` has it."""
+    (tmp_path / "in" / ".resource-tracker").mkdir(parents=True)
+    result = run("runs", "add", "in")
+    assert (result.returncode, result.out, result.err) == (0, "", "resource-tracker runs: there is no recording in the folders\n")
+    recordings.steady(tmp_path / "in" / ".resource-tracker" / "a.jsonl")
+    assert json.loads(run("runs", "add", "in").out)["wall_secs"] == 8
+    for command in ("recommend", "regions", "stats"):
+        assert "in: a folder; name the recordings in it (" in run(command, "in").err
+
+
 def test_a_recorder_that_is_killed_appears_without_an_end_and_a_live_one_as_running(run, spawn, tmp_path):
     process = spawn("-i", "0.05", "-o", "killed.jsonl", "--", "cat", stdin=subprocess.PIPE)
     wait_until(lambda: (tmp_path / "killed.jsonl").exists() and len((tmp_path / "killed.jsonl").read_bytes().splitlines()) > 3)
