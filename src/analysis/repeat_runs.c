@@ -440,13 +440,23 @@ static void copy_marks(const char *folder, unsigned number, const char *recordin
 		(void)copy_to(fd, from);
 }
 
+static int keep_one(struct repeat_run *run, const char *folder)
+{
+	CLEANUP_CLOSE int fd = history_create(folder, &run->number);
+
+	return fd < 0 ? fd : copy_to(fd, run->path);
+}
+
+/* A command that cannot be started does not count as a run. */
 static int keep_in_folder(struct repeat *repeat, const char *folder, struct rt_problem *problem)
 {
 	for (size_t i = 0; i < repeat->count; i++) {
 		struct repeat_run *run = &repeat->runs[i];
-		CLEANUP_CLOSE int fd = history_create(folder, &run->number);
-		int result = fd < 0 ? fd : copy_to(fd, run->path);
+		int result;
 
+		if (run->never_began)
+			continue;
+		result = keep_one(run, folder);
 		if (result < 0)
 			return problem_set(problem, result, "%s: %s", folder, strerror(-result));
 		copy_marks(folder, run->number, run->path);

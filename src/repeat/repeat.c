@@ -24,7 +24,7 @@ static bool had_helpers(const struct run_facts *facts, const struct rt_value *fi
 int repeat_add(struct repeat *repeat, struct repeat_run run, struct rt_problem *ret_problem)
 {
 	CLEANUP_SUMMARY rt_summary *summary = NULL;
-	const char *path = run.path, *source;
+	const char *path = run.path, *source, *reason;
 	int result = rt_summary_read(&path, 1, &summary, ret_problem);
 
 	if (result < 0)
@@ -41,6 +41,8 @@ int repeat_add(struct repeat *repeat, struct repeat_run run, struct rt_problem *
 	summary_values(&summary->facts, run.figures);
 	if (!run.instructions.unknown && had_helpers(&summary->facts, run.figures))
 		run.instructions.unknown = "helper programs of the recorder ran beside the command";
+	reason = run.figures[FIGURE_end_reason].text;
+	run.never_began = reason && strcmp(reason, "exec_failed") == 0;
 	source = run.figures[FIGURE_memory_peak_source].text;
 	run.measures = source ? 1u << memory_measure(source) : 0;
 	for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)

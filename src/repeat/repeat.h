@@ -15,6 +15,7 @@ struct repeat_run {
 	int status;                                /* as from waitpid() */
 	char *path;                                /* of its recording */
 	unsigned number;                           /* in the history, or 0 */
+	bool never_began;                          /* the command could not be started */
 	struct rt_value figures[RUN_FIGURE_COUNT]; /* texts among them are left out */
 	unsigned measures;                         /* of memory, as in struct compared_value */
 	struct counted_instructions instructions;  /* in user mode */

@@ -239,6 +239,13 @@ def test_runs_are_kept_and_compare_runs_takes_them(run, kept, tmp_path):
     assert not list(tmp_path.glob("resource-tracker-repeat.*"))
 
 
+def test_a_command_that_never_began_is_not_kept(run, kept):
+    assert run("repeat", "-n", 1, "./missing", env=kept).returncode == 127
+    assert "no run has been kept yet" in run("ls", env=kept).err
+    answer = run("repeat", "-n", 1, "--ignore-failure", "./missing", "--against", "true", env=kept).out
+    assert "kept as run 1 of the history" in answer and "  1  " in run("ls", env=kept).out, answer
+
+
 @pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_run_and_loses_none(spawn, run, kept, tmp_path, signo):
     pids = tmp_path / "pids"
