@@ -79,7 +79,7 @@ static inline void lone_open(const struct collector *collector)
 /* Begins the frame of a time after the start, for rows that other collectors fill. */
 static inline struct frame *lone_begin(double secs)
 {
-	lone.now_ns = lone.context.progress.started_ns + (int64_t)(secs * 1e9);
+	lone.now_ns = lone.context.progress.started_ns + (int64_t)(secs * 1e9 + 0.5);
 	frame_begin(&lone.frame, lone.now_ns, 0);
 	return &lone.frame;
 }

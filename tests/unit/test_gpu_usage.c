@@ -268,6 +268,9 @@ static void a_helper_that_does_not_start_is_told(void **state)
 	assert_absent_count(tree()->process_gpu_utilized, ENOENT);
 	assert_int_equal(lone.frame.missing[ROW_gpu], ENOENT);
 	assert_int_equal(lone.context.helper_count, 0);
+	lone.context.tree = NULL;
+	sample(1, -1);
+	assert_absent_real(tree()->process_gpu_vram_mib, ABSENT_NOT_COLLECTED);
 	lone.collector->close(lone.state);
 	helper.start_error = -EPROTO;
 	lone_open(&GPU_USAGE_COLLECTOR);
@@ -341,6 +344,7 @@ static void a_process_that_has_gone_since_the_survey_counts(void **state)
 	process_tree_drop_vanished(&lone.tree);
 	sample(2, 0.5);
 	assert_real(tree()->process_gpu_usage, 0.6);
+	assert_int_equal(FIRST(&lone.frame, gpu)->process_count, 2);
 	assert_real(tree()->process_gpu_vram_mib, 300);
 	assert_real(tree()->process_main_gpu_vram_mib, 100);
 	assert_int_equal(FIRST(&lone.frame, gpu_process)->pid, LONE_JOB);
@@ -536,6 +540,9 @@ static void a_device_that_was_used_stays_so(void **state)
 	add_device("GPU-b", 1, 1)->visible = 0;
 	assert_string_equal(devices_of("used"), "GPU-b ");
 	memset(&survey, 0, sizeof survey);
+	add_device("GPU-b", 1, 1)->visible = 0;
+	assert_string_equal(devices_of("used"), "GPU-b ");
+	memset(&survey, 0, sizeof survey);
 	add_device("GPU-c", 1, 1)->visible = 0;
 	assert_string_equal(devices_of("used"), "");
 	assert_string_equal(devices_of("visible"), "");
@@ -619,9 +626,8 @@ static void memory_of_the_system_is_not_counted(void **state)
 	add_device("GPU-a", 50, 5)->memory_kind = GPU_MEMORY_UNIFIED;
 	add_process(0, LONE_JOB, 20, 3);
 	sample(1, 0);
-	assert_real(totals()->gpu_vram_mib, 0);
-	assert_real(tree()->process_gpu_vram_mib, 0);
-	assert_real(tree()->process_main_gpu_vram_mib, 0);
+	assert_true(totals()->gpu_vram_mib == 0);
+	assert_true(tree()->process_gpu_vram_mib == 0 && tree()->process_main_gpu_vram_mib == 0);
 	assert_real(tree()->process_gpu_usage, 0.2);
 	add_device("GPU-b", 50, 7)->memory_kind = GPU_MEMORY_DEDICATED;
 	add_process(1, 101, 30, 3);
@@ -696,6 +702,7 @@ static void a_survey_from_before_the_job_has_nothing_of_it(void **state)
 	lone.context.tree = NULL;
 	sample(3, 2);
 	assert_absent_real(tree()->process_gpu_usage, ABSENT_NOT_COLLECTED);
+	assert_true(count_absent(FIRST(&lone.frame, gpu)->process_count));
 	assert_real(totals()->gpu_usage, 0.5);
 }
 
