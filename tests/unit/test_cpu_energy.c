@@ -233,6 +233,40 @@ static void each_node_has_its_memory(void **state)
 	assert_null(row->row.next);
 }
 
+/* Version 2 counts bytes, version 1 counts pages and has other words. */
+static void a_group_has_its_part_of_each_node(void **state)
+{
+	struct cgroup_place place = {.memberships_hash = 1};
+	const struct numa_row *row;
+
+	(void)state;
+	lone.root.page_bytes = 4096;
+	put_below("sys/devices/system/node/online", "0-1\n");
+	put_below("sys/devices/system/node/has_memory", "0-1\n");
+	put_node(0, "Node 0 MemTotal: 4096 kB\n");
+	put_node(1, "Node 1 MemTotal: 4096 kB\n");
+	begin_with(&NUMA_COLLECTOR);
+	put_below("group/memory.numa_stat", "anon N0=1048576 N1=2097152\nfile N0=0\n");
+	lone.context.place = &place;
+	lone.context.memory_folder = open("group", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	row = nodes_at(1);
+	assert_real(row->cgroup_anon_mib, 1);
+	assert_real(row->cgroup_file_mib, 0);
+	row = NEXT(row, numa);
+	assert_real(row->cgroup_anon_mib, 2);
+	assert_absent_real(row->cgroup_file_mib, ABSENT_NO_SUCH_COUNTER);
+	place.chains[CGROUP_MEMORY].depth = 1;
+	put_text("group/memory.numa_stat",
+		 "anon=1 N0=1 N1=0\nhierarchical_anon=768 N0=256 N1=512\nhierarchical_file=0 N0=0 N1=0\n");
+	row = nodes_at(2);
+	assert_real(row->cgroup_anon_mib, 1);
+	assert_real(NEXT(row, numa)->cgroup_anon_mib, 2);
+	assert_real(NEXT(row, numa)->cgroup_file_mib, 0);
+	lone.context.place = NULL;
+	assert_absent_real(nodes_at(3)->cgroup_anon_mib, ABSENT_NO_SUCH_COUNTER);
+	close(lone.context.memory_folder);
+}
+
 static void one_node_is_the_machine(void **state)
 {
 	(void)state;
@@ -263,6 +297,7 @@ UNIT_TESTS
 		energy_test(without_the_machines_time_nothing_is_shared),
 		energy_test(a_machine_without_counters),
 		energy_test(each_node_has_its_memory),
+		energy_test(a_group_has_its_part_of_each_node),
 		energy_test(one_node_is_the_machine),
 	};
 

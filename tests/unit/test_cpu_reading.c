@@ -1,4 +1,5 @@
 /* Tests of src/job/cpu/cpu_reading.c and of sums in process_account.c: which figures a member has after a reading. */
+#include "burner.h"
 #include "scratch.h"
 
 #include <errno.h>
@@ -152,6 +153,7 @@ static void a_program_that_records_itself_does_not_pay_for_it(void **state)
 				.spent.of = {[USAGE_CPU_NS] = 5 * NSEC_PER_MSEC,
 					     [USAGE_UTIME_NS] = 4 * NSEC_PER_MSEC,
 					     [USAGE_MINOR_FAULTS] = 3,
+					     [USAGE_READ_BYTES] = 6,
 					     [USAGE_READ_CHARS] = 12}};
 
 	(void)state;
@@ -162,11 +164,82 @@ static void a_program_that_records_itself_does_not_pay_for_it(void **state)
 	assert_int_equal(job.cpu.account.own.of[USAGE_MAJOR_FAULTS], 2);
 	assert_int_equal(job.cpu.account.own.of[USAGE_READ_CHARS], 3000);
 	assert_int_equal(job.cpu.account.appears.of[USAGE_READ_CHARS], 3000);
+	assert_int_equal(job.cpu.account.own.of[USAGE_READ_BYTES], 4090);
+	assert_int_equal(job.cpu.account.appears.of[USAGE_READ_BYTES], 4090);
+	assert_int_equal(job.cpu.account.appears.of[USAGE_MAJOR_FAULTS], 10);
 	assert_int_equal(cpu_own_threads(&tree, &job), 1);
 	/* The split of 45 ms, without 4 ms of ours. */
 	expect_ms(&job.cpu.account.own, USAGE_UTIME_NS, 33.75 - 4);
 	job.pid = JOB + 1;
 	assert_int_equal(cpu_own_threads(&tree, &job), 0);
+}
+
+/* ---- clocks of real processes ---- */
+
+static void a_process_that_has_run_is_read(void **state)
+{
+	pid_t pid = start_burner(3 * NSEC_PER_MSEC);
+	int64_t first_ns;
+
+	(void)state;
+	job.pid = pid;
+	/* Without clocks all have to be read. */
+	assert_true(cpu_begin_member(&tree, &job));
+	assert_int_equal(job.cpu.clock_ns, -1);
+	tree.uses_clock = true;
+	assert_true(cpu_has_run_since_look(&tree, &job));
+	assert_false(cpu_has_run_since_look(&tree, &job));
+	/* How much it ran since it was new is unknown, and counts for no turn. */
+	assert_true(cpu_begin_member(&tree, &job));
+	first_ns = job.cpu.clock_ns;
+	assert_true(first_ns >= 3 * NSEC_PER_MSEC);
+	assert_int_equal(job.cpu.looked_ns, first_ns);
+	assert_true(job.cpu.ran_ns == INT64_MAX);
+	assert_int_equal(tree.cpu.turns.ran_count, 0);
+	assert_false(cpu_begin_member(&tree, &job));
+	/* It has run for as long as the clock says. */
+	job.cpu.clock_ns = first_ns - 7;
+	assert_true(cpu_begin_member(&tree, &job));
+	assert_int_equal(job.cpu.ran_ns, 7);
+	assert_int_equal(tree.cpu.turns.ran_count, 1);
+	assert_int_equal(tree.cpu.turns.ran_ns, 7);
+	/* Another process has its number. */
+	job.cpu.clock_ns = first_ns + 1;
+	assert_true(cpu_begin_member(&tree, &job));
+	assert_true(job.cpu.ran_ns == INT64_MAX);
+	assert_int_equal(tree.cpu.turns.ran_count, 1);
+	assert_int_equal(job.cpu.clock_ns, first_ns);
+	job.cpu.clock_ns = 0;
+	assert_true(cpu_begin_member(&tree, &job));
+	assert_int_equal(job.cpu.ran_ns, first_ns);
+	end_child(pid);
+	assert_false(cpu_begin_member(&tree, &job));
+	assert_int_equal(job.cpu.looked_ns, -1);
+	job.cpu.looked_ns = 5;
+	assert_false(cpu_has_run_since_look(&tree, &job));
+}
+
+/* The tracker's part is not in the clock of the program around it. */
+static void the_clock_of_a_program_around_us_lacks_our_part(void **state)
+{
+	struct own_cost cost = {.spent.of = {[USAGE_CPU_NS] = NSEC_PER_MSEC}};
+	pid_t pid = start_burner(3 * NSEC_PER_MSEC);
+	int64_t all_ns;
+
+	(void)state;
+	job.pid = pid;
+	tree.uses_clock = true;
+	(void)cpu_begin_member(&tree, &job);
+	all_ns = job.cpu.clock_ns;
+	tree.cpu.own_cost = &cost;
+	(void)cpu_begin_member(&tree, &job);
+	assert_int_equal(job.cpu.clock_ns, all_ns);
+	tree.root_pid = pid;
+	(void)cpu_begin_member(&tree, &job);
+	assert_int_equal(job.cpu.clock_ns, all_ns - NSEC_PER_MSEC);
+	end_child(pid);
+	(void)cpu_begin_member(&tree, &job);
+	assert_int_equal(job.cpu.looked_ns, -1);
 }
 
 /* ---- sums ---- */
@@ -253,6 +326,8 @@ UNIT_TESTS
 		unit_test_of_job(a_member_that_waits_for_its_turn_has_its_cpu_time),
 		unit_test_of_job(bytes_are_unknown_if_those_of_the_first_process_are),
 		unit_test_of_job(a_program_that_records_itself_does_not_pay_for_it),
+		unit_test_of_job(a_process_that_has_run_is_read),
+		unit_test_of_job(the_clock_of_a_program_around_us_lacks_our_part),
 		cmocka_unit_test(rounding_hides_two_ticks_of_time_and_not_one_fault),
 		cmocka_unit_test(the_sum_of_a_tree_never_goes_back),
 		cmocka_unit_test(a_parent_that_grew_by_as_much_contains_the_child),

@@ -229,6 +229,9 @@ static void calls_without_a_descriptor_have_their_classes(void **state)
 	expect_wait(WAIT_OTHER, SHELL, "");
 	add_file(SHELL, SHELL, "wchan", "mem_cgroup_handle_over_high");
 	expect_wait(WAIT_MEMORY, SHELL, "");
+	/* The thread has ended between two readings. */
+	add_file(SHELL, SHELL, "stat", "");
+	expect_none();
 }
 
 /* ---- threads ---- */
@@ -486,6 +489,24 @@ static void make_waits_for_a_job_slot(void **state)
 	expect_wait(WAIT_SLEEP, WORKER, "");
 }
 
+/* 400 links are read at most: what is behind the others is unknown, but may be in the job. */
+static void a_search_of_many_descriptors_ends_early(void **state)
+{
+	char link[40];
+
+	(void)state;
+	add_waiting(SHELL, 1, SYS_read, CALL(3));
+	add_descriptor(SHELL, 3, "pipe:[77]", "");
+	for (pid_t pid = WORKER; pid < WORKER + 5; pid++) {
+		add_waiting(pid, SHELL, SYS_clock_nanosleep, CALL(0));
+		for (int fd = 1; fd <= 99; fd++) {
+			snprintf(link, sizeof link, "socket:[%d]", 1000 * (int)pid + fd);
+			add_descriptor(pid, fd, link, "");
+		}
+	}
+	expect_wait(WAIT_PIPE, SHELL, "another process of the job");
+}
+
 static void a_named_pipe_is_a_pipe(void **state)
 {
 	(void)state;
@@ -659,6 +680,7 @@ UNIT_TESTS
 		unit_test_of_job(the_holder_of_a_file_lock_is_followed),
 		unit_test_of_job(only_a_call_that_waits_for_a_lock_is_a_lock),
 		unit_test_of_job(make_waits_for_a_job_slot),
+		unit_test_of_job(a_search_of_many_descriptors_ends_early),
 		unit_test_of_job(a_named_pipe_is_a_pipe),
 		unit_test_of_job(a_detail_is_the_path_of_a_file),
 		unit_test_of_job(the_time_without_cpu_time_is_a_wait),

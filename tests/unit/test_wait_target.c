@@ -292,7 +292,7 @@ static void a_local_socket_leads_to_its_server(void **state)
 static void a_name_without_a_file_begins_with_an_at_sign(void **state)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), before = dup(listener), copy;
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), before, copy;
 	pid_t pid;
 
 	(void)state;
@@ -308,14 +308,40 @@ static void a_name_without_a_file_begins_with_an_at_sign(void **state)
 	if (copy < 0)
 		SKIP("the kernel gives no copy of a socket");
 	close(copy);
+	before = dup(listener);
+	close(before);
 	expect_wait(WAIT_SOCKET, pid, "a client of a unix socket");
 	address.sun_path[0] = '@';
 	assert_string_equal(detail, address.sun_path);
 	/* No descriptor is left over. */
-	close(before);
 	assert_int_equal(dup(listener), before);
 	close(before);
 	close(listener);
+}
+
+/* An address of version 4 in the form of version 6. Other protocols have no address that tells anything. */
+static void other_families_are_told_apart(void **state)
+{
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(9)};
+	int six = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0), connected;
+	pid_t pid;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_true(netlink >= 0);
+	pid = add_child(read_from_first, netlink, -1);
+	if (wait_copy_socket(pid, netlink) < 0)
+		SKIP("the kernel gives no copy of a socket");
+	expect_wait(WAIT_SOCKET, pid, "the kernel");
+	assert_int_equal(inet_pton(AF_INET6, "::ffff:127.0.0.2", &address.sin6_addr), 1);
+	connected = connect(six, (struct sockaddr *)&address, sizeof address);
+	if (connected == 0) {
+		tree.root_pid = add_child(read_from_first, six, -1);
+		expect_wait(WAIT_SOCKET, tree.root_pid, "UDP port 9 of this machine");
+	}
+	close(six);
+	close(netlink);
 }
 
 #define unit_test_of_job(test) cmocka_unit_test_setup_teardown(test, begin_job, end_job)
@@ -330,6 +356,7 @@ UNIT_TESTS
 		unit_test_of_job(a_server_waits_for_a_client),
 		unit_test_of_job(a_datagram_has_a_port_too),
 		unit_test_of_job(a_local_socket_leads_to_its_server),
+		unit_test_of_job(other_families_are_told_apart),
 		unit_test_of_job(a_name_without_a_file_begins_with_an_at_sign),
 	};
 
