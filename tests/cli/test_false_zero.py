@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import exact
 from conftest import ROOTS, clean_environment, csv_rows, json_lines, wait_until
 from gpu import stay_until
 from libc_words import words_of
@@ -227,7 +228,7 @@ def test_a_job_writes_and_no_disk_is_described(binary, tmp_path):
                     "--", "sh", "-c", job], cwd=tmp_path, env=clean_environment(), check=True)
     samples = json_lines(tmp_path / "run.jsonl")
     assert all(one["totals"]["disk_write_bytes"] is None for one in samples)
-    assert sum(one["cpu"]["process_disk_write_bytes"] for one in samples) >= 20 << 20
+    assert sum(one["cpu"]["process_disk_write_bytes"] for one in samples) >= 20 << 20 or exact.is_in_memory(tmp_path)
 
 
 def net_dev(**received):
