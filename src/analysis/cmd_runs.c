@@ -92,8 +92,8 @@ static void add_folder(struct adding *adding, const char *path, unsigned depth)
 		struct stat status;
 
 		/* The shell of engines and make records in such a folder. */
-		if ((*entry->d_name == '.' && strcmp(entry->d_name, ".resource-tracker") != 0) || adding->stuck ||
-		    asprintf(&child, "%s/%s", path, entry->d_name) < 0)
+		if ((*entry->d_name == '.' && strcmp(entry->d_name, ".resource-tracker") != 0) ||
+		    adding->stuck || asprintf(&child, "%s/%s", path, entry->d_name) < 0)
 			continue;
 		if (lstat(child, &status) < 0)
 			continue;

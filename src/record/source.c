@@ -145,9 +145,11 @@ static int open_by_content(struct source *ret_source, const char *path, bool fol
 
 	source.fd = open_source_file(path, follows);
 	if (source.fd == -EISDIR)
-		return problem_set(problem, source.fd,
-				   "%s: a folder; name the recordings in it (summary, report and recommend -j "
-				   "take the folder of a workflow)", path);
+		return problem_set(
+			problem, source.fd,
+			"%s: a folder; name the recordings in it (summary, report and recommend -j "
+			"take the folder of a workflow)",
+			path);
 	if (source.fd < 0)
 		return problem_set(problem, source.fd, "%s: %s", path, strerror(-source.fd));
 	source.path = strdup(path);

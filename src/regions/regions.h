@@ -23,7 +23,7 @@ struct region {
 struct rt_regions {
 	size_t measure_count;
 	char **measures;
-	bool recorded; /* a recording of ours: its measures have totals as well */
+	bool recorded;   /* a recording of ours: its measures have totals as well */
 	bool of_machine; /* no process was tracked */
 	enum measure_holds *holds;
 	double (*overall)[REGION_STATISTICS];
