@@ -91,7 +91,7 @@ static void write_whole_records(struct file_keeper *keeper)
 	text->length -= at;
 	memmove(text->data, text->data + at, text->length);
 	pass_state_on(keeper);
-	if (target_lost_its_name(keeper->target))
+	if (target_lost_its_name(keeper->target, false))
 		keeper->page->lost++;
 }
 

@@ -554,14 +554,15 @@ int target_open(const char *path, const struct target_options *options, struct t
 
 /* ---- a file that was taken away ---------------------------------------------------------------------------- */
 
-bool target_lost_its_name(struct target *target)
+bool target_lost_its_name(struct target *target, bool at_end)
 {
 	int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
 	struct stat opened, named;
 
 	if (target->beside)
 		return target->beside->page->lost != target->beside->seen_lost;
-	if (target->kind != OWN_FILE || target->gone || !target->path || now_ns - target->looked_ns < LOOK_NS)
+	if (target->kind != OWN_FILE || target->gone || !target->path ||
+	    (!at_end && now_ns - target->looked_ns < LOOK_NS))
 		return false;
 	target->looked_ns = now_ns;
 	if (fstat(target->fd, &opened) < 0)

@@ -111,9 +111,9 @@ void target_leave(struct target *target);
 
 /*
  * Whether a file of ours was removed, or renamed as logrotate does: later records would follow it. Checks the name
- * at most once a second.
+ * at most once a second, and with the last record.
  */
-bool target_lost_its_name(struct target *target);
+bool target_lost_its_name(struct target *target, bool at_end);
 
 /*
  * Call if target_lost_its_name(). Returns true if another file was opened under the name, with a line for the

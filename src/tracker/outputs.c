@@ -268,7 +268,7 @@ static void renew_target(struct rt_tracker *tracker, struct tracker_output *outp
 	struct target_options options;
 	char message[MESSAGE_SIZE];
 
-	if (output->is_spool || !target_lost_its_name(output->target))
+	if (output->is_spool || !target_lost_its_name(output->target, tracker->ending.reason))
 		return;
 	options = target_options(tracker, output, &csv_head);
 	if (target_renew(output->target, &options, message, sizeof message)) {

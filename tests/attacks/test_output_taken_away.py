@@ -32,6 +32,13 @@ def test_removed_recording_is_begun_anew(spawn, helpers, tmp_path):
     assert said.count("removed or renamed") == 1
 
 
+def test_a_removal_right_before_the_end_is_noticed(run, helpers, tmp_path):
+    """The name is looked at once a second. A short job that cleaned its folder had no recording and no message."""
+    result = run("-i", "0.05", "-o", "run.jsonl", "--no-summary", "--", "sh", "-c", "sleep 0.3; rm run.jsonl; sleep 0.2; exit 3")
+    assert result.returncode == 3 and "run.jsonl was removed or renamed" in result.err
+    assert helpers.json_lines(tmp_path / "run.jsonl")[-1]["run_end"]["exit_code"] == 3
+
+
 def test_renamed_recording_loses_no_sample(spawn, helpers, tmp_path):
     """As logrotate does: the old name has a part of the run and the new file the rest."""
     path, old = tmp_path / "run.jsonl", tmp_path / "run.jsonl.old"
