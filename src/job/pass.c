@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
+#include "base/scan.h"
 #include "job/cpu/cpu_tuning.h"
 #include "job/cpu/job_cpu.h"
 #include "job/cpu/process_heir.h"
@@ -301,6 +303,17 @@ bool process_tree_look(struct process_tree *tree)
 	return any_ran;
 }
 
+/* In a PID namespace without a /proc of its own, the numbers there are those of strangers. */
+static RUNS_ONCE bool proc_has_our_pid(const struct root *root)
+{
+	char link[16];
+	ssize_t length = readlinkat(root->proc_fd, "self", link, sizeof link);
+	struct scan text = scan_bytes(link, length > 0 ? (size_t)length : 0);
+	uint64_t pid;
+
+	return scan_u64(&text, &pid) && pid == (uint64_t)getpid();
+}
+
 RUNS_ONCE static int begin_tree(struct process_tree *tree, pid_t pid, bool started_by_caller)
 {
 	int error;
@@ -313,7 +326,7 @@ RUNS_ONCE static int begin_tree(struct process_tree *tree, pid_t pid, bool start
 	tree->uses_clock = tree->root->live;
 	tree->last_full_ns = root_monotonic_ns(tree->root);
 	tree->seeded_ticks = root_boot_ticks(tree->root);
-	error = discover_root(tree, pid);
+	error = tree->root->live && !proc_has_our_pid(tree->root) ? -ESRCH : discover_root(tree, pid);
 	if (error < 0 || started_by_caller)
 		return error;
 	/* Twice, because lists of children may omit one. */

@@ -1,4 +1,5 @@
 """CPU time of jobs whose processes are in PID namespaces, or have no ordinary parent, counts once."""
+import json
 import shutil
 import subprocess
 import sys
@@ -74,3 +75,16 @@ def test_a_job_in_a_namespace_of_its_own(record, launcher, cgroup):
         # The interpreter ends after it has printed. The double count was 0.2 s.
         assert truth - 0.02 <= told <= truth + 0.1, (told, truth)
         assert not samples[-1]["run_end"]["sigchld_ignored"]
+
+
+def test_a_proc_of_another_namespace_is_not_the_jobs(binary, tmp_path):
+    """In a new PID namespace with the old /proc, process 3 is a thread of the kernel there. Its name and its memory of 0 were told."""
+    if not can(*UNSHARE):
+        pytest.skip("unshare cannot make a namespace here")
+    out = tmp_path / "run.jsonl"
+    done = subprocess.run([*UNSHARE, "sh", "-c", '"$@"; exit $?', "sh", binary, "-q", "--no-summary", "-i", "0.1", "-o", out, "--",
+                           "sh", "-c", "sleep 0.3; exit 3"], stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode == 3
+    for sample in map(json.loads, out.read_text().splitlines()):
+        assert not sample["programs"] and sample["cpu"]["process_memory_mib"] is None and sample["cpu"]["process_child_count"] is None
+        assert sample["memory"]["used_mib"] > 0
