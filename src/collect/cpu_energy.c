@@ -102,8 +102,11 @@ static void read_zone(struct zone *zone, struct root *root)
 	if (zone->absent)
 		return;
 	grown_uj = now_uj - zone->last_uj;
-	/* The counter began again: the rest up to its range, and what it shows now. */
-	if (grown_uj < 0 && zone->zone.range_uj > zone->last_uj)
+	/*
+	 * The counter began again: the rest up to its range, and what it shows now. If it was below half of that, it was reset,
+	 * as it is by a suspend.
+	 */
+	if (grown_uj < 0 && zone->zone.range_uj > zone->last_uj && zone->zone.range_uj / 2 < zone->last_uj)
 		grown_uj += zone->zone.range_uj;
 	else if (grown_uj < 0)
 		zone->absent = ABSENT_COUNTER_RESET;
