@@ -245,6 +245,7 @@ static int read_region_phases(rt_regions *regions, const char *recording, const 
 				   summary->facts.earliest, summary->facts.latest, &regions->phases, &found);
 	if (result == -ENOENT && !marks)
 		return 0;
+	regions->marked = result >= 0;
 	return result < 0 ? problem_set(problem, result, "%s", found.text) : 0;
 }
 

@@ -25,6 +25,7 @@ struct rt_regions {
 	char **measures;
 	bool recorded;   /* a recording of ours: its measures have totals as well */
 	bool of_machine; /* no process was tracked */
+	bool marked;     /* there is a file of marks, perhaps with none in the time of the samples */
 	enum measure_holds *holds;
 	double (*overall)[REGION_STATISTICS];
 	struct region *list;

@@ -262,3 +262,10 @@ def test_a_short_job_without_a_sample_of_memory_has_not_that_of_the_machine(run,
     recordings.write_marks(path, 1_700_000_000.5, [("start", "load", 0.1), ("stop", "load", 0.9)])
     shown = run("regions", path).out
     assert "1.00 GiB" not in shown and "0.5" in shown
+
+
+def test_marks_before_the_first_sample_are_told(run, binary):
+    """A CSV file with one sample has no length, so a phase of the job lies before it: "no phase was marked" was false."""
+    result = run("--no-summary", "-o", "x.csv", "--", "sh", "-c", '"$0" mark load; sleep 0.1', binary)
+    assert result.returncode == 0
+    assert "no phase lies in the time of the samples, though some were marked\n" in run("regions", "x.csv").out

@@ -156,6 +156,9 @@ static void notes_follow_the_table(void **state)
 	begin();
 	regions.count = 0;
 	try_note("no phase was marked: the job writes marks with resource-tracker mark\n");
+	regions.marked = true;
+	try_note("no phase lies in the time of the samples, though some were marked\n");
+	regions.marked = false;
 }
 
 static void only_three_words_are_colours(void **state)
