@@ -1,7 +1,10 @@
 /* Tests of src/job/memory/process_memory.c: the sum over members whose readings the test has made. */
 #include "job/memory/memory_tuning.h"
 #include "job/memory/process_memory.h"
+#include "metric/absent.h"
 #include "scratch.h"
+
+#include <errno.h>
 
 enum { MEMBERS = 6, SLOTS = 32, FIRST_PID = 100, MIB_PAGES = 256, MIB = 1024, PAGE_KIB = 4 };
 #define NOW_NS (100 * NSEC_PER_SEC)
@@ -318,6 +321,119 @@ static void test_a_job_of_ended_processes_has_no_memory(void **state)
 	assert_int_equal(found.pss_reason, found.reason);
 }
 
+/* A root that has exited has no private memory, and its descendants still have some. */
+static void test_descendants_of_an_ended_root_have_memory(void **state)
+{
+	(void)state;
+	add(50, 0)->is_zombie = true;
+	read_as(add(100, 20), READING_ROLLUP, 5);
+	assert_int_equal(best_mib(), 105);
+	assert_int_equal(found.main_private_kib, -1);
+	assert_int_equal(found.private_kib, 100 * MIB);
+	assert_int_equal(found.shared_kib, 20 * MIB);
+	assert_int_equal(found.file_kib, 5 * MIB);
+	assert_int_equal(found.swap_kib, 0);
+}
+
+/* Processes of another user: the root's own refusal hides the job, as long as nothing is known of it. */
+static void test_a_root_that_may_not_be_read_hides_the_job(void **state)
+{
+	(void)state;
+	add(0, 0)->unreadable = true;
+	add(10, 0);
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, EACCES);
+	members[0].unreadable = false;
+	members[0].memory.is_refused = true;
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, EACCES);
+	members[0].memory.resident_pages = MIB_PAGES;
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, 0);
+	members[0].memory.resident_pages = 0;
+	members[0].is_zombie = true;
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, 0);
+}
+
+static void test_without_readings_nothing_is_divided(void **state)
+{
+	(void)state;
+	add(100, 20);
+	add(10, 8);
+	process_memory_measure(&memory, &tree, PSS_MODE_OFF, &found);
+	assert_int_equal(found.reason, 0);
+	assert_int_equal(found.pss_reason, ABSENT_PSS_OFF);
+	assert_int_equal(found.best_bytes / 1024, (100 + 10 + 20) * MIB);
+	assert_int_equal(found.rss_bytes / 1024, (100 + 20 + 10 + 8) * MIB);
+	assert_int_equal(found.best_source, MEMORY_RSS);
+}
+
+/* Those that were left out are in no sum. Only a group of the job's own has them. */
+static void test_members_that_were_left_out_hide_the_sum(void **state)
+{
+	(void)state;
+	read_as(add(100, 20), READING_ROLLUP, 5);
+	tree.cpu.turns.left_out = 1;
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, ABSENT_LEFT_OUT);
+	assert_int_equal(found.pss_reason, ABSENT_LEFT_OUT);
+	assert_int_equal(found.error_kib, -1);
+	tree.memory.cgroup_has_memory = true;
+	tree.cgroup_folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	put_text("memory.stat", "anon 104857600\nfile 500000000\nkernel 1048576\nshmem 2097152\n");
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, 0);
+	assert_int_equal(found.best_source, MEMORY_CGROUP);
+	assert_int_equal(found.best_bytes, 103 << 20);
+	assert_int_equal(found.pss_reason, ABSENT_LEFT_OUT);
+	/* Without descendants the group has more than the job. */
+	tree.with_children = false;
+	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, ABSENT_LEFT_OUT);
+	close(tree.cgroup_folder);
+	tree.cgroup_folder = -1;
+}
+
+static double share_mib(size_t i)
+{
+	return members[i].memory.share / MIB;
+}
+
+static void divide(double mib)
+{
+	process_memory_divide(&memory, &tree, mib * MIB);
+}
+
+static bool is_about(double mib, double wanted)
+{
+	return mib > wanted - 0.001 && mib < wanted + 0.001;
+}
+
+/* A total that is smaller than the sum shrinks all alike, and the first one gets the part that none maps. */
+static void test_shares_follow_the_total(void **state)
+{
+	(void)state;
+	read_as(add(90, 0), READING_ROLLUP, 0);
+	read_as(add(30, 0), READING_ROLLUP, 0);
+	assert_int_equal(best_mib(), 120);
+	divide(60);
+	assert_true(is_about(share_mib(0), 45) && is_about(share_mib(1), 15));
+	divide(120);
+	assert_true(is_about(share_mib(0), 90) && is_about(share_mib(1), 30));
+	divide(130);
+	assert_true(is_about(share_mib(0), 100) && is_about(share_mib(1), 30));
+	members[1].memory.shared_pages = 5 * MIB_PAGES;
+	members[1].memory.resident_pages += 5 * MIB_PAGES;
+	divide(130);
+	assert_true(is_about(share_mib(0), 90) && is_about(share_mib(1), 40));
+	/* One that shares its address space has none. */
+	members[1].memory.shares_memory = true;
+	(void)best_mib();
+	divide(130);
+	assert_true(is_about(share_mib(0), 130) && is_about(share_mib(1), 0));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 UNIT_TESTS
@@ -335,6 +451,11 @@ UNIT_TESTS
 		TEST(test_pages_of_a_segment_that_a_member_reads_later_count_once),
 		TEST(test_parts_of_the_members_add_up),
 		TEST(test_a_job_of_ended_processes_has_no_memory),
+		TEST(test_descendants_of_an_ended_root_have_memory),
+		TEST(test_a_root_that_may_not_be_read_hides_the_job),
+		TEST(test_without_readings_nothing_is_divided),
+		TEST(test_members_that_were_left_out_hide_the_sum),
+		TEST(test_shares_follow_the_total),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
