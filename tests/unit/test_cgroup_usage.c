@@ -563,7 +563,7 @@ static void stalls_that_cannot_be_read(void **state)
 }
 
 /* A machine alone has no group, and the root of all is the machine. */
-static void stalls_of_the_machine_for_those_who_track_no_job(void **state)
+static void without_a_job_stalls_are_those_of_the_machine(void **state)
 {
 	(void)state;
 	put_below("proc/pressure/cpu", STALLS(1000000, 2000000));
@@ -780,7 +780,7 @@ UNIT_TESTS
 		group_test(a_process_that_exits_stays_where_it_was),
 		group_test(stalls_are_those_of_the_group_or_of_the_machine),
 		group_test(stalls_that_cannot_be_read),
-		group_test(stalls_of_the_machine_for_those_who_track_no_job),
+		group_test(without_a_job_stalls_are_those_of_the_machine),
 		group_test(members_and_their_children_are_alone),
 		group_test(a_stranger_is_not_of_the_job),
 		group_test(one_without_a_number_here_is_a_stranger),

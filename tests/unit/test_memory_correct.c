@@ -190,6 +190,58 @@ static void pages_at_addresses_of_their_own_are_in_doubt_for_every_user(void **u
 	assert_int_equal(corrected_mib(220, 0), 300);
 }
 
+/* A thousandth of the time, and 25 ms at most, with which the first one begins. */
+static void time_for_corrections_is_earned(void **unused)
+{
+	(void)unused;
+	/* The members are too large to be read, so that nothing is spent. */
+	members[0].memory.resident_pages = INT64_C(4000) * MIB_PAGES;
+	memory.correction_ns = 1e6;
+	assert_int_equal(corrected_mib(220, 3), 220);
+	assert_true(memory.correction_ns > 3.999e6 && memory.correction_ns < 4.001e6);
+	assert_int_equal(corrected_mib(220, 50), 220);
+	assert_true(memory.correction_ns == 25e6);
+	memory.correction_ns = 0;
+	memory.corrected_ns = 0;
+	assert_int_equal(corrected_mib(220, 51), 220);
+	assert_true(memory.correction_ns == 25e6);
+	assert_int_equal(memory.corrected_ns, NOW_NS + 51 * NSEC_PER_SEC);
+}
+
+/* A doubt of a 32nd part of the estimate is not worth a reading, nor is an estimate without samples. */
+static void a_small_doubt_is_left_alone(void **unused)
+{
+	(void)unused;
+	family.is_ambiguous = false;
+	family.union_apart_kib = 224 / 32 * MIB_KIB;
+	assert_int_equal(corrected_mib(224, 0), 224);
+	family.union_apart_kib++;
+	assert_int_equal(corrected_mib(224, 0), 300);
+	family.sampled = false;
+	assert_int_equal(corrected_mib(224, 0), 224);
+	assert_int_equal(family.correction.taken_ns, 0);
+}
+
+/* Before Linux 5.4 the kernel does not tell the part that is anonymous. */
+static void shares_without_the_anonymous_part_do_not_count(void **unused)
+{
+	(void)unused;
+	put_text("proc/101/smaps_rollup", "Rss: 204800 kB\nPss: 204800 kB\n");
+	assert_int_equal(corrected_mib(220, 0), 220);
+	put_text("proc/101/smaps_rollup", "Rss: 0 kB\nPss: 0 kB\nPss_Anon: 0 kB\n");
+	assert_int_equal(corrected_mib(220, 1), 150);
+}
+
+static void a_correction_holds_for_eight_seconds(void **unused)
+{
+	(void)unused;
+	assert_int_equal(corrected_mib(220, 0), 300);
+	write_shares(170);
+	memory.correction_ns = 10e6;
+	assert_int_equal(corrected_mib(220, 7), 300);
+	assert_int_equal(corrected_mib(220, 8), 340);
+}
+
 #define CORRECT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_TESTS
@@ -201,6 +253,10 @@ UNIT_TESTS
 		CORRECT_TEST(shares_do_not_count_while_a_member_exits),
 		CORRECT_TEST(members_that_exit_take_their_part_of_the_difference),
 		CORRECT_TEST(large_members_and_other_families_are_not_read),
+		CORRECT_TEST(time_for_corrections_is_earned),
+		CORRECT_TEST(a_small_doubt_is_left_alone),
+		CORRECT_TEST(shares_without_the_anonymous_part_do_not_count),
+		CORRECT_TEST(a_correction_holds_for_eight_seconds),
 		CORRECT_TEST(pages_at_addresses_of_their_own_are_in_doubt_for_every_user),
 	};
 

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "job/memory/memory_objects.h"
 #include "scratch.h"
 
@@ -189,6 +190,74 @@ static void test_which_areas_are_memory_with_a_name(void **state)
 	}
 }
 
+static int64_t now_ns;
+
+static int64_t tell_time(void *unused)
+{
+	(void)unused;
+	return now_ns;
+}
+
+static const struct clocks CLOCKS = {.monotonic_ns = tell_time, .realtime_ns = tell_time};
+
+static void read_mounts_at(int64_t secs, const char *mountinfo)
+{
+	struct root captured;
+
+	now_ns = secs * NSEC_PER_SEC;
+	if (mountinfo)
+		put_text("proc/7/mountinfo", mountinfo);
+	assert_int_equal(root_open(&captured, ".", &CLOCKS), 0);
+	memory_objects_read_mounts(&objects, &captured, 7);
+	root_close(&captured);
+}
+
+#define MOUNTS \
+	"1 0 8:0 / / rw - ext4 /dev/sda rw\n2 1 0:30 / /dev/shm rw - tmpfs tmpfs rw\n" \
+	"3 1 0:31 / /huge rw - hugetlbfs none rw\n4 2 8:16 / /dev/shm/disk rw - xfs /dev/sdb rw\n" \
+	"5 1 8:32 / /dev/shm2 rw - xfs /dev/sdc rw\n6 1 0:32 / /x rw - ramfs none rw\n"
+
+/* File systems in memory, and others only where they are mounted below one of these. */
+static void test_mounts_of_memory_and_below_it_are_kept(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("proc", 0755) | mkdir("proc/7", 0755), 0);
+	read_mounts_at(100, MOUNTS);
+	assert_int_equal(objects.mount_count, 3);
+	assert_string_equal(objects.mounts[0].point, "/dev/shm");
+	assert_true(objects.mounts[0].is_tmpfs);
+	assert_string_equal(objects.mounts[1].point, "/huge");
+	assert_true(objects.mounts[1].is_tmpfs);
+	assert_string_equal(objects.mounts[2].point, "/dev/shm/disk");
+	assert_false(objects.mounts[2].is_tmpfs);
+	/* A job rarely mounts: they are read once a minute. */
+	read_mounts_at(159, "1 0 8:0 / / rw - ext4 /dev/sda rw\n");
+	assert_int_equal(objects.mount_count, 3);
+	read_mounts_at(160, NULL);
+	assert_int_equal(objects.mount_count, 0);
+	read_mounts_at(220, MOUNTS);
+	assert_int_equal(objects.mount_count, 3);
+	assert_int_equal(remove("proc/7/mountinfo"), 0);
+	read_mounts_at(290, NULL);
+	assert_int_equal(objects.mount_count, 3);
+}
+
+/* A table of 256 mounts is full. */
+static void test_of_very_many_mounts_the_first_ones_are_kept(void **state)
+{
+	static char text[300 * 60];
+	size_t length = 0;
+
+	(void)state;
+	assert_int_equal(mkdir("proc", 0755) | mkdir("proc/7", 0755), 0);
+	for (int i = 0; i < 300; i++)
+		length += (size_t)snprintf(text + length, sizeof text - length,
+					   "%d 1 0:%d / /m%d rw - tmpfs tmpfs rw\n", i + 2, i + 30, i);
+	read_mounts_at(100, text);
+	assert_int_equal(objects.mount_count, 256);
+	assert_string_equal(objects.mounts[255].point, "/m255");
+}
+
 /* The mappings that have no place are like those that have one. A quarter of the estimate is in doubt, and what several share. */
 static void test_objects_beyond_the_table_are_like_the_others(void **state)
 {
@@ -242,6 +311,8 @@ UNIT_TESTS
 		TEST(test_a_file_that_was_written_counts_after_its_use),
 		TEST(test_another_file_at_its_path_is_not_the_object),
 		TEST(test_which_areas_are_memory_with_a_name),
+		TEST(test_mounts_of_memory_and_below_it_are_kept),
+		TEST(test_of_very_many_mounts_the_first_ones_are_kept),
 		TEST(test_objects_beyond_the_table_are_like_the_others),
 		TEST(test_an_object_of_unknown_size_has_the_pages_that_were_seen),
 	};
