@@ -612,6 +612,10 @@ static void a_device_without_a_counter_is_left_out(void **state)
 	sample(4, 0);
 	assert_absent_real(totals()->gpu_usage, ABSENT_NO_SUCH_COUNTER);
 	assert_absent_real(totals()->gpu_vram_mib, ABSENT_NO_SUCH_COUNTER);
+	survey.device_count = 1;
+	sample(4.5, 0);
+	assert_absent_real(totals()->gpu_usage, ABSENT_NO_SUCH_COUNTER);
+	assert_absent_real(totals()->gpu_vram_mib, ABSENT_NO_SUCH_COUNTER);
 	memset(&survey, 0, sizeof survey);
 	sample(5, 0);
 	assert_real(totals()->gpu_usage, 0);
