@@ -425,6 +425,56 @@ static void a_child_without_bytes_adds_none(void **state)
 	root_close(&live);
 }
 
+#define IO(chars, bytes) \
+	"rchar: " #chars "\nwchar: 7\nsyscr: 1\nsyscw: 1\nread_bytes: " #bytes \
+	"\nwrite_bytes: 0\ncancelled_write_bytes: 0\n"
+
+/* The files of a live system are those of this test. */
+static void the_bytes_of_the_recording_thread_are_its_cost(void **state)
+{
+	struct own_cost cost = {.with_io = true};
+	struct kept_file file = KEPT_FILE("proc/self/io");
+	struct usages io, rest;
+	char path[60];
+
+	(void)state;
+	snprintf(path, sizeof path, "proc/self/task/%d", (int)gettid());
+	assert_int_equal(mkdir("proc", 0755) | mkdir("proc/self", 0755) | mkdir("proc/self/task", 0755) |
+				 mkdir(path, 0755),
+			 0);
+	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)gettid());
+	put_text(path, IO(100, 4096));
+	put_text("proc/self/io", IO(1000, 8192));
+	root.live = true;
+	own_cost_begin(&cost, &root);
+	put_text(path, IO(150, 4096));
+	rest = own_cost_rest(&cost, &root);
+	assert_int_equal(rest.of[USAGE_READ_CHARS], 50);
+	assert_int_equal(rest.of[USAGE_READ_BYTES], 0);
+	own_cost_end(&cost, &root);
+	put_text(path, IO(990, 9999));
+	own_cost_begin(&cost, &root);
+	put_text(path, IO(991, 10000));
+	own_cost_end(&cost, &root);
+	assert_int_equal(cost.spent.of[USAGE_READ_CHARS], 51);
+	assert_int_equal(cost.spent.of[USAGE_READ_BYTES], 1);
+	/* Not asked for. */
+	cost = (struct own_cost){.with_io = false};
+	own_cost_begin(&cost, &root);
+	put_text(path, IO(9999, 99999));
+	own_cost_end(&cost, &root);
+	assert_int_equal(cost.spent.of[USAGE_READ_CHARS], 0);
+	assert_int_equal(own_cost_read_io(&root, &file, &io), sizeof IO(1000, 8192) - 1);
+	assert_int_equal(io.of[USAGE_READ_CHARS], 1000);
+	assert_int_equal(io.of[USAGE_READ_BYTES], 8192);
+	assert_int_equal(io.of[USAGE_CPU_NS], 0);
+	put_text("proc/self/io", "");
+	assert_int_equal(own_cost_read_io(&root, &file, &io), -EBADMSG);
+	root.live = false;
+	assert_int_equal(own_cost_read_io(&root, &file, &io), -ENOENT);
+	kept_file_close(&file);
+}
+
 /* A file of this machine says nothing of a captured one. */
 static void the_bytes_of_this_process_are_read_on_a_live_system(void **state)
 {
@@ -471,6 +521,7 @@ UNIT_TESTS
 		cpu_test(a_retired_member_leaves_the_time_that_no_process_waited_for),
 		cpu_test(the_cost_is_the_time_between_begin_and_end),
 		cpu_test(the_rest_has_faults_and_no_time),
+		cpu_test(the_bytes_of_the_recording_thread_are_its_cost),
 		cpu_test(a_child_without_bytes_adds_none),
 		cpu_test(the_bytes_of_this_process_are_read_on_a_live_system),
 	};

@@ -169,6 +169,23 @@ static void a_wait_for_one_child_is_not_a_wait_for_the_others(void **state)
 	expect_wait(WAIT_SLEEP, WORKER, "");
 }
 
+/* A chain of processes that wait for their children has twelve at most. */
+static void a_long_chain_has_an_end_that_is_not_looked_for(void **state)
+{
+	(void)state;
+	for (pid_t pid = SHELL; pid < SHELL + 11; pid++)
+		add_waiting(pid, pid == SHELL ? 1 : pid - 1, SYS_wait4, CALL((uint64_t)pid + 1));
+	add_waiting(SHELL + 11, SHELL + 10, SYS_clock_nanosleep, CALL(0));
+	expect_wait(WAIT_SLEEP, SHELL + 11, "");
+	add_thread(SHELL + 11, SHELL + 11, 'S', SYS_wait4, CALL(SHELL + 12));
+	add_waiting(SHELL + 12, SHELL + 11, SYS_clock_nanosleep, CALL(0));
+	/* From its end, it is short. */
+	expect_wait(WAIT_SLEEP, SHELL + 12, "");
+	tree.members[12].is_zombie = true;
+	add_thread(SHELL + 12, SHELL + 12, 'Z', SYS_wait4, CALL(0));
+	expect_none();
+}
+
 static void a_job_of_which_a_part_runs_does_not_wait(void **state)
 {
 	(void)state;
@@ -659,6 +676,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		unit_test_of_job(a_shell_waits_with_its_child),
 		unit_test_of_job(a_wait_for_one_child_is_not_a_wait_for_the_others),
+		unit_test_of_job(a_long_chain_has_an_end_that_is_not_looked_for),
 		unit_test_of_job(a_job_of_which_a_part_runs_does_not_wait),
 		unit_test_of_job(a_stopped_process_waits_for_the_one_that_stopped_it),
 		unit_test_of_job(processes_that_the_first_one_left_behind_are_the_job),
