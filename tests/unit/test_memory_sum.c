@@ -234,6 +234,34 @@ static void test_huge_pages_are_at_most_those_of_the_machine(void **state)
 	assert_int_equal(found.huge_kib, 20 * MIB);
 }
 
+/* The tree sleeps: its figures hold, and so do the parts of its members. */
+static void test_parts_of_a_tree_that_sleeps_hold(void **state)
+{
+	(void)state;
+	read_as(add(100, 20), READING_ROLLUP, 5);
+	tree.pass_ns = NOW_NS;
+	tree.changed_ns = NOW_NS - NSEC_PER_SEC;
+	(void)best_mib();
+	assert_false(memory.hold);
+	tree.pass_ns += NSEC_PER_SEC;
+	(void)best_mib();
+	process_memory_divide(&memory, &tree, 105 * MIB);
+	assert_true(members[0].memory.share > 0);
+	/* From the second pass on, in which no reading was due. */
+	members[0].memory.share = 7;
+	memory.told_ns = tree.pass_ns;
+	tree.pass_ns += NSEC_PER_SEC;
+	assert_int_equal(best_mib(), 105);
+	assert_true(memory.hold);
+	process_memory_divide(&memory, &tree, 105 * MIB);
+	assert_true(members[0].memory.share == 7);
+	assert_int_equal(found.pss_age_ns, 2 * NSEC_PER_SEC);
+	/* A member has run. */
+	tree.changed_ns = tree.pass_ns;
+	(void)best_mib();
+	assert_false(memory.hold);
+}
+
 /* A segment of shared memory that two members map counts once, with pages that are in no page table. */
 static void lay_segment(void)
 {
@@ -267,6 +295,15 @@ static void test_a_segment_counts_once_with_pages_that_no_process_maps(void **st
 	memory.objects.objects[0].is_huge = true;
 	assert_int_equal(best_mib(), 2 * 10 + 8);
 	assert_int_equal(found.huge_kib, 8 * MIB);
+	/* Free ones are in no use. Of a second size the machine tells the total alone. */
+	put_text("proc/meminfo",
+		 "AnonPages: 4000000 kB\nMapped: 4000000 kB\nShmem: 102400 kB\nHugePages_Total: 30\n"
+		 "HugePages_Free: 27\nHugepagesize: 2048 kB\nHugetlb: 61440 kB\n");
+	assert_int_equal(best_mib(), 2 * 10 + 6);
+	put_text("proc/meminfo",
+		 "AnonPages: 4000000 kB\nMapped: 4000000 kB\nShmem: 102400 kB\nHugePages_Total: 1\n"
+		 "HugePages_Free: 1\nHugepagesize: 2048 kB\nHugetlb: 16384 kB\n");
+	assert_int_equal(best_mib(), 2 * 10 + 16);
 }
 
 /* One has read more of the segment since its reading, for another one of which there was no time. Another job fills memory meanwhile. */
@@ -447,6 +484,7 @@ UNIT_TESTS
 		TEST(test_a_page_that_two_members_map_counts_once),
 		TEST(test_a_part_that_rests_on_the_bound_makes_it_a_bound),
 		TEST(test_huge_pages_are_at_most_those_of_the_machine),
+		TEST(test_parts_of_a_tree_that_sleeps_hold),
 		TEST(test_a_segment_counts_once_with_pages_that_no_process_maps),
 		TEST(test_pages_of_a_segment_that_a_member_reads_later_count_once),
 		TEST(test_parts_of_the_members_add_up),

@@ -66,6 +66,29 @@ static void sets_are_thinned_and_united(void **state)
 	page_places_done(&places);
 }
 
+static void two_places_are_sorted_by_space_and_page(void **state)
+{
+	struct page_places places = {0};
+
+	(void)state;
+	page_places_sort(&places);
+	assert_true(page_places_add(&places, 8, 1) && page_places_add(&places, 7, 9));
+	page_places_sort(&places);
+	assert_int_equal(places.at[0].space, 7);
+	assert_true(page_places_add(&places, 7, 3) && page_places_add(&places, 8, 0));
+	page_places_sort(&places);
+	assert_int_equal(places.at[0].page, 3);
+	assert_int_equal(places.at[1].page, 9);
+	assert_int_equal(places.at[2].page, 0);
+	assert_int_equal(places.at[3].page, 1);
+	/* The same page of two spaces is two pages. */
+	assert_true(page_places_add(&places, 8, 3));
+	page_places_unite(&places);
+	assert_int_equal(places.count, 5);
+	page_places_done(&places);
+	assert_int_equal(places.count, 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -74,6 +97,7 @@ UNIT_TESTS
 		cmocka_unit_test(strides_are_met_in_their_proportion),
 		cmocka_unit_test(levels_follow_the_number_of_samples),
 		cmocka_unit_test(sets_are_thinned_and_united),
+		cmocka_unit_test(two_places_are_sorted_by_space_and_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
