@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "job/cpu/cpu_reading.h"
+#include "job/tree/process_files.h"
 
 enum { JOB = 100, TICK_MS = 10 };
 
@@ -176,9 +177,23 @@ static void a_program_that_records_itself_does_not_pay_for_it(void **state)
 
 /* ---- clocks of real processes ---- */
 
-static void a_process_that_has_run_is_read(void **state)
+/* A child that has used 3 ms. Its clock stands still. */
+static pid_t start_sleeper(void)
 {
 	pid_t pid = start_burner(3 * NSEC_PER_MSEC);
+	int64_t before_ns;
+
+	wait_until_asleep(pid);
+	do {
+		before_ns = process_clock_ns(pid);
+		usleep(2000);
+	} while (process_clock_ns(pid) != before_ns);
+	return pid;
+}
+
+static void a_process_that_has_run_is_read(void **state)
+{
+	pid_t pid = start_sleeper();
 	int64_t first_ns;
 
 	(void)state;
@@ -223,7 +238,7 @@ static void a_process_that_has_run_is_read(void **state)
 static void the_clock_of_a_program_around_us_lacks_our_part(void **state)
 {
 	struct own_cost cost = {.spent.of = {[USAGE_CPU_NS] = NSEC_PER_MSEC}};
-	pid_t pid = start_burner(3 * NSEC_PER_MSEC);
+	pid_t pid = start_sleeper();
 	int64_t all_ns;
 
 	(void)state;

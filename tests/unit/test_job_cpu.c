@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "job/cpu/cpu_tuning.h"
@@ -438,11 +439,11 @@ static void the_bytes_of_the_recording_thread_are_its_cost(void **state)
 	char path[60];
 
 	(void)state;
-	snprintf(path, sizeof path, "proc/self/task/%d", (int)gettid());
+	snprintf(path, sizeof path, "proc/self/task/%d", (int)syscall(SYS_gettid));
 	assert_int_equal(mkdir("proc", 0755) | mkdir("proc/self", 0755) | mkdir("proc/self/task", 0755) |
 				 mkdir(path, 0755),
 			 0);
-	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)gettid());
+	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)syscall(SYS_gettid));
 	put_text(path, IO(100, 4096));
 	put_text("proc/self/io", IO(1000, 8192));
 	root.live = true;
