@@ -119,7 +119,7 @@ static void an_estimate_is_not_taken_above_a_group(void **state)
 
 	(void)state;
 	member->cpu.account.settled.of[USAGE_CPU_NS] = msec(40);
-	put_group("usage_usec 320000\nuser_usec 0\n");
+	put_group("usage_usec 320000\nuser_usec 160000\n");
 	cpu_end_pass(&tree);
 	assert_int_equal(published(USAGE_CPU_NS), msec(320));
 	assert_int_equal(published(USAGE_UTIME_NS), msec(150));

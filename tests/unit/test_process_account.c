@@ -261,6 +261,30 @@ static void test_a_parent_that_grew_enough_may_contain_its_child(void **state)
 	assert_false(may_contain(0, 0.011, 0.009001));
 }
 
+/* Bytes of a child appear in the one figure that a process has, and faults beside its own. */
+static void test_use_that_no_process_waited_for_is_left(void **state)
+{
+	struct account parent = {0}, child = {0};
+	struct usages reaped = {0}, unclaimed;
+
+	(void)state;
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++) {
+		bool is_io = i >= USAGE_READ_BYTES;
+
+		parent.own.of[i] = 500;
+		parent.appears.of[i] = parent.appeared_last.of[i] = is_io ? 500 : 0;
+		child.own.of[i] = 100;
+		reaped.of[i] = 560;
+	}
+	unclaimed = account_unclaimed(&parent, &reaped);
+	assert_true(usages_are_zero(&unclaimed));
+	account_carry(&parent, &child);
+	unclaimed = account_unclaimed(&parent, &reaped);
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++)
+		assert_int_equal(unclaimed.of[i], 40);
+	assert_int_equal(unclaimed.of[USAGE_CPU_NS], 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +299,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_time_from_before_the_start_over_two_generations),
 		cmocka_unit_test(test_time_carried_at_the_start_is_excluded),
 		cmocka_unit_test(test_unclaimed_at_the_end),
+		cmocka_unit_test(test_use_that_no_process_waited_for_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -504,6 +504,9 @@ static void make_waits_for_a_job_slot(void **state)
 	expect_wait(WAIT_PIPE, SHELL, "its own");
 	add_descriptor(WORKER, 4, "pipe:[77]", "");
 	expect_wait(WAIT_SLEEP, WORKER, "");
+	/* It is a job of make, and the reason why no slot is free. */
+	snprintf(tree.members[0].program.comm, sizeof tree.members[0].program.comm, "make");
+	expect_wait(WAIT_SLEEP, WORKER, "");
 }
 
 /* 400 links are read at most: what is behind the others is unknown, but may be in the job. */

@@ -87,11 +87,8 @@ struct usages own_cost_rest(const struct own_cost *cost, struct root *root)
 
 void own_cost_end(struct own_cost *cost, struct root *root)
 {
-	struct usages spent;
+	struct usages spent = own_cost_rest(cost, root);
 
-	if (!cost->running)
-		return;
-	spent = own_cost_rest(cost, root);
 	spent.of[USAGE_CPU_NS] = own_cost_cpu_ns(cost);
 	cost->spent = spent;
 	cost->running = false;
