@@ -61,6 +61,43 @@ static void torn_sequences_are_replaced(void **state)
 	assert_shown("\xc0\x9b\xff", "???");
 }
 
+/* U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 change the direction. Their neighbours, and those of U+0080 to U+009F, do not. */
+static void only_these_characters_are_obeyed(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_obeyed;
+	} CASES[] = {
+		{"\xc2\x80", true},    {"\xc2\x9f", true}, {"\u00a0", false}, {"\u00df", false},
+		{"\u200d", false},     {"\u200e", true},   {"\u200f", true},  {"\u2010", false},
+		{"\u2029", false},     {"\u202a", true},   {"\u202c", true},  {"\u202e", true},
+		{"\u202f", false},     {"\u2065", false},  {"\u2066", true},  {"\u2069", true},
+		{"\u206a", false},     {"\u20aa", false},  {"\u208e", false}, {"\u308e", false},
+		{"\U0001f0aa", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+		if (is_obeyed_by_terminals((const unsigned char *)CASES[i].text, strlen(CASES[i].text)) !=
+		    CASES[i].is_obeyed)
+			fail_msg("case %zu: %s", i, CASES[i].text);
+}
+
+/* A first byte says how many follow. C0 and C1 begin nothing, and no sequence has more than four bytes. */
+static void each_first_byte_has_its_length(void **state)
+{
+	(void)state;
+	assert_shown("\xc1\xbf", "??");
+	assert_shown("\xc3\x80\xdf\xbf", "\xc3\x80\xdf\xbf");
+	assert_shown("\xe0\xa0\x80\xef\xbf\xbd", "\xe0\xa0\x80\xef\xbf\xbd");
+	assert_shown("\xf0\x90\x80\x80\xf7\xbf\xbf\xbf", "\xf0\x90\x80\x80\xf7\xbf\xbf\xbf");
+	assert_shown("\xf8\x88\x80\x80\x80", "?????");
+	assert_shown("\xe0\xa0,", "??,");
+	assert_shown("\xf0\x90\x80,", "???,");
+	assert_shown("\xf0\x90\x80", "???");
+	assert_shown("\x01\x1f ~", "?? ~");
+}
+
 static void a_name_within_a_line_has_no_newline(void **state)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(64);
@@ -79,6 +116,8 @@ UNIT_TESTS
 		cmocka_unit_test(text_in_utf8_stays),
 		cmocka_unit_test(controls_of_c1_and_direction_are_replaced),
 		cmocka_unit_test(torn_sequences_are_replaced),
+		cmocka_unit_test(only_these_characters_are_obeyed),
+		cmocka_unit_test(each_first_byte_has_its_length),
 		cmocka_unit_test(a_name_within_a_line_has_no_newline),
 	};
 
