@@ -170,7 +170,7 @@ def test_without_a_process_it_is_about_the_machine(run, tmp_path):
     for one in samples:
         one["tracked_pid"] = None
         if one.get("run_start"):
-            one["run_start"]["mode"] = "host"
+            one["run_start"] = {**one["run_start"], "mode": "host"}
         one["cpu"] = {key: None if key.startswith("process_") and key != "process_count" else value
                       for key, value in one["cpu"].items()}
     samples[-1]["run_end"] = {"reason": "tracker_stopped", "samples": 8}

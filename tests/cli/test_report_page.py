@@ -162,7 +162,7 @@ def test_the_stack_of_states_begins_with_the_run(make, drive):
 
 def test_a_failed_program_keeps_its_name(make, drive):
     samples = recordings.eight_samples()
-    samples[-1]["run_end"]["first_failure"] = {**recordings.FIRST_FAILURE, "certainty": "sure"}
+    samples[-1]["run_end"] = {**samples[-1]["run_end"], "first_failure": {**recordings.FIRST_FAILURE, "certainty": "sure"}}
     assert "\ncc1 was killed by SIGSEGV" in drive(make(samples), "look")["text"]
 
 
