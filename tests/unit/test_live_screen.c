@@ -269,6 +269,24 @@ static void moment_that_is_looked_at_is_marked_in_the_graphs(void **state)
 	}
 }
 
+/* A column of a long run holds five samples: the first is looked at in the first column, and the last in the last. */
+static void ends_of_a_long_run_are_marked_in_its_graphs(void **state)
+{
+	const size_t row = 2, graph_column = 33;
+
+	(void)state;
+	SINGLE_ROW(&identity, run_end)->exit_code = 0;
+	for (int i = 1; i <= 300; i++)
+		give_job(&run, i, 2, 100);
+	for (int at_end = 0; at_end < 2; at_end++) {
+		view.at_secs = at_end ? 300 : 1;
+		draw(24, 103);
+		for (size_t i = 0; i < 60; i++)
+			assert_int_equal(canvas.cells[row * 103 + graph_column + i].look,
+					 i == (at_end ? 59 : 0) ? LOOK_CPU | LOOK_CURSOR : LOOK_CPU);
+	}
+}
+
 static void memory_near_its_limit_is_marked(void **state)
 {
 	static const struct {
@@ -449,6 +467,7 @@ UNIT_TESTS
 		TEST(tall_screen_has_tall_graphs),
 		TEST(machine_beside_the_job_has_its_devices),
 		TEST(moment_that_is_looked_at_is_marked_in_the_graphs),
+		TEST(ends_of_a_long_run_are_marked_in_its_graphs),
 		TEST(memory_near_its_limit_is_marked),
 		TEST(scale_holds_the_first_value_too),
 		TEST(list_has_a_line_for_each_run),
