@@ -150,6 +150,15 @@ static void open_calls_of_a_sub_tracking_file_are_left_out(void **state)
 			    "1,load,1,1007\n");
 	assert_int_equal(phases_read_sub_tracking("sub.csv", &phases, &problem), 0);
 	try_phases(&phases, "load 1001.5-1002.5 1005-1007;", 1, 0, 4);
+	/* Names may be numbers: each process ends its own call. */
+	put_text("sub.csv", "process_id,code_block_name,position,timestamp\n"
+			    "1.5,7,0,1001\n"
+			    "2.5,7,0,1002\n"
+			    "1.5,7,1,1003\n"
+			    "2.5,7,1,1005\n"
+			    "1.5,7,0.5,1006\n");
+	assert_int_equal(phases_read_sub_tracking("sub.csv", &phases, &problem), 0);
+	try_phases(&phases, "7 1001-1003 1002-1005;", 0, 0, 1);
 	put_text("sub.csv", "process_id,code_block_name,timestamp\n1,load,1\n");
 	assert_int_equal(phases_read_sub_tracking("sub.csv", &phases, &problem), -EBADMSG);
 	assert_string_equal(problem.text, "sub.csv: no sub-tracking file: there is no column position");
