@@ -189,6 +189,8 @@ static void processes_are_counted_by_their_folders(void **state)
 	mkdir("proc/1", 0755), mkdir("proc/97", 0755), mkdir("proc/9", 0755);
 	mkdir("proc/0", 0755), mkdir("proc/:", 0755), mkdir("proc/self", 0755);
 	assert_int_equal(FIRST(lone_sample(1), host_cpu)->process_count, 3);
+	assert_int_equal(rename("proc", "gone"), 0);
+	assert_absent_count(FIRST(lone_sample(2), host_cpu)->process_count, ENOENT);
 }
 
 /* Counting may take a hundredth of the time. */
