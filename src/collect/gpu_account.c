@@ -61,9 +61,9 @@ static struct gpu_number process_rate(const struct timed_survey *now, const stru
 	const struct gpu_process *process = &now->survey->processes[index], *earlier;
 	double secs = ns_to_secs(now->at_ns - before->at_ns), busy_secs;
 
-	if (process->busy_secs.error || process->utilization_pct.error)
+	if (process->utilization_pct.error)
 		return process->utilization_pct;
-	if (!same_device)
+	if (process->busy_secs.error || !same_device)
 		return gpu_value(process->utilization_pct.value / 100);
 	earlier = find_gpu_process(before->survey, index, process);
 	busy_secs = process->busy_secs.value -

@@ -275,6 +275,10 @@ static void rates_are_means_since_the_survey_before(void **state)
 	account();
 	assert_near(accounts[0].usage, 0.1);
 	assert_near(accounts[0].utilization_pct, 10);
+	/* So it does where the time is unknown. */
+	surveys[1].processes[0].busy_secs = (struct gpu_number){.error = ENOTSUP};
+	account();
+	assert_near(accounts[0].usage, 0.1);
 }
 
 static void another_device_in_its_place_has_no_past(void **state)
