@@ -382,10 +382,11 @@ static void add_region_notes(struct buffer *out, const rt_regions *regions, cons
 	for (size_t i = 0; i < regions->count; i++)
 		without += regions->list[i].timepoints == 0;
 	if (!regions->count)
-		buffer_add_text(&notes,
-				regions->marked
-					? "no phase lies in the time of the samples, though some were marked\n"
-					: "no phase was marked: the job writes marks with resource-tracker mark\n");
+		buffer_add_text(
+			&notes,
+			regions->marked
+				? "no phase lies in the time of the samples, though some were marked\n"
+				: "no phase was marked: the job writes marks with resource-tracker mark\n");
 	if (without)
 		buffer_printf(&notes,
 			      "%zu phase%s no sample's time stamp: cores and bytes are %s share of longer "
