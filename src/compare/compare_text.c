@@ -114,6 +114,14 @@ int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text)
 
 /* ---- for people -------------------------------------------------------------------------------------- */
 
+/* Whichever run is named first: 5 % more is 4.8 % less the other way round. */
+static bool is_small(double change, double noise)
+{
+	if (!isnan(noise))
+		return fabs(change) <= noise;
+	return change <= SAME_PCT && change >= -SAME_PCT / (1 + SAME_PCT / 100);
+}
+
 /*
  * Less is better of the figures at the head and of waits. A change of other figures may be either.
  */
@@ -121,13 +129,12 @@ static const char *style_of(const struct compared *compared, size_t side, double
 {
 	static const char *const WAITS[] = {"throttled", "cpu_pressure", "io_pressure", "memory_pressure",
 					    "cpu_wait"};
-	double noise = compared_noise_pct(compared, side);
 	bool has_meaning = compared->head;
 
 	for (size_t i = 0; i < ARRAY_SIZE(WAITS); i++)
 		has_meaning = has_meaning || strcmp(compared->name, WAITS[i]) == 0;
 	if (!has_meaning || !compared_alike(compared, side) ||
-	    fabs(change) <= (isnan(noise) ? SAME_PCT : noise))
+	    is_small(change, compared_noise_pct(compared, side)))
 		return "";
 	return change > 0 ? STYLE_BAD : STYLE_GOOD;
 }
@@ -510,7 +517,7 @@ static double telling_pct(const struct compared *compared, size_t side)
 
 	if (isnan(change))
 		return NAN;
-	if (compared_negligible(compared, side) || fabs(change) <= (isnan(noise) ? SAME_PCT : noise))
+	if (compared_negligible(compared, side) || is_small(change, noise))
 		return 0;
 	return change;
 }
@@ -602,7 +609,7 @@ static void add_no_change(struct buffer *out, const rt_comparison *comparison, s
 	double cpu = telling_pct(find_figure(comparison, "cpu_time"), side);
 
 	buffer_printf(out, "%s took as long as %s%s", comparison_side_name(comparison, side),
-		      comparison_side_name(comparison, 0), fabs(wall) > SAME_PCT ? ", within the noise" : "");
+		      comparison_side_name(comparison, 0), is_small(wall, NAN) ? "" : ", within the noise");
 	if (!isnan(cpu) && cpu != 0 && !isinf(cpu))
 		buffer_printf(out, "; %.0f %% %s CPU time", fabs(cpu), cpu > 0 ? "more" : "less");
 }

@@ -190,7 +190,7 @@ def test_the_weightiest_comes_first(run, tmp_path):
 
 
 def test_the_machine_alone_is_judged_by_its_own_use(run, tmp_path):
-    samples = [recordings.sample(i, memory=None, tracked_pid=None, start=FOUR if i == 0 else None) for i in range(4)]
+    samples = [recordings.sample(i, memory=None, tracked_pid=None, start=dict(FOUR, mode="host") if i == 0 else None) for i in range(4)]
     for one in samples:
         one["cpu"] = {"utilization_pct": 3.9}
         one["limits"] = one["cgroup"] = None
@@ -258,7 +258,7 @@ def test_a_cache_without_room_is_advised_memory_rather_than_a_disk(run, tmp_path
 
 
 def test_a_machine_has_no_thread_of_its_own(run, tmp_path):
-    samples = [recordings.sample(i, memory=None, tracked_pid=None, start=FOUR if i == 0 else None) for i in range(4)]
+    samples = [recordings.sample(i, memory=None, tracked_pid=None, start=dict(FOUR, mode="host") if i == 0 else None) for i in range(4)]
     for one in samples:
         one["cpu"] = {"utilization_pct": 1.0}
         one["limits"] = one["cgroup"] = None

@@ -83,6 +83,13 @@ static void the_verdict_tells_the_speed(void **state)
 	try_verdict("b took as long as a; 50 % less CPU time.\n");
 	add_times(10, 10.6, 10, 10.6);
 	try_verdict("b is 6 % slower than a: 6 % more CPU time, mostly in user mode.\n");
+	/* 10.5 and 10 s are as long as each other, and 10.52 and 10 s are not, whichever is named first. */
+	add_times(10.5, 10, 10.5, 10.5);
+	try_verdict("b took as long as a.\n");
+	add_times(10.52, 10, 10.52, 10);
+	add_both("user_time", "s", 1, 1);
+	add_both("system_time", "s", 9.52, 9);
+	try_verdict("b is 5 % faster than a: it did less work, 5 % less CPU time, mostly in the kernel.\n");
 	/* 19 ms are within the precision. */
 	add_times(0.1, 0.119, 0.1, 0.1);
 	try_verdict("b took as long as a, within the noise.\n");
