@@ -385,7 +385,8 @@ def test_stats(recorded):
     lengths = [end - begin for begin, end in zip([recorded.start_time, *ends], ends)]
     mean = sum(map(operator.mul, cores, lengths)) / sum(lengths)
     assert abs(stats["process_cpu_usage"]["mean"] - mean) < 0.02 and stats["process_cpu_usage"]["max"] == round(max(cores), 2)
-    assert abs(stats["timestamp"]["duration"] - elapsed) < 0.05 + 0.05 * elapsed
+    # The first sample may come late on a busy machine.
+    assert elapsed - 0.3 < stats["timestamp"]["duration"] <= elapsed + 0.05
     own = recorded.stats([StatSpec("process_utime", sum, "cpu"), StatSpec("system_processes", len),
                           StatSpec("no_such_column", max)])
     assert own == {"process_utime": {"cpu": sum(recorded.process_metrics["utime"])},
