@@ -428,6 +428,12 @@ def test_eight_descriptors_are_enough(run, tmp_path, helpers):
     assert "no-proc-stat" not in helpers.json_lines(tmp_path / "run.jsonl")[0]["run_start"]["figures_from"]
 
 
+@pytest.mark.parametrize("files, told", ((39, True), (40, False)))
+def test_few_open_files_are_told(run, files, told):
+    done = run("--", "true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)), close_fds=True)
+    assert done.returncode == 0 and (f"a limit of {files} open files (ulimit -n)" in done.err) == told
+
+
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"])
 def test_closed_standard_streams(binary, tmp_path, helpers, closed):
     job = 'for fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] || set -- $* $fd; done; echo "$*" >closed; ' \

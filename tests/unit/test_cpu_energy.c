@@ -92,6 +92,24 @@ static void a_counter_begins_again_at_its_range(void **state)
 	assert_real(machine_joules(), 101.5);
 }
 
+/* A suspend resets it anywhere: a wrap comes from the upper half of its range of 100 J. */
+static void a_counter_that_falls_from_its_lower_half_was_reset(void **state)
+{
+	(void)state;
+	put_zone("intel-rapl:0", "package-0\n", "50000000\n");
+	begin_with(&CPU_ENERGY_COLLECTOR);
+	(void)sample(0, 10, 0);
+	put_zone("intel-rapl:0", "package-0\n", "1000000\n");
+	(void)sample(1, 11, 0);
+	assert_absent_real(machine_joules(), ABSENT_COUNTER_RESET);
+	put_zone("intel-rapl:0", "package-0\n", "50000001\n");
+	(void)sample(2, 12, 0);
+	assert_real(machine_joules(), 49.000001);
+	put_zone("intel-rapl:0", "package-0\n", "1000000\n");
+	(void)sample(3, 13, 0);
+	assert_real(machine_joules(), 49.000001 + 50.999999);
+}
+
 static void an_unreadable_socket_hides_the_sum(void **state)
 {
 	(void)state;
@@ -290,6 +308,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		energy_test(sockets_are_added_up),
 		energy_test(a_counter_begins_again_at_its_range),
+		energy_test(a_counter_that_falls_from_its_lower_half_was_reset),
 		energy_test(an_unreadable_socket_hides_the_sum),
 		energy_test(the_job_has_a_part_by_its_time),
 		energy_test(the_last_sample_shares_at_any_time),
