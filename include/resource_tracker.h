@@ -140,7 +140,8 @@ typedef struct rt_tracker rt_tracker;
  * time, page faults and I/O of taking samples and of the thread of rt_start(). They do include its memory
  * (about 1 MiB, and the history) and the cost of other trackers in the same process.
  *
- * -EBUSY: a live recording has locked an output; -ESRCH: no such process; -EINVAL: settings contradict each
+ * -EBUSY: a live recording has locked an output; -ESRCH: no such process; -EXDEV: /proc is
+ * another PID namespace's; -EINVAL: settings contradict each
  * other; else a negative errno of open(2). rt_config_message() is then the line to show.
  */
 RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
@@ -158,7 +159,8 @@ RT_API const char *rt_output_path(rt_tracker *tracker, size_t index);
  * Tracks a process tree from now on. A wrapper calls this right after starting its child.
  * `started_by_caller`: the caller is the child's parent and the subreaper of its tree. The tracker then reads
  * the caller's own list of children as well, and the caller reports each child that it reaps with
- * rt_before_reap() and rt_add_exited().
+ * rt_before_reap() and rt_add_exited(). -ESRCH: no such process; -EALREADY: one is tracked; -EXDEV: /proc is another PID namespace's, so
+ * that rt_add_exited() alone tells of the job.
  */
 RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
 /*

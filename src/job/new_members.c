@@ -498,7 +498,6 @@ int discover_root(struct process_tree *tree, pid_t pid)
 	struct member *root;
 	int error;
 
-	process_tree_include(tree, pid);
 	tree->discovery.knows_children = tree->discovery.knows_children || knows_children(tree, pid);
 	error = discover_process(tree, pid);
 	if (error < 0)

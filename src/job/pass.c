@@ -326,7 +326,8 @@ RUNS_ONCE static int begin_tree(struct process_tree *tree, pid_t pid, bool start
 	tree->uses_clock = tree->root->live;
 	tree->last_full_ns = root_monotonic_ns(tree->root);
 	tree->seeded_ticks = root_boot_ticks(tree->root);
-	error = tree->root->live && !proc_has_our_pid(tree->root) ? -ESRCH : discover_root(tree, pid);
+	process_tree_include(tree, pid);
+	error = tree->root->live && !proc_has_our_pid(tree->root) ? -EXDEV : discover_root(tree, pid);
 	if (error < 0 || started_by_caller)
 		return error;
 	/* Twice, because lists of children may omit one. */

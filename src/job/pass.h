@@ -25,7 +25,7 @@ void process_tree_set_cgroup(struct process_tree *tree, int folder, bool has_mem
 
 /*
  * Begins with `pid` and its descendants. Their earlier use counts if the caller started the root, otherwise it does
- * not. Returns 0, -ESRCH, -EACCES or -ENOMEM.
+ * not. Returns 0, -ESRCH, -EACCES, -ENOMEM, or -EXDEV: /proc is that of another PID namespace.
  */
 int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller);
 

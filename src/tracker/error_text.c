@@ -26,6 +26,7 @@ static const struct {
 	{"rt_open ", EPROTO, "resource-tracker-helper is of another version: install both from one package"},
 	{"rt_track_in_cgroup ", EINVAL, "no control group was made: call rt_job_cgroup() first"},
 	{"rt_track rt_track_in_cgroup ", EALREADY, "a process is tracked already: open another tracker"},
+	{"rt_track rt_track_in_cgroup rt_open ", EXDEV, "/proc is another PID namespace's: mount a new one"},
 	{"rt_track rt_track_in_cgroup ", ESRCH, "there is no process with this pid"},
 	{"rt_before_reap rt_add_exited rt_exclude rt_set_job_start ", ESRCH,
 	 "no process is tracked: call rt_track() first"},

@@ -90,6 +90,8 @@ static int seed_tree(struct rt_tracker *tracker, pid_t pid, bool started_by_call
 
 	if (!error)
 		tracker->context.tree = tracker->tree;
+	else if (error == -EXDEV && started_by_caller)
+		tracker_warn(tracker, "the job's processes cannot be read: " PROC_OF_STRANGERS);
 	return error;
 }
 
@@ -134,7 +136,7 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 				   (int)tracker->config->pid);
 	if (error < 0)
 		return config_fail(config, error, "pid %d cannot be read: %s", (int)tracker->config->pid,
-				   strerror(-error));
+				   error == -EXDEV ? PROC_OF_STRANGERS : strerror(-error));
 	return 0;
 }
 
@@ -405,12 +407,16 @@ int rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 int rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage)
 {
 	struct run_ending *ending = &tracker->ending;
-	int error = enter_job(tracker);
+	int error = tracker_enter(tracker);
 
 	if (error < 0)
 		return error;
-	if (!process_tree_excludes(tracker->tree, pid)) {
-		process_tree_add_exited(tracker->tree, pid, usage);
+	/* wait4(2) tells a job's use without its /proc, too. */
+	if (!tracker->tree->root_pid) {
+		error = -ESRCH;
+	} else if (!process_tree_excludes(tracker->tree, pid)) {
+		if (tracker->context.tree)
+			process_tree_add_exited(tracker->tree, pid, usage);
 		timeradd(&ending->reaped.ru_utime, &usage->ru_utime, &ending->reaped.ru_utime);
 		timeradd(&ending->reaped.ru_stime, &usage->ru_stime, &ending->reaped.ru_stime);
 		ending->reaped.ru_nvcsw += usage->ru_nvcsw;
@@ -426,7 +432,7 @@ int rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const struc
 		}
 	}
 	tracker_unlock(tracker);
-	return 0;
+	return error;
 }
 
 int rt_exclude(struct rt_tracker *tracker, pid_t pid)

@@ -1,5 +1,6 @@
 """CPU time of jobs whose processes are in PID namespaces, or have no ordinary parent, counts once."""
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ def can(*command):
 
 BWRAP = ("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "--die-with-parent")
 UNSHARE = ("unshare", "--fork", "--pid")
+STRANGERS = "/proc is another PID namespace's: mount a new one (unshare --mount-proc)"
 UNSHARE_KILL = ("unshare", "--fork", "--pid", "--kill-child")
 
 
@@ -82,9 +84,27 @@ def test_a_proc_of_another_namespace_is_not_the_jobs(binary, tmp_path):
     if not can(*UNSHARE):
         pytest.skip("unshare cannot make a namespace here")
     out = tmp_path / "run.jsonl"
-    done = subprocess.run([*UNSHARE, "sh", "-c", '"$@"; exit $?', "sh", binary, "-q", "--no-summary", "-i", "0.1", "-o", out, "--",
-                           "sh", "-c", "sleep 0.3; exit 3"], stdin=subprocess.DEVNULL, check=False)
+    done = subprocess.run([*UNSHARE, "sh", "-c", '"$@"; exit $?', "sh", binary, "--summary", "-i", "0.1", "-o", out, "--",
+                           "sh", "-c", f"sleep 0.3; {sys.executable} -c '{BURN}'; exit 3"], stdin=subprocess.DEVNULL, check=False,
+                          stderr=subprocess.PIPE, text=True)
     assert done.returncode == 3
-    for sample in map(json.loads, out.read_text().splitlines()):
+    assert done.stderr.splitlines()[0] == f"resource-tracker: the job's processes cannot be read: {STRANGERS}"
+    assert re.search(r"Memory +peak at least \d", done.stderr)
+    samples = [json.loads(line) for line in out.read_text().splitlines()]
+    # wait4(2) tells what a job without its /proc used.
+    end = samples[-1]["run_end"]
+    assert 0.2 <= end["utime_secs"] + end["stime_secs"] < 0.5 and end["largest_process_peak_mib"] > 4 and end["exit_code"] == 3
+    assert end["voluntary_switches"] > 0 and end["memory_peak_source"] == "largest_process"
+    for sample in samples:
         assert not sample["programs"] and sample["cpu"]["process_memory_mib"] is None and sample["cpu"]["process_child_count"] is None
         assert sample["memory"]["used_mib"] > 0
+
+
+def test_a_pid_of_another_namespace_is_not_looked_up(binary):
+    """A process of this number exists in the old /proc, too, and is another one."""
+    if not can(*UNSHARE):
+        pytest.skip("unshare cannot make a namespace here")
+    done = subprocess.run([*UNSHARE, "sh", "-c", 'sleep 9 & "$@" --pid $!; code=$?; kill $!; exit $code', "sh", binary, "-q"],
+                          stdin=subprocess.DEVNULL, check=False, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 125
+    assert re.fullmatch(rf"resource-tracker: pid \d+ cannot be read: {re.escape(STRANGERS)}\n", done.stderr)

@@ -279,6 +279,15 @@ def test_the_cores_are_the_machines_unless_a_limit_is_lower(run, tmp_path):
     assert "largest process" not in run("summary", recordings.write(tmp_path / "x.jsonl", [one])).out
 
 
+@pytest.mark.parametrize("samples, words", ((1, "peak 120 MiB"), (2, "peak at least 120 MiB")))
+def test_the_largest_process_is_the_least_of_a_job_whose_memory_no_sample_has(run, tmp_path, samples, words):
+    """A short run has one sample, at its end, when its process has gone."""
+    end = dict(recordings.END, memory_peak_mib=120.0, memory_peak_source="largest_process", largest_process_peak_mib=120.0)
+    lines = [recordings.sample(i, start=None if i else recordings.START, end=end if i == samples - 1 else None, memory=None)
+             for i in range(samples)]
+    assert f"  Memory     {words}" in run("summary", recordings.write(tmp_path / "x.jsonl", lines)).out
+
+
 def test_each_process_has_a_thread_though_the_samples_saw_fewer(run, tmp_path):
     one = recordings.sample(0, start=recordings.START)
     one["cpu"]["process_child_count"], one["cpu"]["process_thread_count"] = 1, 1

@@ -65,6 +65,9 @@ static inline int lone_leave(void **state)
 	frame_done(&lone.frame);
 	if (lone.collector && lone.collector->close)
 		lone.collector->close(lone.state);
+	free(lone.tree.members);
+	free(lone.tree.slots);
+	free(lone.tree.excluded);
 	cgroup_mounts_done(&lone.mounts);
 	root_close(&lone.root);
 	return scratch_leave(state);

@@ -34,14 +34,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	free(lone.tree.members);
-	free(lone.tree.slots);
-	free(lone.tree.excluded);
-	return lone_leave(state);
-}
-
 static void put_in_job(const char *file, const char *text)
 {
 	char path[200];
@@ -757,7 +749,7 @@ static void a_removed_folder_has_no_counters(void **state)
 	assert_absent_real(use_at(3)->cpu_usage_secs, ABSENT_NO_SUCH_COUNTER);
 }
 
-#define group_test(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define group_test(test) cmocka_unit_test_setup_teardown(test, begin, lone_leave)
 
 UNIT_TESTS
 {

@@ -50,7 +50,6 @@ static int end(void **state)
 {
 	if (other_end >= 0)
 		close(other_end);
-	free(lone.tree.excluded);
 	return lone_leave(state);
 }
 

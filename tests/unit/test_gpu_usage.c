@@ -100,14 +100,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	free(lone.tree.members);
-	free(lone.tree.slots);
-	free(lone.tree.excluded);
-	return lone_leave(state);
-}
-
 static void add_members(int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -710,7 +702,7 @@ static void a_survey_from_before_the_job_has_nothing_of_it(void **state)
 	assert_real(totals()->gpu_usage, 0.5);
 }
 
-#define gpu_test(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define gpu_test(test) cmocka_unit_test_setup_teardown(test, begin, lone_leave)
 
 UNIT_TESTS
 {

@@ -28,8 +28,6 @@ static int begin(void **state)
 static int end(void **state)
 {
 	cgroup_place_close(&place);
-	free(lone.tree.members);
-	free(lone.tree.slots);
 	return lone_leave(state);
 }
 

@@ -394,7 +394,13 @@ static void without_an_account_the_reason_is_told(void **state)
 	assert_int_equal(lone.frame.missing[ROW_program], ABSENT_NOT_TRACKED);
 }
 
-#define program_test(test) cmocka_unit_test_setup_teardown(test, begin, lone_leave)
+static int end(void **state)
+{
+	lone.tree.members = NULL;
+	return lone_leave(state);
+}
+
+#define program_test(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 UNIT_TESTS
 {
