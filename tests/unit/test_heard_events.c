@@ -1,6 +1,9 @@
 /* The history of the job's processes, from events that this test makes. */
 #include "unit.h"
 
+#include <string.h>
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "job/programs/heard_events.h"
 
@@ -264,6 +267,152 @@ static void test_names_of_a_batch_have_a_limit(void **state)
 	end(&heard);
 }
 
+/* This process, and one that does not exist. */
+static void test_a_batch_names_what_has_called_exec_and_lives(void **state)
+{
+	struct heard_events heard;
+	const char *own;
+
+	(void)state;
+	begin(&heard);
+	own = program_names_read(&heard.names, getpid());
+	assert_non_null(own);
+	heard_events_add(&heard, getpid(), "sh", NULL, 0);
+	heard_events_add(&heard, 1 << 22, "sh", NULL, 0);
+	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = 1 << 22}, 1000);
+	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = getpid()}, 1000);
+	heard_events_name(&heard, 2);
+	assert_null(heard.events[0].after);
+	assert_string_equal(heard.events[1].after, own);
+	assert_string_equal(known_processes_find(&heard.known, getpid())->program, own);
+	/* The first one uses up a limit of one. A name that is known needs no reading. */
+	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = 1 << 22}, 1000);
+	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = getpid()}, 1000);
+	heard_events_name(&heard, 1);
+	assert_null(heard.events[3].after);
+	heard.with_records = true;
+	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = getpid()}, 1000);
+	end_thread(&heard, getpid(), true);
+	heard_events_name(&heard, 1);
+	assert_null(heard.events[4].after);
+	end(&heard);
+}
+
+/* Its events were taken meanwhile. */
+static void test_an_exec_that_was_taken_is_not_named(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard_events_add(&heard, getpid(), "sh", NULL, 0);
+	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = getpid()}, 1000);
+	heard.event_count = 0;
+	heard_events_name(&heard, 1);
+	assert_null(known_processes_find(&heard.known, getpid())->program);
+	end(&heard);
+}
+
+static const char *program_after_renaming(bool is_prompt, bool is_thread, const char *program, bool has_ended)
+{
+	struct heard_events heard;
+	const char *name;
+
+	begin(&heard);
+	heard.is_prompt = is_prompt;
+	heard.with_records = true;
+	heard_events_add(&heard, getpid(), program, NULL, 0);
+	if (has_ended)
+		end_thread(&heard, getpid(), true);
+	heard_events_take(
+		&heard,
+		&(struct proc_event){.kind = PROC_EVENT_RENAMED, .pid = getpid(), .is_thread = is_thread},
+		-1);
+	name = known_processes_find(&heard.known, getpid())->program;
+	name = !name ? "none" : strcmp(name, "make") == 0 ? "make" : "its own";
+	end(&heard);
+	return name;
+}
+
+/* A name that is read late may be that of a later program. One without a name will get it from its exec. */
+static void test_a_fork_that_names_itself_is_that_program_if_the_event_is_prompt(void **state)
+{
+	(void)state;
+	assert_string_equal(program_after_renaming(true, false, "make", false), "its own");
+	assert_string_equal(program_after_renaming(false, false, "make", false), "make");
+	assert_string_equal(program_after_renaming(true, true, "make", false), "make");
+	assert_string_equal(program_after_renaming(true, false, "make", true), "make");
+	assert_string_equal(program_after_renaming(true, false, NULL, false), "none");
+}
+
+/* Its record has not come, and another process has its pid. */
+static void test_an_end_whose_record_has_not_come_is_told_when_the_pid_is_used_again(void **state)
+{
+	struct proc_event fork = {
+		.kind = PROC_EVENT_FORKED, .pid = 101, .parent_pid = JOB, .monotonic_ns = 1000};
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard.with_records = true;
+	heard_events_take(&heard, &fork, -1);
+	assert_true(heard_events_wants_look(known_processes_find(&heard.known, 101)));
+	assert_false(heard_events_wants_look(&(struct known_process){.pid = 0}));
+	end_thread(&heard, 101, true);
+	assert_false(heard_events_wants_look(known_processes_find(&heard.known, 101)));
+	assert_int_equal(heard.exits, 0);
+	assert_int_equal(heard.heard_count, 1);
+	fork.monotonic_ns = 2000;
+	heard_events_take(&heard, &fork, -1);
+	assert_int_equal(heard.exits, 1);
+	assert_int_equal(heard.heard_count, 0);
+	assert_int_equal(known_processes_find(&heard.known, 101)->exit_take, 0);
+	end(&heard);
+}
+
+/* A record comes within one pass of the exit event, or never. */
+static void test_an_end_waits_a_pass_for_its_record(void **state)
+{
+	struct exit_records records = {.fd = -1};
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard.with_records = true;
+	heard.takes = 4;
+	fork_process(&heard, 101);
+	end_thread(&heard, 101, true);
+	(void)heard_events_settle(&heard, &records);
+	assert_int_equal(heard.exits, 0);
+	heard.takes = 5;
+	(void)heard_events_settle(&heard, &records);
+	assert_int_equal(heard.exits, 1);
+	assert_int_equal(heard.known.count, 1);
+	end(&heard);
+}
+
+static bool is_stranger(pid_t pid)
+{
+	return pid == 101;
+}
+
+static void test_the_rest_is_told_at_the_end(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard.with_records = true;
+	for (pid_t pid = 101; pid <= 103; pid++)
+		fork_process(&heard, pid);
+	end_thread(&heard, 103, true);
+	heard_events_settle_rest(&heard, is_stranger);
+	assert_int_equal(heard.exits, 2);
+	assert_int_equal(heard.known.count, 2);
+	assert_non_null(known_processes_find(&heard.known, 102));
+	end(&heard);
+}
+
 /* Its first thread has ended with 0. The others then tell the status of the process. */
 static void test_the_status_of_a_process_comes_with_the_threads_that_outlive_the_first(void **state)
 {
@@ -347,6 +496,12 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_queue_says_which_processes_have_ended),
 		cmocka_unit_test(test_the_queue_has_a_limit_and_notes_the_loss),
 		cmocka_unit_test(test_names_of_a_batch_have_a_limit),
+		cmocka_unit_test(test_a_batch_names_what_has_called_exec_and_lives),
+		cmocka_unit_test(test_an_exec_that_was_taken_is_not_named),
+		cmocka_unit_test(test_a_fork_that_names_itself_is_that_program_if_the_event_is_prompt),
+		cmocka_unit_test(test_an_end_whose_record_has_not_come_is_told_when_the_pid_is_used_again),
+		cmocka_unit_test(test_an_end_waits_a_pass_for_its_record),
+		cmocka_unit_test(test_the_rest_is_told_at_the_end),
 		cmocka_unit_test(test_the_status_of_a_process_comes_with_the_threads_that_outlive_the_first),
 		cmocka_unit_test(test_a_process_that_lives_on_keeps_its_parent),
 		cmocka_unit_test(test_a_lost_event_may_have_been_that_of_a_failure),
