@@ -9,6 +9,7 @@ time of the samples is that of the control group which the job entered, within 0
 failed".
 """
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -84,6 +85,8 @@ def record(build, secs):
             [*apart, build / "resource-tracker", "-q", "--no-summary", "-i", str(INTERVAL_SECS), "--cgroup=off", "--wait-descendants",
              "-o", "-", "--", "sh", "-c", ENTERED, sys.executable, TESTS / "soak" / "churn_job.py", str(secs)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment)
+        # The recorder keeps lines while this program waits for a CPU (260 KiB were seen): three seconds of them fit into the pipe.
+        fcntl.fcntl(tracker.stdout, fcntl.F_SETPIPE_SZ, 1 << 20)
         looks = Looks(tracker.pid)
         for line in tracker.stdout:
             sample = json.loads(line)

@@ -787,14 +787,14 @@ static void the_parent_is_asked_again_after_another_child_of_it_has_ended(void *
 
 	world->tree.with_children = true;
 	world->tree.root_pid = world->member.pid;
-	world->member.parent_pid = getppid();
+	world->member.parent_pid = 77;
 	world->tree.members = NULL;
 	world->tree.count = 0;
 	assert_int_equal(process_tree_reserve(&world->tree), 0);
 	process_tree_append(&world->tree, &world->member);
 	root = process_tree_root(&world->tree);
 	programs_start(world->programs, &world->tree);
-	assert_int_equal(waiter->pid, getppid());
+	assert_int_equal(waiter->pid, 77);
 	programs_end_pass(world->programs, &world->tree);
 	assert_false(waiter->is_wanted);
 	waiter->is_known = true;
@@ -806,9 +806,9 @@ static void the_parent_is_asked_again_after_another_child_of_it_has_ended(void *
 	programs_end_pass(world->programs, &world->tree);
 	assert_false(waiter->is_wanted);
 	/* Another parent, as of an orphan, is asked from then on. */
-	root->parent_pid = 1;
+	root->parent_pid = 78;
 	programs_end_pass(world->programs, &world->tree);
-	assert_int_equal(waiter->pid, 1);
+	assert_int_equal(waiter->pid, 78);
 	assert_true(waiter->is_wanted);
 	free(world->tree.members);
 	free(world->tree.slots);
@@ -819,7 +819,7 @@ static void a_job_that_the_caller_started_has_no_parent_to_ask(void **state)
 	struct world *world = *state;
 
 	world->tree.with_children = world->tree.started_by_caller = true;
-	world->member.parent_pid = getppid();
+	world->member.parent_pid = 77;
 	programs_start(world->programs, &world->tree);
 	said.other_ended = true;
 	programs_end_pass(world->programs, &world->tree);
