@@ -233,6 +233,7 @@ static void exits_are_unknown_once_events_were_lost(void **state)
 	said_exits = -1;
 	assert_int_equal(programs_exits(&world->tree), 3);
 	said_exits = 0;
+	assert_int_equal(programs_exits(&world->tree), 0);
 }
 
 static void an_event_in_time_counts_once(void **state)
