@@ -325,7 +325,6 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 		}
 		family = family_of(families, member);
 		families->order[family->first + family->count++] = (uint32_t)i;
-		family->inner += member->memory.fork_count && member->memory.is_forked;
 		family->is_changing |= member->seen_pass == tree->passes;
 	}
 	for (size_t i = 0; i < families->count; i++)

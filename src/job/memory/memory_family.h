@@ -37,7 +37,6 @@ struct memory_family {
 	size_t first; /* index of its first member in memory_families.order */
 	size_t count;
 	size_t read;           /* members with a usable reading */
-	size_t inner;          /* forked members that have forked in turn */
 	int64_t anon_kib;      /* its anonymous memory in this tick */
 	int64_t largest_kib;   /* resident set of its largest member */
 	int64_t exclusive_kib; /* of the members with a usable reading, when readings were chosen */
