@@ -3,7 +3,9 @@
  * them.
  */
 #include "base/clock.h"
+#include "job/cpu/cpu_tuning.h"
 #include "job/cpu/process_account.h"
+#include "kernel/proc_pid_io.h"
 #include "unit.h"
 
 #define SECS(secs) ((int64_t)((secs)*1e9))
@@ -285,6 +287,169 @@ static void test_use_that_no_process_waited_for_is_left(void **state)
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], 0);
 }
 
+/* Time of a child was found in its grandparent, which reaped it: to the nanosecond, each of it moves there, what is owed first. */
+static void test_use_that_an_ancestor_has_moves_there(void **state)
+{
+	static const struct {
+		int carried, owed, surplus, carried_after, owed_after;
+	} CASES[] = {{100, 0, 40, 60, 0}, {70, 30, 40, 60, 0}, {70, 30, 20, 70, 10}, {70, 30, 150, 0, 0},
+		     {70, 30, 1, 70, 29}, {70, 30, 0, 70, 30}, {70, 30, -5, 70, 30}};
+
+	(void)state;
+	for (enum usage usage = 0; usage < USAGE_COUNT; usage++)
+		for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+			struct account account = {.carries = true}, ancestor = {.carries = true};
+			int carried = CASES[i].carried, owed = CASES[i].owed;
+
+			account.carried.of[usage] = carried;
+			account.owed.of[usage] = owed;
+			account.carried_base.of[usage] = account.appears.of[usage] = 7;
+			ancestor.carried_base.of[usage] = 5;
+			ancestor.appears.of[usage] = 5 + CASES[i].surplus;
+			account.carries = false;
+			account_find_above(&account, &ancestor);
+			account.carries = true;
+			ancestor.carries = false;
+			account_find_above(&account, &ancestor);
+			ancestor.carries = true;
+			assert_int_equal(account.carried.of[usage] + account.owed.of[usage], carried + owed);
+			assert_true(account_is_missing(&account));
+			account_find_above(&account, &ancestor);
+			assert_int_equal(account.carried.of[usage], CASES[i].carried_after);
+			assert_int_equal(account.owed.of[usage], CASES[i].owed_after);
+			assert_int_equal(ancestor.carried.of[usage], carried - CASES[i].carried_after);
+			assert_int_equal(ancestor.owed.of[usage], owed - CASES[i].owed_after);
+			assert_int_equal(account_is_missing(&account),
+					 CASES[i].carried_after + CASES[i].owed_after > 0);
+		}
+	assert_false(account_is_missing(&(struct account){.carried = {{5}}}));
+}
+
+/* CPU time is rounded to ticks, and nothing else is. */
+static void test_less_than_two_ticks_are_not_missing(void **state)
+{
+	(void)state;
+	for (enum usage usage = 0; usage < USAGE_COUNT; usage++) {
+		int64_t tolerance = usage <= USAGE_UTIME_NS ? CPU_TOLERANCE_NS : 0;
+
+		for (int more = 0; more < 2; more++) {
+			struct account account = {.carries = true};
+
+			account.carried.of[usage] = tolerance + more;
+			assert_int_equal(account_total(&account).of[usage], more ? tolerance + more : 0);
+			account_settle(&account);
+			assert_int_equal(account.settled.of[usage], more ? tolerance + more : 0);
+			assert_int_equal(account.carried.of[usage], 0);
+			assert_false(account.carries);
+		}
+	}
+}
+
+/* The parts of a sum that must not go down, and the figures of ended processes beside those of members. */
+static void test_totals_never_go_down(void **state)
+{
+	struct tree_account account = {0};
+	struct usages members = {0};
+
+	(void)state;
+	for (enum usage i = 0; i < USAGE_COUNT; i++) {
+		account.reaped.of[i] = 20;
+		account.retired.of[i] = -5;
+		members.of[i] = i == USAGE_UTIME_NS ? 25 : 100;
+	}
+	tree_account_publish(&account, &members);
+	assert_int_equal(account.published.of[USAGE_CPU_NS], 115);
+	assert_int_equal(account.published.of[USAGE_UTIME_NS], 40);
+	assert_int_equal(account.published.of[USAGE_WRITTEN_CHARS], 115);
+	for (enum usage i = 0; i < USAGE_COUNT; i++)
+		members.of[i] += i == USAGE_UTIME_NS ? 30 : 10;
+	tree_account_publish(&account, &members);
+	assert_int_equal(account.published.of[USAGE_CPU_NS], 125);
+	assert_int_equal(account.published.of[USAGE_UTIME_NS], 50);
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++)
+		assert_int_equal(account.published.of[i], 125);
+	for (enum usage i = 0; i < USAGE_COUNT; i++)
+		members.of[i] -= 50;
+	tree_account_publish(&account, &members);
+	assert_int_equal(account.published.of[USAGE_CPU_NS], 125);
+	assert_int_equal(account.published.of[USAGE_UTIME_NS], 50);
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++)
+		assert_int_equal(account.published.of[i], 125);
+	/* The user part grows in proportion. */
+	tree_account_raise(&account, 125);
+	assert_int_equal(account.published.of[USAGE_UTIME_NS], 50);
+	tree_account_raise(&account, 250);
+	assert_int_equal(account.published.of[USAGE_CPU_NS], 250);
+	assert_int_equal(account.published.of[USAGE_UTIME_NS], 100);
+	tree_account_raise(&account, 249);
+	assert_int_equal(account.published.of[USAGE_CPU_NS], 250);
+	account.published = (struct usages){0};
+	tree_account_raise(&account, 10);
+	assert_int_equal(account.published.of[USAGE_CPU_NS], 10);
+	assert_int_equal(account.published.of[USAGE_UTIME_NS], 0);
+}
+
+static void test_figures_of_the_kernels_structs(void **state)
+{
+	const struct rusage rusage = {.ru_utime = {3, 4}, .ru_stime = {1, 2}, .ru_minflt = 5, .ru_majflt = 6};
+	const struct proc_pid_io io = {.read_bytes = 1,
+				       .write_bytes = 2,
+				       .cancelled_write_bytes = 3,
+				       .read_chars = 4,
+				       .written_chars = USAGE_BYTES_MOST};
+	struct usages usages = usages_of_rusage(&rusage);
+
+	(void)state;
+	assert_int_equal(usages.of[USAGE_UTIME_NS], 3000004000);
+	assert_int_equal(usages.of[USAGE_CPU_NS], 4000006000);
+	assert_int_equal(usages.of[USAGE_MINOR_FAULTS], 5);
+	assert_int_equal(usages.of[USAGE_MAJOR_FAULTS], 6);
+	assert_int_equal(usages.of[USAGE_READ_BYTES], 0);
+	usages_of_io(&io, &usages);
+	assert_int_equal(usages.of[USAGE_READ_BYTES], 1);
+	assert_int_equal(usages.of[USAGE_WRITE_BYTES], 2);
+	assert_int_equal(usages.of[USAGE_CANCELLED_BYTES], 3);
+	assert_int_equal(usages.of[USAGE_READ_CHARS], 4);
+	assert_int_equal(usages.of[USAGE_WRITTEN_CHARS], USAGE_BYTES_MOST);
+	assert_int_equal(usages.of[USAGE_CPU_NS], 4000006000);
+}
+
+/* wait4(2) told the sum of a member, which replaces the figures that were seen of it. */
+static void test_a_reaped_sum_replaces_what_was_seen(void **state)
+{
+	struct tree_account tree = {0};
+	struct account ended = {.carries = true};
+	struct usages reaped = {0};
+
+	(void)state;
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++) {
+		ended.own.of[i] = 50;
+		ended.waited.of[i] = 30;
+		ended.before.of[i] = 10;
+		ended.settled.of[i] = 4;
+		ended.carried.of[i] = 100;
+		ended.appears.of[i] = i >= USAGE_READ_BYTES ? 50 : 30;
+		ended.carried_base.of[i] = ended.appears.of[i];
+		reaped.of[i] = 90;
+	}
+	account_replace(&tree, &ended, &reaped);
+	/* 50 + 30 - 10 + 4 + 100 were seen. 40 or 10 of the 100 have appeared in the sum. */
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++)
+		assert_int_equal(tree.retired.of[i], -174 + (i >= USAGE_READ_BYTES ? 60 : 90) + 4 - 10);
+	assert_int_equal(tree.retired.of[USAGE_CPU_NS], 0);
+}
+
+static void test_an_account_without_any_use_is_empty(void **state)
+{
+	(void)state;
+	assert_true(account_is_empty(&(struct account){.carries = true}));
+	assert_true(account_is_empty(&(struct account){.carried = {{1}}}));
+	assert_false(account_is_empty(&(struct account){.carries = true, .carried = {{1}}}));
+	assert_false(account_is_empty(&(struct account){.own = {{1}}}));
+	assert_false(account_is_empty(&(struct account){.waited = {{1}}}));
+	assert_false(account_is_empty(&(struct account){.settled = {{1}}}));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +465,12 @@ UNIT_TESTS
 		cmocka_unit_test(test_time_carried_at_the_start_is_excluded),
 		cmocka_unit_test(test_unclaimed_at_the_end),
 		cmocka_unit_test(test_use_that_no_process_waited_for_is_left),
+		cmocka_unit_test(test_use_that_an_ancestor_has_moves_there),
+		cmocka_unit_test(test_less_than_two_ticks_are_not_missing),
+		cmocka_unit_test(test_totals_never_go_down),
+		cmocka_unit_test(test_figures_of_the_kernels_structs),
+		cmocka_unit_test(test_a_reaped_sum_replaces_what_was_seen),
+		cmocka_unit_test(test_an_account_without_any_use_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "job/cpu/cpu_tuning.h"
 #include "job/cpu/process_turns.h"
 #include "job/cpu/process_waiting.h"
 #include "kernel/proc_pid_status.h"
@@ -349,6 +350,157 @@ static void readings_of_switches_are_limited_except_for_a_process_that_ends(void
 	expect_switches(60, 0);
 }
 
+static void readings_are_earned_as_time_passes(void **state)
+{
+	struct reading_budget *budget = &tree.cpu.waiting.budget;
+
+	(void)state;
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	assert_int_equal(budget->threads, WAITING_THREADS_A_SECOND);
+	assert_int_equal(budget->switches, WAITING_SWITCHES_A_SECOND);
+	*budget = (struct reading_budget){0};
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	assert_int_equal(budget->threads + budget->switches, 0);
+	/* Each begun part of a second counts. */
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC + 1);
+	assert_int_equal(budget->threads, 1);
+	assert_int_equal(budget->switches, 1);
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC + 1 + NSEC_PER_SEC / 2);
+	assert_int_equal(budget->threads, 1 + WAITING_THREADS_A_SECOND / 2);
+	assert_int_equal(budget->switches, 1 + WAITING_SWITCHES_A_SECOND / 2);
+	/* No more than four seconds earn is saved. */
+	waiting_begin_pass(&tree, 14 * NSEC_PER_SEC + NSEC_PER_SEC / 2);
+	assert_int_equal(budget->threads, 4 * WAITING_THREADS_A_SECOND);
+	assert_int_equal(budget->switches, 4 * WAITING_SWITCHES_A_SECOND);
+	waiting_begin_pass(&tree, 15 * NSEC_PER_SEC);
+	assert_int_equal(budget->threads, 4 * WAITING_THREADS_A_SECOND);
+	tree.cpu.waiting.asked = 9;
+	waiting_begin_pass(&tree, 16 * NSEC_PER_SEC);
+	assert_int_equal(tree.cpu.waiting.asked_last, 9);
+	assert_int_equal(tree.cpu.waiting.asked, 0);
+	assert_int_equal(tree.cpu.waiting.began_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(tree.cpu.waiting.pass_ns, 16 * NSEC_PER_SEC);
+	/* The last pass reads all that it can. */
+	tree.is_last_pass = true;
+	tree.cpu.waiting.asked = 9;
+	waiting_begin_pass(&tree, 17 * NSEC_PER_SEC);
+	assert_int_equal(budget->threads, WAITING_THREADS_MOST);
+	assert_int_equal(budget->switches, WAITING_THREADS_MOST);
+	assert_int_equal(tree.cpu.waiting.asked_last, 0);
+}
+
+/* A thread is taken to sleep if neither its turns nor its time have moved for 0.9 s. */
+static void a_thread_that_runs_does_not_sleep(void **state)
+{
+	static const struct {
+		int run_ms, turns;
+		bool ran;
+	} CASES[] = {{30, 1, false}, {31, 1, true}, {30, 2, true}};
+
+	(void)state;
+	job->thread_count = 2;
+	put_times(JOB, 1, 1, 1);
+	put_times(THREAD, 30, 20, 1);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		double secs = 10 + 100 * (double)i;
+		const struct followed_thread *thread;
+
+		waiting_member_done(&tree, job);
+		put_switches(THREAD, 1, 1);
+		put_times(THREAD, 30, 20, 1);
+		read_at(secs);
+		put_times(THREAD, CASES[i].run_ms, 20, CASES[i].turns);
+		read_at(secs + 0.9);
+		thread = &job->cpu.threads->list[0];
+		assert_int_equal(thread->ran_ns, (int64_t)((CASES[i].ran ? secs + 0.9 : secs) * 1e9));
+		read_at(secs + 1);
+		thread = &job->cpu.threads->list[0];
+		assert_int_equal(thread->read_ns, (int64_t)((CASES[i].ran ? secs + 1 : secs + 0.9) * 1e9));
+	}
+}
+
+/* Four threads have a budget of two readings, and go on where the last pass ended. */
+static void threads_take_turns(void **state)
+{
+	(void)state;
+	job->thread_count = 5;
+	put_times(JOB, 1, 1, 1);
+	for (pid_t tid = THREAD; tid < THREAD + 4; tid++)
+		put_times(tid, 10, 0, 1);
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	tree.cpu.waiting.budget.threads = 2;
+	waiting_read(&tree, job, false);
+	expect_ms(21, 1);
+	assert_int_equal(tree.cpu.waiting.budget.threads, 0);
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	tree.cpu.waiting.budget.threads = 1;
+	waiting_read(&tree, job, false);
+	expect_ms(31, 1);
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	tree.cpu.waiting.budget.threads = 9;
+	waiting_read(&tree, job, false);
+	expect_ms(41, 1);
+	assert_int_equal(tree.cpu.waiting.budget.threads, 9 - 4);
+}
+
+/* Of 24 that ask in a second, each is read. From then on each waits for its turn among several passes. */
+static void switches_of_threads_are_read_in_turns(void **state)
+{
+	static const struct {
+		int asked_last, budget, read;
+	} CASES[] = {{0, 24, 4}, {23, 24, 4}, {24, 24, 2}, {47, 24, 2}, {72, 24, 1}, {0, 3, 3}, {0, 0, 0}};
+
+	(void)state;
+	job->thread_count = 5;
+	for (int i = 0; i < (int)(sizeof CASES / sizeof CASES[0]); i++) {
+		int before = (int)tree.cpu.waiting.total.voluntary;
+
+		put_times(JOB, i + 1, 1, i + 1);
+		for (pid_t tid = THREAD; tid < THREAD + 4; tid++) {
+			put_times(tid, i + 1, 0, i + 1);
+			put_switches(tid, 10 * (i + 1), 0);
+			if (job->cpu.threads && i)
+				job->cpu.threads->list[tid - THREAD].last.voluntary = 10 * i;
+		}
+		waiting_begin_pass(&tree, (10 + 5 * i) * NSEC_PER_SEC);
+		tree.cpu.waiting.asked_last = (size_t)CASES[i].asked_last;
+		tree.cpu.waiting.budget.switches = CASES[i].budget;
+		job->cpu.main_thread.has_switches = true;
+		tree.cpu.waiting.offered_pid = JOB;
+		tree.cpu.waiting.offered_voluntary = -1;
+		waiting_read(&tree, job, false);
+		assert_int_equal(tree.cpu.waiting.total.voluntary - before, 10 * CASES[i].read);
+		assert_int_equal(tree.cpu.waiting.asked, 4);
+		assert_int_equal(tree.cpu.waiting.budget.switches, CASES[i].budget - CASES[i].read);
+	}
+}
+
+/* A file without both counters, or with a negative one, tells nothing. */
+static void switches_are_known_in_pairs(void **state)
+{
+	struct proc_pid_status status = {.voluntary_switches = -1, .involuntary_switches = 3};
+
+	(void)state;
+	put_times(JOB, 1, 1, 1);
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	waiting_offer_switches(&tree, job, &status);
+	waiting_read(&tree, job, false);
+	assert_false(tree.cpu.waiting.has_switches);
+	status.voluntary_switches = 0;
+	status.involuntary_switches = 0;
+	waiting_offer_switches(&tree, job, &status);
+	waiting_read(&tree, job, false);
+	assert_true(tree.cpu.waiting.has_switches);
+	expect_switches(0, 0);
+	/* 10^12 at once are no switches. */
+	status.voluntary_switches = WAITING_SWITCHES_MOST;
+	status.involuntary_switches = WAITING_SWITCHES_MOST + 1;
+	waiting_offer_switches(&tree, job, &status);
+	waiting_read(&tree, job, false);
+	assert_int_equal(tree.cpu.waiting.total.voluntary, WAITING_SWITCHES_MOST);
+	assert_int_equal(tree.cpu.waiting.total.involuntary, 0);
+}
+
 /* ---- turns ---- */
 
 static void few_that_run_are_all_read(void **state)
@@ -445,6 +597,11 @@ UNIT_TESTS
 		unit_test_of_job(a_thread_that_sleeps_is_read_seldom_and_in_the_last_pass),
 		unit_test_of_job(switches_that_were_read_with_other_figures_are_not_read_again),
 		unit_test_of_job(readings_of_switches_are_limited_except_for_a_process_that_ends),
+		unit_test_of_job(readings_are_earned_as_time_passes),
+		unit_test_of_job(a_thread_that_runs_does_not_sleep),
+		unit_test_of_job(threads_take_turns),
+		unit_test_of_job(switches_of_threads_are_read_in_turns),
+		unit_test_of_job(switches_are_known_in_pairs),
 		unit_test_of_job(few_that_run_are_all_read),
 		unit_test_of_job(many_take_turns),
 		unit_test_of_job(the_last_pass_and_a_kernel_without_clocks_have_no_turns),
