@@ -498,6 +498,22 @@ static void test_how_many_faults_replace_common_pages(void **state)
 	assert_true(family->faulted_kib == 1024 + 2048 && family->replaced_kib == 768);
 }
 
+/* All files of a job of one process count, so that a sample of 192 places is enough. */
+static void test_files_of_a_process_alone_are_looked_at_less(void **state)
+{
+	(void)state;
+	add(1, false, NSEC_PER_SEC);
+	lay(FIRST_PID, "maps", "4000000-40c1000 r--p 00000000 08:01 7 /data\n");
+	for (int others = 0; others < 2; others++) {
+		memory_reading_free(members[0].memory.reading);
+		members[0].memory.reading = NULL;
+		memory.allowance_ns = ALLOWANCE_MOST_NS;
+		tick(0);
+		assert_int_equal(members[0].memory.reading->files.level, !others);
+		add(2, false, 1000);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 UNIT_TESTS
@@ -516,6 +532,7 @@ UNIT_TESTS
 		TEST(test_why_the_root_could_not_be_read),
 		TEST(test_faults_of_the_moment_of_a_reading),
 		TEST(test_how_many_faults_replace_common_pages),
+		TEST(test_files_of_a_process_alone_are_looked_at_less),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
