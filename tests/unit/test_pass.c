@@ -277,6 +277,25 @@ static void unknown_and_excluded_processes_that_are_reaped(void **state)
 	assert_int_equal(tree->exited_count, 1);
 	process_tree_touch(tree);
 	assert_int_equal(published_ms(), 2340 + 100);
+	/* The root went in a pass, which has counted it. */
+	for (int i = 0; i < 4; i++) {
+		tree->cpu.root_vanished = i & 1;
+		tree->root_pid = PIDS + (i & 2 ? 900 : 100);
+		process_tree_add_exited(tree, PIDS + 900, &usage);
+		assert_int_equal(tree->exited_count, i < 3 ? 2 + i : 4);
+	}
+}
+
+/* A damaged file tells fewer threads than none. */
+static void a_process_has_no_fewer_threads_than_none(void **state)
+{
+	(void)state;
+	put_process((struct written){.pid = 100, .parent = -1, .start = 10, .threads = -3});
+	put_children(100, 100, "");
+	assert_int_equal(process_tree_seed(tree, PIDS + 100, true), 0);
+	assert_int_equal(member_of(100)->thread_count, 0);
+	process_tree_touch(tree);
+	assert_int_equal(member_of(100)->thread_count, 0);
 }
 
 /* A child that has gone as well is in its sum. One that lives has a new parent. */
@@ -346,6 +365,7 @@ UNIT_TESTS
 		JOB_TEST(other_processes_tear_nothing_down),
 		JOB_TEST(a_reaped_process_counts_once),
 		JOB_TEST(unknown_and_excluded_processes_that_are_reaped),
+		JOB_TEST(a_process_has_no_fewer_threads_than_none),
 		JOB_TEST(children_of_a_reaped_process_have_their_figures_in_its_own),
 		JOB_TEST(descendants_of_one_that_ignores_its_children_go_along),
 		JOB_TEST(one_process_alone_has_no_children),

@@ -387,6 +387,9 @@ static void test_totals_never_go_down(void **state)
 	tree_account_raise(&account, 10);
 	assert_int_equal(account.published.of[USAGE_CPU_NS], 10);
 	assert_int_equal(account.published.of[USAGE_UTIME_NS], 0);
+	account.published.of[USAGE_CPU_NS] = account.published.of[USAGE_UTIME_NS] = 1;
+	tree_account_raise(&account, 10);
+	assert_int_equal(account.published.of[USAGE_UTIME_NS], 10);
 }
 
 static void test_figures_of_the_kernels_structs(void **state)
