@@ -169,6 +169,8 @@ beside.wait()
 """
 FORKS = "read line; i=0; while [ $i -lt 9 ]; do /bin/true; i=$((i+1)); done; read line" \
         "; i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done"
+# A child that samples see, which ends right before the job.
+FORKS_ONE = "read line; (i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done; read line); :"
 FORKS_NOTHING = "read line; read line; i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done"
 
 
@@ -233,6 +235,15 @@ def test_the_time_of_children_is_at_least_so_much_where_the_parent_waits_for_oth
     assert is_at_least or told >= truth - 2 * TICKS_SECS, (told, truth)
     summary = subprocess.run([binary, "summary", folder / "beside.jsonl"], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert ("; at least " in " ".join(summary.split())) == is_at_least, summary
+
+
+@pytest.mark.parametrize("how", ["alone", "beside"])
+def test_the_last_child_of_the_job_counts_once(spawn, helpers, attached_user, how):
+    """What the parent of the job had waited for was added to the time of a child that the samples had seen: 3.9 s of 2.0."""
+    folder, user = attached_user
+    samples, truth, _ = attach_below_waiter(spawn, folder, helpers, how, FORKS_ONE, **user)
+    told = exact.told_secs(samples)
+    assert truth > 0.05 and truth - 3 * TICKS_SECS <= told <= truth + TICKS_SECS, (told, truth)
 
 
 @pytest.mark.parametrize("how", ["alone", "beside"])

@@ -360,6 +360,92 @@ static void test_a_root_that_vanished_is_replaced_by_its_wait(void **state)
 	expect_after_pass(34);
 }
 
+/* The root had waited for its child, or not: what its wait tells says which. */
+static void test_the_last_child_of_a_root_counts_once(void **state)
+{
+	struct rusage usage = usage_of(10 + 25 + 2, 0);
+
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	lay(CHILD, ROOT, 'R', 20, 0);
+	lay(GRANDCHILD, CHILD, 'R', 5, 0);
+	seed(ROOT);
+	expect_after_pass(35);
+	take_away(GRANDCHILD);
+	take_away(CHILD);
+	take_away(ROOT);
+	expect_after_pass(35);
+	process_tree_add_exited(tree, ROOT, &usage);
+	expect_after_pass(37);
+}
+
+static void test_the_last_orphan_of_a_root_counts_beside_it(void **state)
+{
+	struct rusage usage = usage_of(12, 0);
+
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	lay(CHILD, ROOT, 'R', 20, 0);
+	seed(ROOT);
+	take_away(CHILD);
+	take_away(ROOT);
+	expect_after_pass(30);
+	process_tree_add_exited(tree, ROOT, &usage);
+	expect_after_pass(32);
+}
+
+/* 300 ms before the attach, in which a child had 200. Its parent tells of all. */
+static void test_the_last_child_of_an_attached_root_counts_since_the_attach(void **state)
+{
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	lay(CHILD, ROOT, 'R', 20, 0);
+	assert_int_equal(process_tree_seed(tree, ROOT, false), 0);
+	lay(CHILD, ROOT, 'R', 50, 0);
+	expect_after_pass(30);
+	take_away(CHILD);
+	take_away(ROOT);
+	expect_after_pass(30);
+	assert_true(tree->cpu.root_vanished);
+	cpu_root_was_waited_for(tree, &(struct rusage){.ru_utime.tv_usec = 640000});
+	assert_int_equal(tree->cpu.account.published.of[USAGE_CPU_NS], 34 * TICK_NS);
+	assert_false(tree->cpu.root_vanished);
+}
+
+/* Another process waited for the child, so that the parent's figures lack it: they say nothing of the rest. */
+static void test_a_parent_that_tells_less_than_the_last_child_had_is_not_believed(void **state)
+{
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	lay(CHILD, ROOT, 'R', 20, 0);
+	assert_int_equal(process_tree_seed(tree, ROOT, false), 0);
+	lay(CHILD, ROOT, 'R', 50, 0);
+	expect_after_pass(30);
+	take_away(CHILD);
+	take_away(ROOT);
+	expect_after_pass(30);
+	cpu_root_was_waited_for(tree, &(struct rusage){.ru_utime.tv_usec = 570000});
+	assert_int_equal(tree->cpu.account.published.of[USAGE_CPU_NS], 30 * TICK_NS);
+	assert_true(tree->cpu.root_vanished);
+}
+
+/* It carries a child that it had not waited for at its last reading. */
+static void test_a_child_that_the_root_carries_is_in_its_wait(void **state)
+{
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	lay(CHILD, ROOT, 'R', 0, 0);
+	assert_int_equal(process_tree_seed(tree, ROOT, false), 0);
+	lay(CHILD, ROOT, 'R', 50, 0);
+	expect_after_pass(50);
+	take_away(CHILD);
+	expect_after_pass(50);
+	take_away(ROOT);
+	expect_after_pass(50);
+	cpu_root_was_waited_for(tree, &(struct rusage){.ru_utime.tv_usec = 640000});
+	assert_int_equal(tree->cpu.account.published.of[USAGE_CPU_NS], 54 * TICK_NS);
+}
+
 static void test_time_that_only_the_group_has_is_split_as_the_group_is(void **state)
 {
 	(void)state;
@@ -408,6 +494,11 @@ UNIT_TESTS
 		unit_test_of_tree(test_a_reaped_process_has_the_figures_of_its_parents_wait),
 		unit_test_of_tree(test_a_job_without_its_children_keeps_its_own_time),
 		unit_test_of_tree(test_a_root_that_vanished_is_replaced_by_its_wait),
+		unit_test_of_tree(test_the_last_child_of_a_root_counts_once),
+		unit_test_of_tree(test_the_last_orphan_of_a_root_counts_beside_it),
+		unit_test_of_tree(test_the_last_child_of_an_attached_root_counts_since_the_attach),
+		unit_test_of_tree(test_a_parent_that_tells_less_than_the_last_child_had_is_not_believed),
+		unit_test_of_tree(test_a_child_that_the_root_carries_is_in_its_wait),
 		unit_test_of_tree(test_time_that_only_the_group_has_is_split_as_the_group_is),
 		unit_test_of_tree(test_a_little_time_of_the_group_is_not_lost),
 		unit_test_of_tree(test_a_parent_that_has_not_run_may_still_take_over_its_child),

@@ -205,6 +205,21 @@ SELDOM static void add_reaped_io(struct process_tree *tree, bool is_root, struct
 	}
 }
 
+/* What wait4(2) will at least tell of the root, which a pass has found gone. Less, if another process waited for its children. */
+SELDOM static int64_t expected_ns(const struct job_cpu *cpu)
+{
+	return account_to_be_told(&cpu->root_last, USAGE_CPU_NS) +
+	       account_to_be_told(&cpu->root_children, USAGE_CPU_NS);
+}
+
+/* The figures of the root have those of its last children, as used before tracking, too. */
+SELDOM static void drop_root_children(struct job_cpu *cpu)
+{
+	usages_subtract(&cpu->account.retired, &cpu->root_children.carried);
+	usages_subtract(&cpu->account.retired, &cpu->root_children.owed);
+	cpu->root_children = (struct account){0};
+}
+
 SELDOM bool cpu_add_reaped(struct process_tree *tree, pid_t pid, const struct member *member,
 			   const struct rusage *usage, struct usages *ret_reaped)
 {
@@ -220,8 +235,11 @@ SELDOM bool cpu_add_reaped(struct process_tree *tree, pid_t pid, const struct me
 	if (!tree->with_children && (member || replaces))
 		reaped = member ? member->cpu.account.own : cpu->root_last.own;
 	usages_add(&cpu->account.reaped, &reaped);
-	if (!member && replaces)
+	if (!member && replaces) {
 		account_replace(&cpu->account, &cpu->root_last, &reaped);
+		if (reaped.of[USAGE_CPU_NS] >= expected_ns(cpu) - CPU_TOLERANCE_NS)
+			drop_root_children(cpu);
+	}
 	*ret_reaped = reaped;
 	return true;
 }
@@ -230,8 +248,7 @@ SELDOM bool cpu_add_reaped(struct process_tree *tree, pid_t pid, const struct me
 SELDOM void cpu_root_was_waited_for(struct process_tree *tree, const struct rusage *usage)
 {
 	struct usages told = usages_of_rusage(usage);
-	int64_t missing = told.of[USAGE_CPU_NS] - tree->cpu.root_last.own.of[USAGE_CPU_NS] -
-			  tree->cpu.root_last.waited.of[USAGE_CPU_NS];
+	int64_t missing = told.of[USAGE_CPU_NS] - expected_ns(&tree->cpu);
 
 	if (missing < CPU_TOLERANCE_NS / 2) {
 		tree->cpu.root_vanished = missing < -CPU_TOLERANCE_NS;

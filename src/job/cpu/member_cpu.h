@@ -104,6 +104,8 @@ struct job_cpu {
 	size_t watches;        /* rounds in which ancestors of heirs were watched */
 	bool root_vanished;    /* its figures are those of `root_last`, until its parent tells them */
 	struct account root_last;
-	bool io_known; /* the root's I/O was read, or was added to ours when it was reaped */
-	int io_error;  /* while unknown: the errno of its reading */
+	struct account
+		root_children; /* ended in the root's last interval: it waited for them, if no other process did */
+	bool io_known;         /* the root's I/O was read, or was added to ours when it was reaped */
+	int io_error;          /* while unknown: the errno of its reading */
 };

@@ -201,6 +201,16 @@ void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages)
 	ret_usages->of[USAGE_WRITTEN_CHARS] = usage_at_most(io->written_chars, USAGE_BYTES_MOST);
 }
 
+SELDOM int64_t account_to_be_told(const struct account *account, enum usage usage)
+{
+	int64_t told = wrapping_sum(account->own.of[usage], account->waited.of[usage]);
+
+	return account->carries
+		       ? wrapping_sum(told,
+				      max_i64(0, not_appeared(account, usage, account->appears.of[usage])))
+		       : told;
+}
+
 SELDOM struct usages account_unclaimed(const struct account *account, const struct usages *reaped)
 {
 	struct usages unclaimed = {0};

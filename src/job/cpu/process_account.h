@@ -169,6 +169,9 @@ struct usages usages_of_rusage(const struct rusage *usage);
 struct proc_pid_io;
 void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages);
 
+/* All that wait4(2) will tell of its process and of the children that this has waited for, as far as it is known: from before tracking, too. */
+int64_t account_to_be_told(const struct account *account, enum usage usage);
+
 /*
  * The part that an account still carries when its process was reaped with the final figures `reaped` (its own, and all
  * children that it waited for): the use of children for which no process ever waited.

@@ -31,17 +31,17 @@ static struct member *last_vanished(const struct process_tree *tree, struct memb
 	return last;
 }
 
-/*
- * Returns the nearest living ancestor, or NULL if no living member is one. *ret_claimed: the caller has reaped the last
- * ancestor, and its wait4() sum includes everything below that was waited for before.
- */
-static struct member *heir_of(const struct process_tree *tree, struct member *gone, bool *ret_claimed)
+/* No living member has its figures, now or later. */
+static void retire(struct process_tree *tree, const struct member *gone, const struct member *last)
 {
-	const struct member *last = last_vanished(tree, gone);
-	struct member *parent = parent_of(tree, last);
+	struct usages total = account_total(&gone->cpu.account);
 
-	*ret_claimed = !parent && last->parent_reaped;
-	return parent && !parent->vanished ? parent : NULL;
+	/* The caller has reaped the last ancestor, and its wait4() sum includes everything below that was waited for before. */
+	if (last->parent_reaped && !parent_of(tree, last))
+		return;
+	usages_add(&tree->cpu.account.retired, &total);
+	if (last != gone && last->pid == tree->root_pid)
+		account_carry(&tree->cpu.root_children, &gone->cpu.account);
 }
 
 /* Ancestors that were watched in this round have watched theirs. */
@@ -59,16 +59,15 @@ static void watch_above(struct process_tree *tree, struct member *heir)
 
 void heir_take(struct process_tree *tree, struct member *gone)
 {
-	struct usages total = account_total(&gone->cpu.account);
+	const struct member *last;
 	struct member *heir;
-	bool claimed;
 
 	if (account_is_empty(&gone->cpu.account))
 		return;
-	heir = heir_of(tree, gone, &claimed);
-	if (!heir) {
-		if (!claimed)
-			usages_add(&tree->cpu.account.retired, &total);
+	last = last_vanished(tree, gone);
+	heir = parent_of(tree, last);
+	if (!heir || heir->vanished) {
+		retire(tree, gone, last);
 		return;
 	}
 	account_carry(&heir->cpu.account, &gone->cpu.account);
