@@ -8,6 +8,8 @@
 
 #include "base/cleanup.h"
 
+enum { DAMAGED_MOST = 100000 };
+
 static const char *const OTHER_KEYS[] = {
 #define RUN_KEY_TEXT(key) #key,
 	RUN_KEYS(RUN_KEY_TEXT)};
@@ -143,7 +145,8 @@ static bool take_run_line(struct run_lines *lines, const struct source_line *lin
 
 int run_lines_next(struct run_lines *lines)
 {
-	for (;;) {
+	/* So many damaged lines before the first good one are another kind of file, or a device that never ends. */
+	while (lines->read || lines->left_out.damaged < DAMAGED_MOST) {
 		struct source_line line;
 		struct scan rest;
 		int result = source_next_line(&lines->source, &line);
@@ -161,6 +164,7 @@ int run_lines_next(struct run_lines *lines)
 			return 1;
 		}
 	}
+	return 0;
 }
 
 int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem)

@@ -50,6 +50,7 @@ static int open_gzip(struct source *source)
 	memcpy(gzip->input, source->window.data, source->window.length);
 	gunzip_give(&gzip->reader, gzip->input, source->window.length);
 	source->gzip = gzip;
+	source->bounded = false;
 	buffer_clear(&source->window);
 	return 0;
 }
@@ -119,9 +120,9 @@ static int fill_window(struct source *source)
 	return got > 0;
 }
 
-static int open_source_file(const char *path, bool follows)
+static int open_source_file(const char *path, bool follows, bool *ret_regular)
 {
-	struct stat status;
+	struct stat status = {0};
 	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (follows ? O_NONBLOCK : 0);
 	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, flags);
 
@@ -131,6 +132,7 @@ static int open_source_file(const char *path, bool follows)
 		close(fd);
 		return -EISDIR;
 	}
+	*ret_regular = S_ISREG(status.st_mode);
 	return fd;
 }
 
@@ -143,7 +145,7 @@ static int open_by_content(struct source *ret_source, const char *path, bool fol
 	struct scan start = {0};
 	int result;
 
-	source.fd = open_source_file(path, follows);
+	source.fd = open_source_file(path, follows, &source.bounded);
 	if (source.fd == -EISDIR)
 		return problem_set(
 			problem, source.fd,
@@ -203,9 +205,15 @@ int source_peek(struct source *source, size_t wanted, struct scan *ret_bytes)
 	return 0;
 }
 
+static void end_as_damage(struct source *source)
+{
+	source->at = source->window.length;
+	source->ended = source->cut_off = true;
+}
+
 /*
- * Counts the bytes without text in a row. After too many, the rest of a gzip file is damage: a small file can contain any number
- * of them. A plain file has as many bytes as it says.
+ * Counts the bytes without text in a row. After too many, the rest is damage: a small gzip file can contain any number of them, and
+ * a device never ends. A plain file has as many bytes as it says.
  */
 static void count_blank(struct source *source, const char *bytes, size_t length)
 {
@@ -214,16 +222,20 @@ static void count_blank(struct source *source, const char *bytes, size_t length)
 	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\0'))
 		at++;
 	source->blank_bytes = at < end ? 0 : source->blank_bytes + length + 1;
-	if (!source->gzip || source->blank_bytes <= SOURCE_BLANK_BYTES)
-		return;
-	source->at = source->window.length;
-	source->ended = source->cut_off = true;
+	if (!source->bounded && source->blank_bytes > SOURCE_BLANK_BYTES)
+		end_as_damage(source);
 }
 
-/* Drops the rest of a line that is too long. */
+/*
+ * Drops the rest of a line that is too long. A file whose first line does not end is none of ours. Behind other lines, a crash of the
+ * machine may have left a hole of any size in a plain file.
+ */
 static int skip_line(struct source *source)
 {
-	for (;;) {
+	bool any_length = source->bounded && source->line_number;
+	size_t skipped = 0;
+
+	while (any_length || skipped <= SOURCE_BLANK_BYTES) {
 		struct buffer *window = &source->window;
 		char *start = window->data + source->at;
 		char *newline = memchr(start, '\n', window->length - source->at);
@@ -233,12 +245,15 @@ static int skip_line(struct source *source)
 			source->at += (size_t)(newline - start) + 1;
 			return 0;
 		}
+		skipped += window->length - source->at;
 		source->at = window->length;
 		count_blank(source, start, (size_t)(window->data + window->length - start));
 		result = fill_window(source);
 		if (result <= 0)
 			return result;
 	}
+	end_as_damage(source);
+	return 0;
 }
 
 static int deliver_line(struct source *source, const char *start, size_t length, bool terminated,

@@ -17,8 +17,12 @@
 
 enum {
 	SOURCE_CHUNK_BYTES = 256 << 10,
-	SOURCE_LINE_BYTES = 8 << 20,   /* a longer line is not a sample */
-	SOURCE_BLANK_BYTES = 64 << 20, /* this many zeros or empty lines in a row end a gzip file as damage */
+	SOURCE_LINE_BYTES = 8 << 20, /* a longer line is not a sample */
+	/*
+	 * This many zeros or empty lines in a row, or so long a line, end a gzip file, a pipe or a device as damage. So does the
+	 * first line of a plain file.
+	 */
+	SOURCE_BLANK_BYTES = 64 << 20,
 };
 
 struct source_gzip;
@@ -29,6 +33,7 @@ struct source {
 	struct source_gzip *gzip; /* NULL: plain */
 	struct buffer window;     /* bytes read but not yet delivered, from `at` on */
 	size_t at;
+	bool bounded; /* a plain file: it has as many bytes as it says */
 	bool ended;   /* the window gets no more bytes */
 	bool cut_off; /* a gzip member ended in the middle, or is damaged, or no text came any more */
 	bool follows; /* the end of the file is not the end: more may come, and a line without its end waits for it */

@@ -1,6 +1,7 @@
 """Readers take the same memory for any length, and a small gzip file cannot keep them busy."""
 import gzip
 import json
+import os
 import random
 
 import pytest
@@ -115,3 +116,37 @@ def test_blanks_in_a_gzip_file_end_it(run, tmp_path):
     plain, packed = (json.loads(run("history", "--json", tmp_path / name).out) for name in ("runs.jsonl", "runs.jsonl.gz"))
     assert (plain["runs"], plain["damaged_lines"]) == (2, 0)
     assert (packed["runs"], packed["damaged_lines"]) == (1, 1)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("words", [
+    ["recommend"], ["recommend", "-j"], ["recommend", "--history"], ["history"], ["summary"], ["regions"], ["stats"], ["show"],
+    ["export", "--format", "csv"], ["combine", "-o", "all.jsonl"], ["report", "-o", "page.html"], ["compare-runs", "x.jsonl"],
+    ["runs", "add", "--runs", "runs.jsonl"]], ids=" ".join)
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_a_device_that_never_ends_is_refused(run, tmp_path, words, device):
+    """It has no line end, or lines of any bytes."""
+    recordings.write(tmp_path / "x.jsonl", recordings.eight_samples())
+    result = run(*words, device, *(["x.jsonl"] if words[-1] == "--history" else []))
+    assert result.returncode == 1 and len(result.err.splitlines()) == 1, result.err
+    assert f"{device}: not a recording" in result.err or f"{device}: no line is a run's" in result.err
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("byte", ["x", "\\n", "\\0"])
+def test_a_pipe_without_lines_ends_behind_the_last_sample(binary, run, tmp_path, byte):
+    path = recordings.write(tmp_path / "x.jsonl", recordings.eight_samples())
+    endless = f"cat {path}; tr '\\0' '{byte}' </dev/zero 2>&-"
+    result = run("-c", f"({endless}) | {binary} summary --json -", program="sh")
+    assert json.loads(result.out)["run"]["samples"] == 8 and json.loads(result.out)["damage"]["torn_tails"] == 1
+
+
+def test_the_first_line_of_a_large_file_is_bounded_and_later_ones_are_not(run, tmp_path):
+    """A crash of the machine may leave a hole in a recording."""
+    os.truncate(recordings.write(tmp_path / "x.jsonl", recordings.eight_samples()), 100 << 20)
+    with open(tmp_path / "x.jsonl", "a") as file:
+        file.write("\n" + recordings.lines([recordings.sample(9)]))
+    assert json.loads(run("summary", "--json", tmp_path / "x.jsonl").out)["run"]["samples"] == 9
+    (tmp_path / "none.jsonl").touch()
+    os.truncate(tmp_path / "none.jsonl", 1 << 40)
+    assert "no line is a run's" in run("history", tmp_path / "none.jsonl").err
