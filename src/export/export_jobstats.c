@@ -81,24 +81,15 @@ static double larger_of_known(double a, double b)
 
 /* ---- one recording ---------------------------------------------------------------------------------------- */
 
-static double jobstats_number_of(const struct frame *identity, const char *name)
-{
-	const char *value = record_scheduler_value(identity, name);
-	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
-	double number;
-
-	return scan_real(&text, &number) && !scan_left(&text) && number > 0 ? number : (double)NAN;
-}
-
 /* The job's share of the node: allocated by Slurm, else the limits in force, else the machine. */
 static void find_share(struct node *node, const struct frame *identity)
 {
 	const struct run_start_row *start = FIRST(identity, run_start);
-	double cpus = jobstats_number_of(identity, "SLURM_CPUS_ON_NODE"),
-	       memory = jobstats_number_of(identity, "SLURM_MEM_PER_NODE");
+	double cpus = record_scheduler_number(identity, "SLURM_CPUS_ON_NODE"),
+	       memory = record_scheduler_number(identity, "SLURM_MEM_PER_NODE");
 
 	if (isnan(memory))
-		memory = jobstats_number_of(identity, "SLURM_MEM_PER_CPU") * cpus;
+		memory = record_scheduler_number(identity, "SLURM_MEM_PER_CPU") * cpus;
 	if (start && isnan(cpus))
 		cpus = start->cpu_limit_cores > 0        ? start->cpu_limit_cores
 		       : !count_absent(start->cpu_count) ? (double)start->cpu_count

@@ -203,28 +203,18 @@ static void add_scheduled(struct json_writer *json, const struct frame *identity
 	}
 }
 
-/* A number in the scheduler's variables. NaN: there is none. */
-static double scheduled_number(const struct frame *identity, const char *variable)
-{
-	const char *value = record_scheduler_value(identity, variable);
-	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
-	double number;
-
-	return scan_real(&text, &number) && !scan_left(&text) ? number : (double)NAN;
-}
-
 /*
  * The resources that the scheduler was asked for, to compare with those that were used. A batch script has all of its
  * node's share. A step has the cores of one task.
  */
 static void add_asked(struct json_writer *json, const struct frame *identity)
 {
-	double cores = scheduled_number(identity, "SLURM_CPUS_PER_TASK");
-	double on_node = scheduled_number(identity, "SLURM_CPUS_ON_NODE");
-	double memory = scheduled_number(identity, "SLURM_MEM_PER_NODE");
-	double per_cpu = scheduled_number(identity, "SLURM_MEM_PER_CPU");
-	double engine_cores = scheduled_number(identity, "TRACKER_CORES_ASKED");
-	double engine_memory = scheduled_number(identity, "TRACKER_MEMORY_ASKED_MIB");
+	double cores = record_scheduler_number(identity, "SLURM_CPUS_PER_TASK");
+	double on_node = record_scheduler_number(identity, "SLURM_CPUS_ON_NODE");
+	double memory = record_scheduler_number(identity, "SLURM_MEM_PER_NODE");
+	double per_cpu = record_scheduler_number(identity, "SLURM_MEM_PER_CPU");
+	double engine_cores = record_scheduler_number(identity, "TRACKER_CORES_ASKED");
+	double engine_memory = record_scheduler_number(identity, "TRACKER_MEMORY_ASKED_MIB");
 
 	if (!record_scheduler_value(identity, "SLURM_STEP_ID") && !isnan(on_node))
 		cores = on_node;
@@ -232,8 +222,8 @@ static void add_asked(struct json_writer *json, const struct frame *identity)
 	/* An engine's step has its own request, inside a job of the scheduler too. */
 	add_line_real(json, "cores_asked", isnan(engine_cores) ? cores : engine_cores, 3);
 	add_line_real(json, "memory_asked_mib", isnan(engine_memory) ? memory : engine_memory, 3);
-	add_line_real(json, "tasks", scheduled_number(identity, "SLURM_NTASKS"), 0);
-	add_line_real(json, "nodes", scheduled_number(identity, "SLURM_JOB_NUM_NODES"), 0);
+	add_line_real(json, "tasks", record_scheduler_number(identity, "SLURM_NTASKS"), 0);
+	add_line_real(json, "nodes", record_scheduler_number(identity, "SLURM_JOB_NUM_NODES"), 0);
 }
 
 static void add_machine(struct json_writer *json, const struct run_start_row *start,

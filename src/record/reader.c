@@ -426,6 +426,18 @@ const char *record_scheduler_value(const struct frame *identity, const char *nam
 	return NULL;
 }
 
+double record_scheduler_number(const struct frame *identity, const char *name)
+{
+	/* 4 PiB is all that a processor addresses. The largest systems have some million CPUs. */
+	double most = strstr(name, "MEM") ? 4294967296 : 1e8;
+	const char *value = record_scheduler_value(identity, name);
+	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
+	double number;
+
+	return scan_real(&text, &number) && !scan_left(&text) && number > 0 && number <= most ? number
+											      : (double)NAN;
+}
+
 struct record_damage record_damage(const struct record *record)
 {
 	return record->damage;

@@ -70,6 +70,8 @@ const struct frame *record_identity(const struct record *record);
 
 /* Returns the value of a scheduler's variable, such as SLURM_JOB_ID, in the rows of record_identity(), or NULL if unset. */
 const char *record_scheduler_value(const struct frame *identity, const char *name);
+/* The same as a number of MiB, CPUs, tasks or nodes. NaN: it is none, or no machine can have as much. */
+double record_scheduler_number(const struct frame *identity, const char *name);
 
 struct record_damage {
 	int64_t torn_tails;      /* files that end in the middle of a sample */

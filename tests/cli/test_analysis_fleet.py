@@ -118,6 +118,17 @@ def test_a_line_has_only_known_values_and_documented_keys(run, tmp_path, nvml):
     assert {"gpus", "gpu_names", "gpus_used", "gpu_mean", "gpu_p95", "gpu_max", "gpu_memory_max_mib"} <= set(gpu) and gpu["gpus"] == 1
 
 
+@pytest.mark.parametrize("number", ["1" * 20, "4294967297", "0", "-1"])
+def test_a_request_that_no_machine_can_meet_is_unknown(run, tmp_path, number):
+    asked = "SLURM_CPUS_PER_TASK SLURM_CPUS_ON_NODE SLURM_MEM_PER_NODE SLURM_NTASKS SLURM_JOB_NUM_NODES TRACKER_CORES_ASKED"
+    run("-q", "--runs", "runs.jsonl", "--", "true", env=dict.fromkeys(asked.split(), number))
+    run("-q", "--runs", "runs.jsonl", "--", "true", env={"SLURM_CPUS_ON_NODE": "2", "SLURM_MEM_PER_CPU": number})
+    run("-q", "--runs", "runs.jsonl", "--", "true", env={"TRACKER_MEMORY_ASKED_MIB": number, "SLURM_MEM_PER_NODE": "512"})
+    keys = ("cores_asked", "memory_asked_mib", "tasks", "nodes")
+    assert [{key: line[key] for key in keys if key in line} for line in json_lines(tmp_path / "runs.jsonl")] == [
+        {}, {"cores_asked": 2}, {"memory_asked_mib": 512}]
+
+
 def gpu_figures(line):
     return {key: value for key, value in line.items() if key.startswith("gpu")}
 
