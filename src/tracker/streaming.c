@@ -226,7 +226,7 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 static void take_message_line(struct rt_tracker *tracker, char *line)
 {
 	static const char PREFIX[] = "resource-tracker: ", ANSWER[] = "answer ",
-			  COMMAND[] = "resource-tracker upload", NEVER[] = "resource-tracker: streaming";
+			  COMMAND[] = "resource-tracker upload";
 	struct streaming *streaming = &tracker->streaming;
 
 	if (debug_pass_on(line))
@@ -239,10 +239,11 @@ static void take_message_line(struct rt_tracker *tracker, char *line)
 		free(streaming->answer);
 		streaming->answer = strdup(line + strlen(ANSWER));
 	} else {
-		if (strstr(line, COMMAND) || strncmp(line, NEVER, strlen(NEVER)) == 0)
+		if (strncmp(line, PREFIX, strlen(PREFIX)) == 0)
+			line += strlen(PREFIX);
+		if (strstr(line, COMMAND))
 			streaming->has_told_command = true;
-		tracker_warn(tracker,
-			     strncmp(line, PREFIX, strlen(PREFIX)) == 0 ? line + strlen(PREFIX) : line);
+		tracker_warn(tracker, line);
 	}
 }
 
@@ -262,15 +263,15 @@ static void take_lines(struct rt_tracker *tracker)
 	}
 }
 
-/* Else it ends with the line "sent", or after a line that says how to send the rest or why it cannot be sent. */
-static void tell_of_killed_follower(struct rt_tracker *tracker)
+/* Else it ends with the line "sent", or after a line that says how to send the rest. */
+static void tell_of_ended_follower(struct rt_tracker *tracker)
 {
 	const struct streaming *streaming = &tracker->streaming;
 	CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
 
 	if (streaming->sent || streaming->has_told_command || !streaming->command)
 		return;
-	buffer_printf(&text, "the process that sends the samples was killed; to send them: %s",
+	buffer_printf(&text, "the process that sends the samples has ended; to send them: %s",
 		      streaming->command);
 	if (!buffer_error(&text))
 		tracker_warn(tracker, text.data);
@@ -295,7 +296,7 @@ void streaming_hear(struct rt_tracker *tracker)
 	if (streaming->gone) {
 		debug_say("follower", 0, "process %d has gone", (int)streaming->pid);
 		detached_reap(streaming->pid);
-		tell_of_killed_follower(tracker);
+		tell_of_ended_follower(tracker);
 	}
 }
 
@@ -332,7 +333,8 @@ static int upload_result(struct rt_tracker *tracker)
 	if (!streaming->gone && is_stuck(tracker)) {
 		/* The follower still holds its end of the connection, so the pid is still its own. */
 		kill(streaming->pid, SIGKILL);
-		return -EIO;
+		streaming->gone = true;
+		tell_of_ended_follower(tracker);
 	}
 	if (!streaming->gone)
 		return -EAGAIN;

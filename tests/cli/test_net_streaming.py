@@ -408,7 +408,7 @@ def test_a_follower_that_is_killed_at_once_leaves_a_run_that_upload_finds(world,
     for _ in range(2):  # the second renames the recording of the first
         result = stream(world, run, "-i", 0.1, "-o", path, *job, env=killed_at_once)
         assert result.returncode == 5
-        assert result.err == ("resource-tracker: the process that sends the samples was killed; to send them: "
+        assert result.err == ("resource-tracker: the process that sends the samples has ended; to send them: "
                               f"resource-tracker upload {path}\n")
     assert not states(world.spool) and len(list(world.spool.glob("*.spool"))) == 2
     world.serve()
@@ -419,6 +419,17 @@ def test_a_follower_that_is_killed_at_once_leaves_a_run_that_upload_finds(world,
     compare_rows(sent[1], helpers.json_lines(path))
     assert not list(world.spool.glob("*.spool"))
     assert "Nothing is left" in run_upload(world).stdout
+
+
+@pytest.mark.parametrize("end", ["kill -9 $$", "exec sleep 60"], ids=["killed", "stuck"])
+def test_a_follower_that_could_not_register_and_says_no_more_leaves_the_command(world, run, tmp_path, end):
+    """Its own last lines would name the command."""
+    program, trouble = tmp_path / "silent", "streaming: cannot register the run: no time is left"
+    program.write_text(f"#!/bin/sh\necho 'resource-tracker: {trouble}' >&2\n{end}\n")
+    program.chmod(0o755)
+    result = stream(world, run, "-o", "run.jsonl", "--upload-deadline", 0.1, "--", "true", env={"TRACKER_NET": str(program)})
+    assert result.err.splitlines() == [f"resource-tracker: {trouble}", "resource-tracker: the process that sends the samples has ended; "
+                                       "to send them: resource-tracker upload run.jsonl"]
 
 
 def test_upload_after_a_killed_follower_sends_no_earlier_run(world, run, helpers, tmp_path, killed_at_once):
@@ -451,7 +462,7 @@ def test_the_link_to_a_run_goes_once_the_run_is_sent(world, run, tmp_path, kille
 
 def test_a_spool_recording_of_a_killed_follower_is_found(world, run, killed_at_once):
     result = stream(world, run, "-q", "-i", 0.1, "--", "sleep", "0.3", env=killed_at_once)
-    assert result.err.endswith(f"was killed; to send them: resource-tracker upload {world.spool}\n")
+    assert result.err.endswith(f"has ended; to send them: resource-tracker upload {world.spool}\n")
     world.serve()
     assert run_upload(world).stdout.startswith("1 run is sent") and not list(world.spool.glob("*.spool"))
 
