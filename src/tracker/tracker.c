@@ -19,6 +19,7 @@
 #include "job/new_members.h"
 #include "job/pass.h"
 #include "job/programs/programs.h"
+#include "kernel/proc_pid_status.h"
 #include "launch/in_time.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
@@ -115,6 +116,19 @@ static int new_tree(struct rt_tracker *tracker, struct rt_config *config)
 	return error < 0 ? config_fail(config, error, "out of memory") : 0;
 }
 
+RUNS_ONCE static int refuse_pid(struct rt_tracker *tracker, struct rt_config *config)
+{
+	int pid = tracker->config->pid;
+	struct proc_pid_status status = {.tgid = pid};
+
+	(void)read_proc_pid_status(&tracker->root, pid, &status);
+	return config_fail(config, -ESRCH,
+			   status.tgid > 0 && status.tgid != pid
+				   ? "%d is a thread: give its process, %d (--pid)"
+				   : "no process with pid %d: check the number (--pid)",
+			   pid, (int)status.tgid);
+}
+
 static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 {
 	int error;
@@ -132,8 +146,7 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 		process_tree_exclude(tracker->tree, getpid());
 	error = seed_tree(tracker, tracker->config->pid, false);
 	if (error == -ESRCH)
-		return config_fail(config, error, "no process with pid %d: check the number (--pid)",
-				   (int)tracker->config->pid);
+		return refuse_pid(tracker, config);
 	if (error < 0)
 		return config_fail(config, error, "pid %d cannot be read: %s", (int)tracker->config->pid,
 				   error == -EXDEV ? PROC_OF_STRANGERS : strerror(-error));

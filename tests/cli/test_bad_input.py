@@ -1,5 +1,7 @@
 """Refused and ignored input, with one clear line each: arguments, environment, configuration file."""
+import os
 import re
+import threading
 
 import pytest
 
@@ -76,6 +78,18 @@ def test_bad_environment_is_one_line_and_starts_nothing(run, tmp_path, variable,
                                        ("x", "'x' is not a process id"), ("-5", "'-5' is not a process id")])
 def test_no_such_process(run, pid, text):
     assert_refused(run("--pid", pid), text)
+
+
+def test_the_pid_of_a_thread_is_refused_with_that_of_its_process(run):
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        result = run("--pid", thread.native_id)
+    finally:
+        done.set()
+        thread.join()
+    assert_refused(result, f"{thread.native_id} is a thread: give its process, {os.getpid()} (--pid)")
 
 
 def test_no_command_after_the_separator(run):
