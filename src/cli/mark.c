@@ -92,8 +92,8 @@ int run_mark(char **argv)
 	if (!find_event(&request, &event))
 		return say_usage(
 			"mark",
-			"name the phase that begins now, as in `mark load`, or say which one starts or "
-			"stops, as in `mark load start`");
+			"name the phase that begins now, as in `mark load`, or add start or stop, as in "
+			"`mark load start`");
 	(void)uname(&system);
 	mark = (struct mark){
 		.event = event,
@@ -113,5 +113,7 @@ int run_mark(char **argv)
 	if (result < 0 && !(call.fd == -ENOENT && !request.file))
 		say_of("mark", "the phase is not marked: %s",
 		       result == -ETIMEDOUT ? file_place_fault(result) : strerror(-result));
+	if (result >= 0 && event == MARK_NEXT && strcmp(mark.name, "end") == 0)
+		say_of("mark", "phase end begins; to end one: mark NAME start, mark NAME stop");
 	return request.json ? print_mark(&mark) : 0;
 }

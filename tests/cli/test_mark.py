@@ -61,6 +61,15 @@ def test_a_name_alone_begins_the_next_phase(run, binary, tmp_path):
     assert "never stopped" not in run("regions", "run.jsonl").out
 
 
+def test_a_phase_named_end_begins_and_the_way_to_end_one_is_told(run, binary, tmp_path):
+    job = f'"{binary}" mark load && "{binary}" mark end && "{binary}" mark end start && "{binary}" mark end stop'
+    result = run("-q", "-o", "run.jsonl", "--", "sh", "-c", job)
+    assert result.returncode == 0
+    assert result.err == "resource-tracker mark: phase end begins; to end one: mark NAME start, mark NAME stop\n"
+    assert [one["event"] for one in marks(tmp_path / "run.jsonl.marks")] == ["next", "next", "start", "stop"]
+    assert run("mark", "end").err == "", "nothing is recorded"
+
+
 def test_help(run):
     assert run("mark", "--help").out.startswith("Mark a phase of a job from inside it\n")
 
