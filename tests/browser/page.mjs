@@ -176,6 +176,15 @@ const SCENARIOS = {
 		await settle(page);
 		seen.dark = await paper();
 		await shot('dark');
+		/* How many of the first cards stand in each line. */
+		seen.lines = {};
+		for (const width of [1280, 1080, 800, 500]) {
+			await page.setViewportSize({width, height: 900});
+			await settle(page);
+			if (width === 1080)
+				await shot('medium');
+			seen.lines[width] = Object.values(await page.$$eval('.answers > :not(.wide)', (all) => Object.groupBy(all.map((one) => one.getBoundingClientRect().top), (top) => top))).map((line) => line.length);
+		}
 		await page.setViewportSize({width: 390, height: 844});
 		await settle(page);
 		await settle(page);

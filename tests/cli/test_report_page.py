@@ -246,6 +246,7 @@ def test_looks(make, drive):
     seen = drive(make(recordings.eight_samples()), "looks")
     assert seen["light"] != seen["dark"] == seen["afterPrint"]
     assert seen["overflow"] <= 0 and seen["pdf"] > 10000
+    assert seen["lines"] == {"1280": [4], "1080": [2, 2], "800": [2, 2], "500": [1, 1, 1, 1]}
 
 
 @both_browsers
