@@ -107,7 +107,7 @@ def reread(gib, of_gib):
     ({**of("cgroup", cpu=0.9), "others": 1.0, "cores": 3.0, "threads": waited(1.5, 3.0)}, "cpu_pressure",
      "Its threads waited for a CPU for 12.0 s and ran for 24.0 s, while all CPUs were busy."),
     ({**of("host", cpu=0.9), "others": 3.4, "cores": 0.5, "threads": waited(0.3, 0.3)}, "cpu_taken",
-     "Its threads waited for a CPU for about 4.00 s and ran for 4.00 s, while others kept the CPUs busy."),
+     "Its threads waited for a CPU for at least 2.40 s and ran for 4.00 s, while others kept the CPUs busy."),
     # Too few of them were read: the pressure of its group decides, or it is unknown.
     ({**of("cgroup", cpu=0.9), "others": 3.4, "cores": 0.5, "threads": waited(0.0, 0.1)}, "cpu_taken",
      "At least one of its processes waited for a CPU during 90.0 % of the time, while others kept the CPUs busy."),
