@@ -135,7 +135,7 @@ static void many_families_come_and_go(void **unused)
 	assert_int_equal(family_of(&members[1])->largest_kib, 2 * MIB_KIB);
 }
 
-static void what_changes_in_a_family(void **unused)
+static void changes_in_a_family_are_noted(void **unused)
 {
 	struct member *parent = add(1, 100), *one = add_fork(parent, 60, 0), *other = add_fork(parent, 80, 0);
 
@@ -183,7 +183,7 @@ static void sample_frames(struct member *member, int64_t mib, int64_t other_from
 					    page_sample_at(PAGES_LEVEL, (uint64_t)page >> PAGES_LEVEL)));
 }
 
-/* Each page frame is a page of its own, whatever the faults tell. What the largest one lacks was sampled only. */
+/* Each page frame counts once, and page faults change nothing. Pages that the largest member lacks were only sampled. */
 static void page_frames_distinguish_pages_at_one_address(void **unused)
 {
 	struct member *parent = add(1, 200), *fork = add_fork(parent, 200, 200);
@@ -224,7 +224,7 @@ static void shares_are_divided_by_the_present_users(void **unused)
 	assert_int_equal(told_mib(parent, false), 10 + 10 + 100);
 }
 
-static void unread_members_have_what_the_others_lack(void **unused)
+static void unread_members_add_pages_that_others_lack(void **unused)
 {
 	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 20);
 	struct family_memory found;
@@ -286,7 +286,7 @@ static void up_to_sixteen_origins_limit_the_sum(void **unused)
 }
 
 /* The limit of forks with a living parent: its memory, and what each has faulted in. */
-static void faults_limit_what_forks_have(void **unused)
+static void faults_limit_the_memory_of_forks(void **unused)
 {
 	struct member *parent = add(1, 100), *fork = add_fork(parent, 100, 10);
 
@@ -331,12 +331,12 @@ UNIT_TESTS
 		FAMILY_TEST(pages_that_a_parent_left_to_its_forks),
 		FAMILY_TEST(a_fork_that_replaced_pages_makes_its_family_ambiguous),
 		FAMILY_TEST(many_families_come_and_go),
-		FAMILY_TEST(what_changes_in_a_family),
+		FAMILY_TEST(changes_in_a_family_are_noted),
 		FAMILY_TEST(page_frames_distinguish_pages_at_one_address),
 		FAMILY_TEST(shares_are_divided_by_the_present_users),
-		FAMILY_TEST(unread_members_have_what_the_others_lack),
+		FAMILY_TEST(unread_members_add_pages_that_others_lack),
 		FAMILY_TEST(up_to_sixteen_origins_limit_the_sum),
-		FAMILY_TEST(faults_limit_what_forks_have),
+		FAMILY_TEST(faults_limit_the_memory_of_forks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -359,7 +359,7 @@ static void test_small_areas_count_as_large_ones(void **state)
 	assert_true(reading->files_scale > 0.75 && reading->files_scale < 1.33);
 }
 
-static void test_what_a_sample_of_files_stands_for(void **state)
+static void test_a_sample_of_files_is_scaled_to_the_resident_ones(void **state)
 {
 	static const struct {
 		int pages, own, resident;
@@ -599,7 +599,7 @@ UNIT_TESTS
 		TEST(test_more_pages_are_sampled_until_the_error_is_tolerable),
 		TEST(test_entries_are_read_in_few_calls),
 		TEST(test_small_areas_count_as_large_ones),
-		TEST(test_what_a_sample_of_files_stands_for),
+		TEST(test_a_sample_of_files_is_scaled_to_the_resident_ones),
 		TEST(test_files_beside_shared_memory),
 		TEST(test_swapped_memory_of_a_sampled_process),
 		TEST(test_a_rollup_without_some_fields),

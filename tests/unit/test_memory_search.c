@@ -100,7 +100,7 @@ static void test_when_a_search_is_urgent_and_includes_mappings(void **state)
 }
 
 /* A process may map shared memory that is in no page table, if its address space has room for it. */
-static void test_whose_mappings_are_searched(void **state)
+static void test_mappings_of_large_address_spaces_are_searched(void **state)
 {
 	static const struct {
 		int more_pages;
@@ -171,7 +171,7 @@ static void test_files_that_are_mapped_since_a_reading(void **state)
 	}
 }
 
-/* What is swapped and in huge pages counts once in a family that is sampled. A rollup has divided what is swapped. */
+/* Swapped memory and huge pages of a sampled family count once. A rollup has divided the swapped memory. */
 static void test_swapped_memory_and_huge_pages_of_a_family(void **state)
 {
 	(void)state;
@@ -284,8 +284,8 @@ static void test_forks_with_shared_memory_of_their_own(void **state)
 	}
 }
 
-/* What a later mark may be compared with: a bound proves nothing, and the base is the sum with its error. */
-static void test_what_the_sum_tells_about_marks(void **state)
+/* Later marks are compared with the sum and its error. A bound proves nothing. */
+static void test_marks_are_compared_with_the_sum(void **state)
 {
 	const int64_t allocated_kib = INT64_C(1) << 32;
 
@@ -371,7 +371,7 @@ static void test_when_figures_hold(void **state)
 }
 
 /* A field that the kernel does not tell limits nothing. Huge pages in use are memory of the machine as well. */
-static void test_what_limits_the_sum(void **state)
+static void test_the_machine_limits_the_sum_by_known_fields(void **state)
 {
 	static const struct {
 		const char *meminfo;
@@ -472,14 +472,14 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		TEST(test_when_descriptors_are_searched),
 		TEST(test_when_a_search_is_urgent_and_includes_mappings),
-		TEST(test_whose_mappings_are_searched),
+		TEST(test_mappings_of_large_address_spaces_are_searched),
 		TEST(test_files_that_are_mapped_since_a_reading),
 		TEST(test_swapped_memory_and_huge_pages_of_a_family),
 		TEST(test_the_error_of_sampled_members),
 		TEST(test_forks_with_shared_memory_of_their_own),
-		TEST(test_what_the_sum_tells_about_marks),
+		TEST(test_marks_are_compared_with_the_sum),
 		TEST(test_when_figures_hold),
-		TEST(test_what_limits_the_sum),
+		TEST(test_the_machine_limits_the_sum_by_known_fields),
 		TEST(test_a_rise_during_a_search_is_in_doubt),
 		TEST(test_mappings_beyond_the_table),
 	};

@@ -418,7 +418,7 @@ static void test_figures_of_the_kernels_structs(void **state)
 }
 
 /* wait4(2) told the sum of a member, which replaces the figures that were seen of it. */
-static void test_a_reaped_sum_replaces_what_was_seen(void **state)
+static void test_a_reaped_sum_replaces_the_seen_figures(void **state)
 {
 	struct tree_account tree = {0};
 	struct account ended = {.carries = true};
@@ -472,7 +472,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_less_than_two_ticks_are_not_missing),
 		cmocka_unit_test(test_totals_never_go_down),
 		cmocka_unit_test(test_figures_of_the_kernels_structs),
-		cmocka_unit_test(test_a_reaped_sum_replaces_what_was_seen),
+		cmocka_unit_test(test_a_reaped_sum_replaces_the_seen_figures),
 		cmocka_unit_test(test_an_account_without_any_use_is_empty),
 	};
 

@@ -492,7 +492,7 @@ static void switches_are_known_in_pairs(void **state)
 	waiting_read(&tree, job, false);
 	assert_true(tree.cpu.waiting.has_switches);
 	expect_switches(0, 0);
-	/* 10^12 at once are no switches. */
+	/* 10^12 at once are impossible. */
 	status.voluntary_switches = WAITING_SWITCHES_MOST;
 	status.involuntary_switches = WAITING_SWITCHES_MOST + 1;
 	waiting_offer_switches(&tree, job, &status);

@@ -240,7 +240,7 @@ static void the_waiting_of_its_own_threads(void **state)
 		assert_int_equal(course.has_threads, !isnan(CASES[i].threads));
 		assert_about(course.threads_wait_secs, isnan(CASES[i].threads) ? 0 : CASES[i].threads);
 		assert_about(course.threads_run_secs, isnan(CASES[i].threads) ? 0 : CASES[i].run);
-		/* While CPUs are free it is no shortage. */
+		/* While CPUs are free, it does not count as a shortage. */
 		sample.job = sample.all = 2;
 		take_cpu(&sample);
 		assert_about(course.short_secs + course.threads_wait_secs + course.threads_run_secs, 0);
@@ -307,7 +307,7 @@ static void take_oom(double elapsed_secs, double tree_mib, double anon_mib, doub
 	oom_course_add(&ooms, &frame);
 }
 
-static void what_a_group_cannot_give_back_is_charged(void **state)
+static void memory_that_a_group_cannot_give_back_is_charged(void **state)
 {
 	(void)state;
 	oom_course_begin(&ooms);
@@ -451,7 +451,7 @@ UNIT_TESTS
 		PART_TEST(one_core_is_a_choice_of_the_job),
 		PART_TEST(the_waiting_of_its_own_threads),
 		PART_TEST(threads_that_share_cpus_by_themselves_are_confined),
-		PART_TEST(what_a_group_cannot_give_back_is_charged),
+		PART_TEST(memory_that_a_group_cannot_give_back_is_charged),
 		PART_TEST(kills_are_counted_from_the_first_sample_on),
 		PART_TEST(a_recording_that_stops_at_the_limit_was_killed),
 		PART_TEST(the_end_tells_the_kill),
