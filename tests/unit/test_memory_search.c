@@ -17,6 +17,11 @@ static size_t searches_at(int shmem_kib)
 
 	lay_shmem(shmem_kib);
 	(void)best_mib();
+	/* On a slow machine a tick has time for one member. */
+	for (size_t i = 0; memory.scanning && i < tree.count; i++) {
+		memory.for_scans = (struct allowance){0};
+		(void)best_mib();
+	}
 	assert_false(memory.scanning);
 	return memory.objects.searches - before;
 }
