@@ -139,7 +139,7 @@ static void a_cpuset_has_no_room_if_the_machine_has_less(void **state)
 	begin(1.8, 2, 1);
 	bounds.cpuset_cores = 2;
 	try_room(10, 0, 1, 0);
-	/* All CPUs are no confinement. */
+	/* A cpuset of all CPUs confines nothing. */
 	begin(1, 2, 1);
 	bounds.cpuset_cores = 4;
 	try_room(0, 10, 0, 0);
