@@ -50,12 +50,13 @@ static int64_t known_count(int64_t value)
 static void add_end_programs(struct summary_programs *programs, const struct frame *frame)
 {
 	programs->count = 0;
-	programs->cpu_secs = 0;
+	programs->cpu_secs = programs->estimated_secs = 0;
 	for (const struct run_end_program_row *row = FIRST(frame, run_end_program); row;
 	     row = NEXT(row, run_end_program)) {
 		struct program_figures *program = program_place(programs, row->name);
 
 		programs->cpu_secs += secs_or_zero(row->cpu_secs);
+		programs->estimated_secs += secs_or_zero(row->cpu_estimated_secs);
 		if (!program)
 			continue;
 		program->cpu_secs = secs_or_zero(row->cpu_secs);
@@ -85,7 +86,7 @@ static void look_for_launcher(struct summary_programs *programs, const struct fr
 
 void summary_programs_add(struct summary_programs *programs, const struct frame *frame)
 {
-	double sum = 0;
+	double sum = 0, estimated = 0;
 
 	look_for_launcher(programs, frame);
 	if (FIRST(frame, run_end_program)) {
@@ -96,6 +97,7 @@ void summary_programs_add(struct summary_programs *programs, const struct frame 
 		struct program_figures *program = program_place(programs, row->name);
 
 		sum += secs_or_zero(row->cpu_total_secs);
+		estimated += secs_or_zero(row->cpu_estimated_secs);
 		if (!program)
 			continue;
 		program->cpu_secs = secs_or_zero(row->cpu_total_secs);
@@ -107,8 +109,10 @@ void summary_programs_add(struct summary_programs *programs, const struct frame 
 		if (row->memory_mib > program->memory_peak_mib)
 			program->memory_peak_mib = row->memory_mib;
 	}
-	if (sum > programs->cpu_secs)
+	if (sum > programs->cpu_secs) {
 		programs->cpu_secs = sum;
+		programs->estimated_secs = estimated;
+	}
 }
 
 static int most_first(const void *a_, const void *b_)
@@ -122,15 +126,18 @@ static int most_first(const void *a_, const void *b_)
 
 void summary_programs_finish(struct summary_programs *programs)
 {
-	double rest = programs->cpu_secs;
+	double rest = programs->cpu_secs, estimated = programs->estimated_secs;
 
-	for (size_t i = 0; i < programs->count; i++)
+	for (size_t i = 0; i < programs->count; i++) {
 		rest -= programs->list[i].cpu_secs;
+		estimated -= programs->list[i].estimated_secs;
+	}
 	if (programs->count)
 		qsort(programs->list, programs->count, sizeof programs->list[0], most_first);
 	if (rest < 0.00005)
 		return;
-	programs->list[programs->count] = (struct program_figures){.cpu_secs = rest, .process_count = -1};
+	programs->list[programs->count] = (struct program_figures){
+		.cpu_secs = rest, .estimated_secs = fmin(fmax(estimated, 0), rest), .process_count = -1};
 	snprintf(programs->list[programs->count++].name, sizeof programs->list->name, "%s", OTHERS);
 }
 

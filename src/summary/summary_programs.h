@@ -24,7 +24,7 @@ struct program_figures {
 struct summary_programs {
 	struct program_figures list[SUMMARY_PROGRAMS_MOST + 1]; /* most CPU time first, "others" last */
 	size_t count;
-	double cpu_secs;                 /* of all programs */
+	double cpu_secs, estimated_secs; /* of all programs */
 	const struct launcher *launcher; /* the first one that was seen among them, or NULL */
 	double launcher_secs;            /* the time of samples that saw it */
 };

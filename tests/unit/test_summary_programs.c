@@ -148,6 +148,26 @@ static void the_end_replaces_the_samples(void **state)
 	try_program(3, "others", 1, 12.5, 0, NAN, -1);
 }
 
+static void estimated_time_of_others_counts(void **state)
+{
+	(void)state;
+	begin();
+	add_program("a", 40)->cpu_estimated_secs = 10;
+	add_program("others", 60)->cpu_estimated_secs = 20;
+	take();
+	summary_programs_finish(&programs);
+	try_program(0, "a", 40, 40, 10, NAN, -1);
+	try_program(1, "others", 60, 60, 20, NAN, -1);
+	begin();
+	add_end("a", 40)->cpu_estimated_secs = 10;
+	add_end("others", 60)->cpu_estimated_secs = 20;
+	take();
+	summary_programs_finish(&programs);
+	try_program(0, "a", 40, 40, 10, NAN, -1);
+	try_program(1, "others", 60, 60, 20, NAN, -1);
+	try_line(HEAD "a 40 %, others 60 % of the CPU time (30 % of it estimated)");
+}
+
 static void programs_of_equal_time_come_by_name(void **state)
 {
 	(void)state;
@@ -315,6 +335,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_have_totals_and_the_peak),
 		cmocka_unit_test(the_end_replaces_the_samples),
+		cmocka_unit_test(estimated_time_of_others_counts),
 		cmocka_unit_test(programs_of_equal_time_come_by_name),
 		cmocka_unit_test(a_rest_counts_as_others_from_its_last_decimal_on),
 		cmocka_unit_test(programs_over_the_room_count_as_others),
