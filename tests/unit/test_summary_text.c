@@ -126,6 +126,37 @@ static void the_line_of_the_memory(void **state)
 	try_line("Memory", "not recorded");
 }
 
+static void a_start_after_the_year_5138_is_not_told(void **state)
+{
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		char *text = NULL;
+
+		facts->started = 99999999999 + late;
+		assert_int_equal(rt_summary_to_text(summary, RT_SIZE_AUTO, &text), 0);
+		assert_int_equal(!strstr(text, "\n5138-11-16 09:46:39 UTC, 1 min 40 s: exit status 0\n"),
+				 late);
+		assert_int_equal(!strstr(text, "\n1 min 40 s: exit status 0\n"), !late);
+		free(text);
+	}
+}
+
+/* No sample could add up the processes. The end of a short run has none left. */
+static void a_peak_that_only_the_end_tells(void **state)
+{
+	(void)state;
+	begin_with("\"memory_peak_mib\":100");
+	facts->memory.most = NAN;
+	facts->samples = 1;
+	try_line("Memory", "peak 100 MiB, 10 % of 1000 MiB (machine)");
+	facts->samples = 2;
+	try_line("Memory", "peak at least 100 MiB, 10 % of 1000 MiB (machine)");
+	begin_with("\"memory_peak_mib\":0");
+	facts->memory.most = NAN;
+	facts->samples = 2;
+	try_line("Memory", "peak below 1 MiB, 0 % of 1000 MiB (machine)");
+}
+
 /* A measure is told if another differs by more than a tenth, and by 16 MiB. */
 static void the_measure_of_the_memory(void **state)
 {
@@ -247,6 +278,37 @@ static void the_line_of_the_energy(void **state)
 			   "job, by its part of the CPU time");
 }
 
+/* A hundredth of the run for the job's own waits, a tenth for those of its threads and of the machine. */
+static void waits_that_take_a_part_of_the_run(void **state)
+{
+	(void)state;
+	facts->io_pressure_secs = sum_of(0.99);
+	facts->cpu_wait_secs = sum_of(9.9);
+	facts->machine_io_pressure_secs = sum_of(9.9);
+	try_line("Held up", NULL);
+	try_line("Machine", NULL);
+	facts->cpu_wait_secs = sum_of(10);
+	facts->cpu_wait_known_secs = sum_of(95);
+	facts->involuntary_switches = sum_of(1);
+	try_line("Held up", "its threads waited for a CPU for 10.0 s in all, and lost it 1 time");
+	facts->io_pressure_secs = sum_of(1);
+	facts->throttled_secs = sum_of(2);
+	facts->cpu_wait_known_secs = sum_of(94);
+	facts->involuntary_switches = sum_of(2);
+	facts->machine_io_pressure_secs = sum_of(10);
+	facts->machine_cpu_pressure_secs = sum_of(20);
+	try_line("Held up", "throttled by the CPU limit for 2.00 s, waiting for I/O for 1.00 s; its threads "
+			    "waited for a CPU for at least 10.0 s in all, and lost it 2 times");
+	try_line("Machine",
+		 "some process, not necessarily the job's, waited for a CPU for 20.0 s, I/O for 10.0 s");
+	begin_with("\"machine_oom_kills\":1");
+	try_line("Machine", "1 process of the machine was killed for lack of memory during the run");
+	begin_with("\"machine_oom_kills\":2");
+	facts->machine_io_pressure_secs = sum_of(10);
+	try_line("Machine", "some process, not necessarily the job's, waited for I/O for 10.0 s; 2 processes "
+			    "of the machine were killed for lack of memory during the run");
+}
+
 static void descendants_that_are_left(void **state)
 {
 	(void)state;
@@ -297,14 +359,15 @@ static void tables_of_programs_and_waits(void **state)
 {
 	static const char *const PROGRAMS[] = {"make", "3.00 s", "75.0 %", "1.00 s", "512 KiB",
 					       "1",    "cc1",    "25.0 %", "-"};
-	static const char *const WAITS[] = {"sleep", "-", "sh", "25.0 s", "25.0 %", "4"};
+	static const char *const WAITS[] = {"sleep", "-", "sh", "25.0 s", "25.0 %", "4", " 0.0 %"};
 	char *text = NULL;
 
 	(void)state;
 	facts->programs = (struct summary_programs){.cpu_secs = 4, .count = 2};
 	facts->programs.list[0] = (struct program_figures){"make", 3, 1, 0.5, 1};
 	facts->programs.list[1] = (struct program_figures){"cc1", 1, 0, 0, -1};
-	facts->waits.by_program = (struct summary_wait_list){{{"sleep", "", "sh", 25, 4}}, 1};
+	facts->waits.by_program =
+		(struct summary_wait_list){{{"sleep", "", "sh", 25, 4}, {"pipe", "", "cat", 0, 1}}, 2};
 	assert_int_equal(rt_summary_programs_for_screen(summary, -1, "never", &text), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(PROGRAMS); i++)
 		if (!strstr(text, PROGRAMS[i]))
@@ -315,6 +378,7 @@ static void tables_of_programs_and_waits(void **state)
 		if (!strstr(text, WAITS[i]))
 			fail_msg("%s is not in\n%s", WAITS[i], text);
 	free(text);
+	facts->waits.by_program.count = 1;
 	facts->recorded_secs = 0;
 	assert_int_equal(rt_summary_waits_for_screen(summary, -1, "never", &text), 0);
 	assert_null(strchr(text, '%'));
@@ -333,11 +397,19 @@ static void tables_of_programs_and_waits(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		PAGE_TEST(the_line_of_the_cpus),      PAGE_TEST(the_line_of_the_memory),
-		PAGE_TEST(the_measure_of_the_memory), PAGE_TEST(the_line_of_the_storage),
-		PAGE_TEST(the_line_of_the_network),   PAGE_TEST(the_line_of_the_gpus),
-		PAGE_TEST(the_line_of_the_energy),    PAGE_TEST(descendants_that_are_left),
-		PAGE_TEST(notes_on_the_recording),    PAGE_TEST(tables_of_programs_and_waits),
+		PAGE_TEST(the_line_of_the_cpus),
+		PAGE_TEST(the_line_of_the_memory),
+		PAGE_TEST(a_peak_that_only_the_end_tells),
+		PAGE_TEST(a_start_after_the_year_5138_is_not_told),
+		PAGE_TEST(waits_that_take_a_part_of_the_run),
+		PAGE_TEST(the_measure_of_the_memory),
+		PAGE_TEST(the_line_of_the_storage),
+		PAGE_TEST(the_line_of_the_network),
+		PAGE_TEST(the_line_of_the_gpus),
+		PAGE_TEST(the_line_of_the_energy),
+		PAGE_TEST(descendants_that_are_left),
+		PAGE_TEST(notes_on_the_recording),
+		PAGE_TEST(tables_of_programs_and_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
