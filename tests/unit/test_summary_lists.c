@@ -165,6 +165,26 @@ static void a_launcher_is_found_among_the_programs(void **state)
 	assert_null(find_launcher("/srun/make"));
 }
 
+static void an_unknown_figure_of_a_program_is_null(void **state)
+{
+	struct buffer out = BUFFER(4096);
+
+	(void)state;
+	programs = (struct summary_programs){.cpu_secs = 4, .count = 3};
+	programs.list[0] = (struct program_figures){"make", 3, 1, 0.5, 1};
+	programs.list[1] = (struct program_figures){"cc1", 1, 0, 0, 0};
+	programs.list[2] = (struct program_figures){"others", 0, 0, 0, -1};
+	summary_programs_json(&out, &programs);
+	assert_string_equal(
+		out.data, "\"programs\":[{\"name\":\"make\",\"cpu_secs\":3.0,\"cpu_pct\":75.0,"
+			  "\"cpu_estimated_secs\":1.0,\"memory_peak_mib\":0.5,\"processes\":1},"
+			  "{\"name\":\"cc1\",\"cpu_secs\":1.0,\"cpu_pct\":25.0,\"cpu_estimated_secs\":0.0,"
+			  "\"memory_peak_mib\":null,\"processes\":0},"
+			  "{\"name\":\"others\",\"cpu_secs\":0.0,\"cpu_pct\":0.0,\"cpu_estimated_secs\":0.0,"
+			  "\"memory_peak_mib\":null,\"processes\":null}]");
+	buffer_done(&out);
+}
+
 /* ---- waits ---- */
 
 static struct summary_waits waits;
@@ -268,6 +288,25 @@ static void the_end_has_the_waits_of_all_samples(void **state)
 	add_wait("sleep", NULL, "p63", 1);
 	summary_waits_add(&waits, &frame);
 	try_wait(0, "sleep", NULL, "p63", 2, 2);
+}
+
+static void waits_as_json(void **state)
+{
+	struct buffer out = BUFFER(4096);
+
+	(void)state;
+	waits = (struct summary_waits){0};
+	begin_sample(1, 1);
+	add_wait("sleep", NULL, "sh", 1);
+	add_wait("socket", "tcp 80", "curl", 2);
+	summary_waits_add(&waits, &frame);
+	summary_waits_json(&out, &waits, 16);
+	assert_string_equal(
+		out.data,
+		"[{\"class\":\"socket\",\"target\":\"tcp 80\",\"program\":\"curl\",\"wait_secs\":2.0,"
+		"\"run_pct\":12.5,\"look_count\":1},{\"class\":\"sleep\",\"target\":null,"
+		"\"program\":\"sh\",\"wait_secs\":1.0,\"run_pct\":6.25,\"look_count\":1}]");
+	buffer_done(&out);
 }
 
 /* ---- idle GPUs ---- */
@@ -402,8 +441,10 @@ UNIT_TESTS
 		PART_TEST(the_end_has_the_programs_of_all_samples),
 		PART_TEST(the_line_has_five_programs_that_matter),
 		PART_TEST(a_launcher_is_found_among_the_programs),
+		PART_TEST(an_unknown_figure_of_a_program_is_null),
 		PART_TEST(waits_are_added_up_and_the_longest_is_first),
 		PART_TEST(the_end_has_the_waits_of_all_samples),
+		PART_TEST(waits_as_json),
 		PART_TEST(idle_time_lies_between_two_uses),
 		PART_TEST(workers_that_compute_are_a_use),
 	};
