@@ -1,6 +1,7 @@
 /* A streaming JSON writer. See json_write.h. */
 #include "base/json_write.h"
 #include "base/printable.h"
+#include "base/runs_once.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +20,7 @@ static void add_json_separator(struct json_writer *json)
 	json->has_members |= level;
 }
 
-void json_open(struct json_writer *json, char bracket)
+SELDOM void json_open(struct json_writer *json, char bracket)
 {
 	add_json_separator(json);
 	buffer_add_char(json->out, bracket);
@@ -37,7 +38,7 @@ void json_close(struct json_writer *json, char bracket)
 	buffer_add_char(json->out, bracket);
 }
 
-void json_key(struct json_writer *json, const char *key)
+SELDOM void json_key(struct json_writer *json, const char *key)
 {
 	add_json_separator(json);
 	json_escape(json->out, key, strlen(key));
@@ -62,7 +63,7 @@ void json_plain_key(struct json_writer *json, const char *key)
 }
 
 /* Length of the valid UTF-8 sequence at the front, or 0. Rejects overlong forms, surrogates, > U+10FFFF. */
-static size_t utf8_sequence(const unsigned char *at, size_t left)
+SELDOM static size_t utf8_sequence(const unsigned char *at, size_t left)
 {
 	unsigned char first = at[0], low = 0x80, high = 0xbf;
 	size_t length;
@@ -93,7 +94,7 @@ static size_t utf8_sequence(const unsigned char *at, size_t left)
 	return length;
 }
 
-static void escape_one(struct buffer *out, unsigned char c)
+SELDOM static void escape_one(struct buffer *out, unsigned char c)
 {
 	static const char SHORT[] = "btn\0fr";
 
@@ -114,7 +115,7 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-void json_escape(struct buffer *out, const char *bytes, size_t length)
+SELDOM void json_escape(struct buffer *out, const char *bytes, size_t length)
 {
 	const unsigned char *at = (const unsigned char *)bytes, *end = at + length, *plain = at;
 
@@ -149,13 +150,13 @@ void json_escape(struct buffer *out, const char *bytes, size_t length)
 	buffer_add_char(out, '"');
 }
 
-void json_text_bytes(struct json_writer *json, const char *bytes, size_t length)
+SELDOM void json_text_bytes(struct json_writer *json, const char *bytes, size_t length)
 {
 	add_json_separator(json);
 	json_escape(json->out, bytes, length);
 }
 
-void json_text(struct json_writer *json, const char *text)
+SELDOM void json_text(struct json_writer *json, const char *text)
 {
 	if (text)
 		json_text_bytes(json, text, strlen(text));
@@ -175,7 +176,7 @@ void json_decimal(struct json_writer *json, double value, int decimals)
 	buffer_add_real(json->out, value, decimals);
 }
 
-void json_flag(struct json_writer *json, bool value)
+SELDOM void json_flag(struct json_writer *json, bool value)
 {
 	json_raw(json, value ? "true" : "false", value ? 4 : 5);
 }

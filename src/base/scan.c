@@ -4,6 +4,8 @@
 #include <math.h>
 #include <strings.h>
 
+#include "base/runs_once.h"
+
 bool scan_line(struct scan *scan, struct scan *ret_line)
 {
 	const char *newline;
@@ -283,7 +285,7 @@ bool scan_literal(struct scan *scan, const char *text)
 	return true;
 }
 
-bool scan_flag(const struct scan *scan, bool *ret_flag)
+SELDOM bool scan_flag(const struct scan *scan, bool *ret_flag)
 {
 	static const char *const YES_NO[][2] = {{"1", "0"}, {"true", "false"}, {"yes", "no"}, {"on", "off"}};
 

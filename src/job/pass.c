@@ -339,7 +339,7 @@ RUNS_ONCE static int begin_tree(struct process_tree *tree, pid_t pid, bool start
 	return 0;
 }
 
-int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller)
+RUNS_ONCE int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller)
 {
 	int error = begin_tree(tree, pid, started_by_caller);
 

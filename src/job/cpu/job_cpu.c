@@ -80,7 +80,7 @@ void cpu_member_left(struct process_tree *tree, const struct member *member)
  * wait4(2) (`certain_ns`). The cgroup is read last, so without such processes it has counted all that they have. The carried and
  * the settled parts are estimates, which are up to two ticks too high for each process, and never take the total above both.
  */
-static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, struct usages *members)
+SELDOM static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, struct usages *members)
 {
 	const struct tree_account *account = &tree->cpu.account;
 	struct cgroup_v2_cpu_stat stat;
