@@ -27,6 +27,7 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("AnonPages", struct proc_meminfo, anon_pages_kib),
 	KEY_FIELD("Mapped", struct proc_meminfo, mapped_kib),
 	KEY_FIELD("Shmem", struct proc_meminfo, shmem_kib),
+	KEY_FIELD("ShmemHugePages", struct proc_meminfo, shmem_huge_kib),
 	KEY_FIELD("SReclaimable", struct proc_meminfo, slab_reclaimable_kib),
 	KEY_FIELD("HugePages_Total", struct proc_meminfo, huge_pages_total),
 	KEY_FIELD("HugePages_Free", struct proc_meminfo, huge_pages_free),

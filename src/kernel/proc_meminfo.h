@@ -22,6 +22,7 @@ struct proc_meminfo {
 	int64_t anon_pages_kib; /* in page tables, like the next */
 	int64_t mapped_kib;     /* files and shared memory */
 	int64_t shmem_kib;
+	int64_t shmem_huge_kib; /* in huge pages, since Linux 4.8 */
 	int64_t slab_reclaimable_kib;
 	int64_t huge_pages_total; /* reserved for hugetlb, of the usual size */
 	int64_t huge_pages_free;

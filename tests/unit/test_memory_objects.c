@@ -297,8 +297,93 @@ static void test_an_object_of_unknown_size_has_the_pages_that_were_seen(void **s
 		assert_true(page_places_add(&object->seen, 0, i * 4));
 	sum = memory_objects_sum(&objects, &(struct objects_cut){0}, 4096);
 	assert_int_equal(sum.kib, 16 * 4 * 4);
-	assert_int_equal(sum.unseen_kib, KIB - 16 * 4 * 4);
+	assert_true(sum.has_unknown && sum.has_written && sum.faulted_kib == sum.kib);
 	assert_true(sum.sampled && sum.variance > 0);
+	object->is_huge = true;
+	assert_false(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).has_unknown);
+}
+
+enum { SEEN = 16, PAGE_KIB = 4, OTHERS_KIB = 1000 };
+
+/* A file of which 16 pages were seen in round 0. Then a member is read that has lost `fell_kib` of them since time 10. */
+static struct memory_object *object_in_round(int64_t fell_kib, int64_t unmapped_kib)
+{
+	struct memory_object *object;
+
+	close(make_file("file"));
+	object = map_file("file", "file", true, true);
+	assert_non_null(object);
+	for (uint64_t i = 0; i < SEEN; i++)
+		assert_true(page_places_add(&object->seen, 0, i));
+	memory_objects_begin_round(&objects, &(struct page_place){object->device, object->inode},
+				   &(struct round_begin){20, 10, OTHERS_KIB, fell_kib, unmapped_kib});
+	assert_true(objects.in_round && object->round == 1);
+	return object;
+}
+
+static void see_again(struct memory_object *object, uint64_t count, int64_t oldest_ns)
+{
+	for (uint64_t i = 0; i < count; i++)
+		object->seen.at[i].space = object->round;
+	object->oldest_ns = oldest_ns;
+}
+
+static void test_pages_have_gone_if_the_machine_has_lost_them_as_well(void **state)
+{
+	struct memory_object *object = object_in_round(12 * PAGE_KIB, 0);
+
+	(void)state;
+	see_again(object, 4, 20);
+	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 12 * PAGE_KIB);
+	assert_int_equal(memory_objects_end_rounds(&objects, OTHERS_KIB - 6 * PAGE_KIB, 4096), 12 * PAGE_KIB);
+	assert_false(objects.in_round);
+	assert_int_equal(sum_kib(), 4 * PAGE_KIB);
+	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 0);
+}
+
+/* They stay, in doubt as far as a process has given them back without unmapping them. */
+static void test_pages_stay_if_the_machine_still_has_them(void **state)
+{
+	struct memory_object *object = object_in_round(12 * PAGE_KIB, 5 * PAGE_KIB);
+
+	(void)state;
+	see_again(object, 4, 20);
+	assert_int_equal(memory_objects_end_rounds(&objects, OTHERS_KIB - 6 * PAGE_KIB + 1, 4096), 0);
+	assert_int_equal(sum_kib(), SEEN * PAGE_KIB);
+	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 7 * PAGE_KIB);
+	/* Later falls of the machine's memory are not theirs. */
+	memory_objects_begin_round(&objects, &(struct page_place){object->device, object->inode},
+				   &(struct round_begin){30, 20, OTHERS_KIB, 0, 0});
+	see_again(object, 4, 30);
+	assert_int_equal(memory_objects_end_rounds(&objects, 0, 4096), 0);
+	assert_int_equal(sum_kib(), SEEN * PAGE_KIB);
+	/* No doubt is left once they are seen again. */
+	memory_objects_begin_round(&objects, &(struct page_place){object->device, object->inode},
+				   &(struct round_begin){40, 30, OTHERS_KIB, 0, 0});
+	see_again(object, SEEN, 40);
+	assert_int_equal(memory_objects_end_rounds(&objects, 0, 4096), 0);
+	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 0);
+}
+
+static void test_a_round_ends_with_the_reading_of_the_last_member(void **state)
+{
+	struct memory_object *object = object_in_round(12 * PAGE_KIB, 0);
+	const struct page_place id = {object->device, object->inode};
+
+	(void)state;
+	see_again(object, 4, 19);
+	assert_int_equal(memory_objects_end_rounds(&objects, 0, 4096), 0);
+	assert_true(objects.in_round && object->round_ns == 20);
+	/* Another member was not read in this round. */
+	memory_objects_begin_round(&objects, &id, &(struct round_begin){25, 10, 0, PAGE_KIB, 0});
+	assert_int_equal(object->round_ns, 20);
+	/* This one was, and has lost more since: all have to be read again. */
+	memory_objects_begin_round(&objects, &id, &(struct round_begin){30, 20, 0, PAGE_KIB, 0});
+	assert_true(object->round_ns == 30 && object->round == 2);
+	assert_int_equal(object->others_kib, OTHERS_KIB);
+	see_again(object, 2, 30);
+	assert_int_equal(memory_objects_end_rounds(&objects, 0, 4096), 14 * PAGE_KIB);
+	assert_int_equal(sum_kib(), 2 * PAGE_KIB);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -315,6 +400,9 @@ UNIT_TESTS
 		TEST(test_of_very_many_mounts_the_first_ones_are_kept),
 		TEST(test_objects_beyond_the_table_are_like_the_others),
 		TEST(test_an_object_of_unknown_size_has_the_pages_that_were_seen),
+		TEST(test_pages_have_gone_if_the_machine_has_lost_them_as_well),
+		TEST(test_pages_stay_if_the_machine_still_has_them),
+		TEST(test_a_round_ends_with_the_reading_of_the_last_member),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

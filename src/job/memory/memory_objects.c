@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "job/memory/memory_tuning.h"
 #include "kernel/proc_pid_mountinfo.h"
 #include "kernel/proc_sysvipc_shm.h"
@@ -254,6 +255,7 @@ struct memory_object *memory_objects_meet(struct memory_objects *objects, const 
 		if (!object)
 			return NULL;
 		object->is_system_v = name_begins(&area->name, "/SYSV");
+		object->is_faulted = name_begins(&area->name, "/dev/zero");
 		snprintf(name, sizeof name, "%d/map_files/%llx-%llx", (int)pid,
 			 (unsigned long long)area->start, (unsigned long long)area->end);
 		object->is_huge = name_begins(&area->name, "/anon_hugepage") || is_on_hugetlbfs(root, name);
@@ -467,6 +469,74 @@ void memory_objects_refresh(struct memory_objects *objects, struct root *root, p
 		index_objects(objects);
 }
 
+SELDOM void memory_objects_begin_round(struct memory_objects *objects, const struct page_place *object_id,
+				       const struct round_begin *begin)
+{
+	struct memory_object *object = memory_objects_find(objects, object_id->space, object_id->page);
+
+	if (!object || object->kib >= 0)
+		return;
+	if (!object->round_ns)
+		object->others_kib = begin->others_kib;
+	/* Pages that were seen since the round began may have gone as well. */
+	if (!object->round_ns || (begin->fell_kib && begin->before_ns >= object->round_ns)) {
+		object->round_ns = begin->now_ns;
+		object->round++;
+	}
+	object->fell_kib += begin->fell_kib;
+	object->left_kib += max_i64(0, begin->fell_kib - begin->unmapped_kib);
+	objects->in_round = true;
+}
+
+/*
+ * Returns the size of the pages that the last round has not seen, if the machine has lost most of them. Else they stay, and their users
+ * may see them again.
+ */
+SELDOM static int64_t end_round(struct memory_object *object, int64_t others_kib, int64_t page_bytes)
+{
+	int64_t block_kib = page_bytes << object->seen.level >> 10, gone_kib = 0, unseen_kib = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < object->seen.count; i++)
+		if (object->seen.at[i].space < object->judged)
+			unseen_kib += block_kib;
+		else if (object->seen.at[i].space < object->round)
+			gone_kib += block_kib;
+	if (2 * (object->others_kib - others_kib) < gone_kib) {
+		object->doubt_kib += min_i64(gone_kib, object->left_kib);
+		unseen_kib += gone_kib;
+		gone_kib = 0;
+	}
+	for (size_t i = 0; i < object->seen.count; i++)
+		if (!gone_kib || object->seen.at[i].space < object->judged ||
+		    object->seen.at[i].space == object->round)
+			object->seen.at[kept++] = object->seen.at[i];
+	object->seen.count = kept;
+	object->doubt_kib = min_i64(object->doubt_kib, unseen_kib);
+	object->judged = object->round;
+	object->round_ns = object->fell_kib = object->left_kib = 0;
+	return gone_kib;
+}
+
+SELDOM int64_t memory_objects_end_rounds(struct memory_objects *objects, int64_t others_kib,
+					 int64_t page_bytes)
+{
+	int64_t gone_kib = 0;
+
+	objects->in_round = false;
+	for (size_t i = 0; i < objects->count; i++) {
+		struct memory_object *object = &objects->objects[i];
+
+		if (!object->round_ns)
+			continue;
+		if (object->is_used && object->oldest_ns >= object->round_ns)
+			gone_kib += end_round(object, others_kib + gone_kib, page_bytes);
+		else
+			objects->in_round = true;
+	}
+	return gone_kib;
+}
+
 /* Objects that the table has no place for are assumed to be like the others. */
 static void add_cut(const struct memory_objects *objects, const struct objects_cut *pages,
 		    double kib_per_page, double kib_per_descriptor, struct memory_objects_sum *sum)
@@ -502,7 +572,10 @@ struct memory_objects_sum memory_objects_sum(const struct memory_objects *object
 			if (kib > (int64_t)object->pages * (page_bytes >> 10))
 				kib = (int64_t)object->pages * (page_bytes >> 10);
 			sum.sampled = true;
-			sum.unseen_kib += (int64_t)object->pages * (page_bytes >> 10) - kib;
+			sum.has_unknown |= !object->is_huge;
+			sum.has_written |= !object->is_faulted;
+			sum.faulted_kib += kib;
+			sum.cut_kib += min_i64(kib, object->fell_kib + object->doubt_kib);
 			/* Binomial variance: each block was present or not. */
 			if (object->seen.level && all > 0) {
 				double share = seen * (double)(UINT64_C(1) << object->seen.level) / all;

@@ -5,7 +5,15 @@
  * The kernel reports the size of an object through a member's descriptor (/proc/PID/fd), its path, /proc/sysvipc/shm
  * and, for root, /proc/PID/map_files. That size includes pages that are in no page table. If none of these is
  * available, the size is the number of sampled pages that were ever seen in a page table: shared memory stays until its
- * last user has exited.
+ * last user has exited. Only madvise(MADV_REMOVE) and the like take pages out of it before. Then they are in no page table
+ * any more, and the machine has less shared memory:
+ *
+ *	a job of two, 150 MiB		page tables	machine		told
+ *	one gives back 100 MiB		50		300 -> 200	50
+ *	one unmaps 100 MiB		50		300 -> 300	150
+ *
+ * Such a look at all page tables is a round. It begins with the reading of a member that has fewer shared pages than
+ * before, and ends once all others that map the object were read as well.
  */
 #pragma once
 
@@ -23,6 +31,7 @@ struct memory_object {
 	uint64_t inode;
 	char *path;       /* as its processes see it, NULL if unknown */
 	bool is_system_v; /* the inode is the id of a System V segment */
+	bool is_faulted;  /* MAP_ANONYMOUS: each page came with a page fault of a process that maps it */
 	bool is_huge;     /* on hugetlbfs: neither in resident sets nor in Shmem */
 	bool was_written; /* a member could write to it: counts for the job even after it is closed */
 	bool is_used;     /* a member maps it in this tick */
@@ -31,10 +40,19 @@ struct memory_object {
 	pid_t held_by;
 	pid_t mapped_by; /* 0: unknown */
 	uint64_t mapped_start, mapped_end;
-	int64_t kib;             /* reported by the kernel. -1: not available */
-	size_t lost_before;      /* its descriptor has gone: the number of the next search. 0: not so */
-	struct page_places seen; /* sampled pages seen in a page table */
-	uint64_t pages;          /* end of the largest mapping */
+	int64_t kib;        /* reported by the kernel. -1: not available */
+	size_t lost_before; /* its descriptor has gone: the number of the next search. 0: not so */
+	struct page_places
+		seen;   /* sampled pages seen in a page table: `space` is the last round in which they were */
+	uint64_t pages; /* end of the largest mapping */
+	uint64_t round; /* the last one that has begun */
+	uint64_t judged;   /* pages of earlier ones were absent before, and were kept */
+	int64_t round_ns;  /* when the round in progress began. 0: none is */
+	int64_t oldest_ns; /* the oldest reading of a member that maps it */
+	int64_t others_kib; /* the machine's shared memory beside all objects, when the pages were last there */
+	int64_t fell_kib;   /* shared pages that a member had before the round, and */
+	int64_t left_kib;   /* those that it has left without unmapping them */
+	int64_t doubt_kib; /* pages that were kept, although a member had left them so */
 };
 
 struct tmpfs_mount {
@@ -63,12 +81,16 @@ struct memory_objects {
 	bool lost_one;    /* a descriptor was closed: search the members again */
 	int64_t lost_kib; /* the size of all such files */
 	size_t searches;  /* of all members that have begun */
+	bool in_round;    /* one object, or more */
 };
 
 struct memory_objects_sum {
 	int64_t kib;      /* shared memory */
 	int64_t huge_kib; /* on hugetlbfs */
-	int64_t unseen_kib; /* of objects of unknown size: pages in no page table that was sampled, which may have memory */
+	/* Objects of unknown size, which may have pages that no member has mapped at a sample. */
+	bool has_unknown;
+	bool has_written;    /* one of them may have pages without a page fault */
+	int64_t faulted_kib; /* the rest of them */
 	int64_t cut_kib; /* error: of the estimate for objects that the table has no place for, and objects that may be gone */
 	bool sampled;
 	double variance; /* of the sampled part, in KiB squared */
@@ -102,6 +124,21 @@ void memory_objects_scan_fds(struct memory_objects *objects, const struct root *
 
 /* Reads all sizes again. Drops objects that are not mapped, not open and not kept. */
 void memory_objects_refresh(struct memory_objects *objects, struct root *root, pid_t root_pid);
+
+/* A member is about to be read that maps an object. */
+struct round_begin {
+	int64_t now_ns;
+	int64_t before_ns;    /* of its reading before, when the machine had */
+	int64_t others_kib;   /* beside all objects */
+	int64_t fell_kib;     /* its shared pages that have gone since, and */
+	int64_t unmapped_kib; /* address space */
+};
+
+void memory_objects_begin_round(struct memory_objects *objects, const struct page_place *object,
+				const struct round_begin *begin);
+
+/* Ends the rounds of which all readings were taken, and returns the size of the pages that have gone. */
+int64_t memory_objects_end_rounds(struct memory_objects *objects, int64_t others_kib, int64_t page_bytes);
 
 struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects,
 					     const struct objects_cut *cut_pages, int64_t page_bytes);

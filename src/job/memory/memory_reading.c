@@ -301,12 +301,27 @@ static struct tally sample_kind(struct memory_reader *reader, struct window *win
 	return tally;
 }
 
+/* The next page is most often the one behind it, as in the reading before. */
+static void note_seen(struct memory_object *object, uint64_t page, size_t *next)
+{
+	for (size_t i = 0; i < object->seen.count; i++, ++*next) {
+		if (*next >= object->seen.count)
+			*next = 0;
+		if (object->seen.at[*next].page != page)
+			continue;
+		object->seen.at[(*next)++].space = object->round;
+		return;
+	}
+	(void)page_places_add(&object->seen, object->round, page);
+}
+
 static void sample_objects(struct memory_reader *reader, struct window *window)
 {
 	for (size_t i = 0; i < reader->area_count; i++) {
 		const struct sampled_area *area = &reader->areas[i];
 		struct memory_object *object;
 		uint64_t block = 0, page, place, entry;
+		size_t next = 0;
 
 		if (area->kind != AREA_OBJECT)
 			continue;
@@ -317,8 +332,7 @@ static void sample_objects(struct memory_reader *reader, struct window *window)
 		while (next_sample(area, object->seen.level, true, &block, &page, &place))
 			if (read_entry(window, page, area->last, object->seen.level, &entry) &&
 			    page_is_present(entry))
-				(void)page_places_add(&object->seen, 0, place);
-		page_places_unite(&object->seen);
+				note_seen(object, place, &next);
 	}
 }
 

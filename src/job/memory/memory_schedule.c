@@ -144,6 +144,21 @@ static int64_t wrong_in_family_kib(const struct process_tree *tree, const struct
 	return min_i64(written_kib, reading->common_kib) + absolute_difference(grown_kib, 0);
 }
 
+/* Shared pages that another member has lost, and that this one was not read for. */
+static int64_t in_rounds_kib(const struct process_memory *memory, const struct memory_reading *reading)
+{
+	int64_t kib = 0;
+
+	for (size_t i = 0; memory->objects.in_round && i < reading->objects.count; i++) {
+		const struct memory_object *object = memory_objects_find(
+			&memory->objects, reading->objects.at[i].space, reading->objects.at[i].page);
+
+		if (object && reading->taken_ns < object->round_ns)
+			kib += object->fell_kib;
+	}
+	return kib;
+}
+
 /* How many KiB of a member's last figures may be wrong by now. */
 static int64_t uncertain_kib(const struct process_memory *memory, const struct process_tree *tree,
 			     const struct memory_family *family, const struct member *member, int64_t now_ns)
@@ -170,6 +185,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	/* Without the right to ask for the size of a mapped file, its pages are known by the copies. */
 	if (reading->has_copies && memory->objects.map_files_refused)
 		wrong_kib += absolute_difference(member_anon_kib(tree, member), reading->statm_anon_kib);
+	wrong_kib += in_rounds_kib(memory, reading);
 	if (family->count > 1) {
 		wrong_kib += wrong_in_family_kib(tree, member) + member_left_by_forks_kib(tree, member);
 		if (family->count != reading->family_size && !family->sampled)
@@ -385,6 +401,24 @@ static void note_replaced(const struct process_tree *tree, struct memory_family 
 	family->replaced_kib = family->replaced_kib / 2 + (double)min_i64(replaced_kib, faulted_kib);
 }
 
+/* Objects that it maps, and of which the kernel tells no size, may have lost pages: see memory_objects.h. */
+static void begin_rounds(struct process_memory *memory, const struct process_tree *tree,
+			 const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->memory.reading;
+	struct round_begin begin = {.now_ns = now_ns};
+
+	if (!reading)
+		return;
+	begin.before_ns = reading->taken_ns;
+	begin.others_kib = reading->machine_shmem_kib - reading->objects_kib;
+	begin.fell_kib = max_i64(0, reading->statm_shared_kib - member_shared_kib(tree, member));
+	begin.unmapped_kib =
+		max_i64(0, memory_pages_to_kib(tree, reading->virtual_pages - member->memory.virtual_pages));
+	for (size_t i = 0; i < reading->objects.count; i++)
+		memory_objects_begin_round(&memory->objects, &reading->objects.at[i], &begin);
+}
+
 /* `exact`: there is time to sample until the error is tolerable. */
 static void read_chosen(struct process_memory *memory, struct process_tree *tree,
 			struct memory_family *family, struct member *member, bool exact)
@@ -410,6 +444,7 @@ static void read_chosen(struct process_memory *memory, struct process_tree *tree
 	memory_read_size(tree, member);
 	anon_kib = member_anon_kib(tree, member);
 	shared_kib = member_shared_kib(tree, member);
+	begin_rounds(memory, tree, member, begun_ns);
 	subject.shared_pages = member->memory.shared_pages;
 	if (member->memory.resident_pages > member->memory.shared_pages)
 		subject.anon_pages = member->memory.resident_pages - member->memory.shared_pages;

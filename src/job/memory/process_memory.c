@@ -183,6 +183,7 @@ static void mark_objects(struct process_memory *memory, const struct process_tre
 	for (size_t i = 0; i < memory->objects.count; i++) {
 		memory->objects.objects[i].is_used = false;
 		memory->objects.objects[i].users = 0;
+		memory->objects.objects[i].oldest_ns = INT64_MAX;
 	}
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct memory_reading *reading = tree->members[i].memory.reading;
@@ -196,6 +197,7 @@ static void mark_objects(struct process_memory *memory, const struct process_tre
 			if (object) {
 				object->is_used = true;
 				object->users++;
+				object->oldest_ns = min_i64(object->oldest_ns, reading->taken_ns);
 			}
 		}
 	}
@@ -441,14 +443,34 @@ static int64_t unsearched_kib(struct process_memory *memory, int64_t objects_kib
 	return 0;
 }
 
+/*
+ * The most that objects of unknown size can have where no member maps them: the kernel keeps the pages of an object until its last
+ * mapping goes. If their pages come from page faults alone, and the faults of all processes that may map them are known, so many.
+ */
+static int64_t unmapped_kib(const struct process_memory *memory, const struct process_tree *tree,
+			    const struct memory_objects_sum *found)
+{
+	const struct usages *usages = &tree->cpu.account.published;
+	int64_t most_kib = memory->machine.shmem_kib - found->kib;
+	int64_t faults = usages->of[USAGE_MINOR_FAULTS] + usages->of[USAGE_MAJOR_FAULTS];
+
+	if (tree->started_by_caller && tree->with_children && !tree->sigchld_ignored && !found->has_written &&
+	    memory->machine.shmem_huge_kib <= 0)
+		most_kib = min_i64(most_kib, memory_pages_to_kib(tree, faults) - found->faulted_kib);
+	return max_i64(0, most_kib);
+}
+
 /* Forks map the same objects, unless one of them has made more. */
 static void add_objects(struct process_memory *memory, const struct process_tree *tree, struct sums *sums)
 {
 	struct objects_cut cut = {0};
-	struct memory_objects_sum found =
-		memory_objects_sum(&memory->objects, &(struct objects_cut){0}, tree->root->page_bytes);
+	struct memory_objects_sum found = memory_objects_sum(&memory->objects, &cut, tree->root->page_bytes);
 	int64_t grown_kib = 0, read_kib = 0;
 
+	if (memory->objects.in_round &&
+	    memory_objects_end_rounds(&memory->objects, memory->machine.shmem_kib - found.kib,
+				      tree->root->page_bytes))
+		found = memory_objects_sum(&memory->objects, &cut, tree->root->page_bytes);
 	for (size_t i = 0; i < memory->families.count; i++) {
 		const struct memory_family *family = &memory->families.at[i];
 		struct unknown_objects most = {0};
@@ -476,7 +498,8 @@ static void add_objects(struct process_memory *memory, const struct process_tree
 		found.kib = memory->machine.shmem_kib;
 	sums->objects_kib = found.kib;
 	sums->doubt_kib += found.cut_kib;
-	sums->doubt_kib += max_i64(0, min_i64(found.unseen_kib, memory->machine.shmem_kib - found.kib));
+	if (found.has_unknown)
+		sums->doubt_kib += unmapped_kib(memory, tree, &found);
 	sums->huge_kib += found.huge_kib;
 	if (sums->huge_kib > huge_used_kib(&memory->machine))
 		sums->huge_kib = huge_used_kib(&memory->machine);
