@@ -1,6 +1,8 @@
 /* A growing byte buffer with a ceiling. See buffer.h. */
 #include "base/buffer.h"
 
+#include "base/runs_once.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -112,7 +114,7 @@ void buffer_add_i64(struct buffer *buffer, int64_t value)
 	buffer_add_u64(buffer, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
-void buffer_printf(struct buffer *buffer, const char *format, ...)
+SELDOM void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
 	va_list arguments;
 	int length;

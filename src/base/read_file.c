@@ -1,6 +1,8 @@
 /* Reads a whole file. See read_file.h. */
 #include "base/read_file.h"
 
+#include "base/runs_once.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +11,7 @@
 
 enum { READ_BYTES = 4096 };
 
-int read_whole_file(const char *path, struct buffer *text)
+SELDOM int read_whole_file(const char *path, struct buffer *text)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	ssize_t length;

@@ -121,7 +121,7 @@ bool scan_count(struct scan *scan, int64_t *ret_count)
 	return true;
 }
 
-bool scan_hex(struct scan *scan, uint64_t *ret_value)
+SELDOM bool scan_hex(struct scan *scan, uint64_t *ret_value)
 {
 	struct scan probe = *scan;
 	uint64_t value = 0;
@@ -275,7 +275,7 @@ bool scan_real(struct scan *scan, double *ret_value)
 	return true;
 }
 
-bool scan_literal(struct scan *scan, const char *text)
+SELDOM bool scan_literal(struct scan *scan, const char *text)
 {
 	size_t length = strlen(text);
 

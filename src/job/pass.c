@@ -228,7 +228,7 @@ static bool touch_member(struct process_tree *tree, size_t i)
 
 /* ---- members that have gone -------------------------------------------------------------------------- */
 
-static void remove_vanished(struct process_tree *tree)
+SELDOM static void remove_vanished(struct process_tree *tree)
 {
 	discover_new_parents(tree);
 	cpu_pass_on(tree);
