@@ -275,7 +275,7 @@ bool scan_real(struct scan *scan, double *ret_value)
 	return true;
 }
 
-SELDOM bool scan_literal(struct scan *scan, const char *text)
+bool scan_literal(struct scan *scan, const char *text)
 {
 	size_t length = strlen(text);
 

@@ -32,7 +32,7 @@ static struct member *last_vanished(const struct process_tree *tree, struct memb
 }
 
 /* No living member has its figures, now or later. */
-static void retire(struct process_tree *tree, const struct member *gone, const struct member *last)
+static void retire_member(struct process_tree *tree, const struct member *gone, const struct member *last)
 {
 	struct usages total = account_total(&gone->cpu.account);
 
@@ -67,7 +67,7 @@ void heir_take(struct process_tree *tree, struct member *gone)
 	last = last_vanished(tree, gone);
 	heir = parent_of(tree, last);
 	if (!heir || heir->vanished) {
-		retire(tree, gone, last);
+		retire_member(tree, gone, last);
 		return;
 	}
 	account_carry(&heir->cpu.account, &gone->cpu.account);
