@@ -42,7 +42,7 @@ static const char *source_words(const struct process_tree *tree, const struct me
 	if (member->is_zombie || member->memory.resident_pages <= 0)
 		return "none, it has ended";
 	if (!memory_is_counted(tree, member) || !family)
-		return "none, its parent has the same address space";
+		return "none, another shares its memory";
 	if (member_is_read(family, member, now_ns))
 		return member->memory.reading->kind == READING_ROLLUP ? "smaps_rollup" : "sampled pages";
 	if (family->count > 1 && family->read && member->memory.is_forked)

@@ -164,7 +164,7 @@ static bool must_be_read(struct process_tree *tree, const struct member *member,
 	 * tick, so any process that may have reaped a child is read regardless of its clock. A process that
 	 * shares memory may become its only user (by exec of the other) without running itself.
 	 */
-	bool may_differ = !ran && (member->memory.shares_memory || member->cpu.account.carries);
+	bool may_differ = !ran && (member->memory.shared_with || member->cpu.account.carries);
 
 	if (!member->listed || member->state == 'Z' || heir_may_have(tree, member))
 		return true;

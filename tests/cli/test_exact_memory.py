@@ -190,6 +190,18 @@ def test_a_daemon_is_not_beside_itself(record):
     assert end["memory_peak_between_mib"] <= end["largest_process_peak_mib"] + 40, end
 
 
+@pytest.mark.parametrize("words", [
+    "private 100 sharers 3 exec { sleep 2000 }",
+    "fork 1 { private 100 sharers 3 sleep 600 exec { sleep 2000 } } wait",
+    "fork 1 { private 100 sharers 3 sleep 600 quit } sleep 2000",
+])
+def test_an_address_space_that_outlives_its_first_process_counts_once(record, tmp_path, binary, words):
+    """Three processes have it by CLONE_VM. Told as 300 MiB."""
+    _, samples = record("-i", 0.3, "--", memory_truth.build_job(binary, tmp_path), *words.split())
+    told = [one["cpu"]["process_memory_mib"] for one in samples]
+    assert sum(90 <= (mib or 0) <= 110 for mib in told) >= 3 and max(mib or 0 for mib in told) <= 110, told
+
+
 @pytest.mark.parametrize("pss", ["always", "auto"])
 def test_memory_that_many_share_counts_once(record, workload, pss):
     size_mib = 240

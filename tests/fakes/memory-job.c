@@ -33,6 +33,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -558,6 +559,26 @@ static void start_children(int count, char **words, int word_count)
 	}
 }
 
+static int sleep_on(void *unused)
+{
+	(void)unused;
+	sleep_ns(INT64_C(2500000000));
+	_exit(0);
+}
+
+/* Starts processes that have this one's address space. */
+static void start_sharers(int count)
+{
+	enum { STACK_BYTES = 64 << 10 };
+
+	for (int i = 0; i < count; i++) {
+		char *stack = malloc(STACK_BYTES);
+
+		if (!stack || clone(sleep_on, stack + STACK_BYTES, CLONE_VM | SIGCHLD, NULL) < 0)
+			die("clone");
+	}
+}
+
 static _Noreturn void become(char **words, int count)
 {
 	char *arguments[256] = {(char *)"memory-job"};
@@ -665,6 +686,8 @@ static bool act_by_number(const char *word, int value)
 		seed = (uint64_t)value * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	else if (strcmp(word, "threads") == 0)
 		start_threads(value);
+	else if (strcmp(word, "sharers") == 0)
+		start_sharers(value);
 	else
 		return take(word, (size_t)value << 20);
 	return true;

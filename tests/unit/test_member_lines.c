@@ -104,7 +104,7 @@ static void a_line_names_the_source_of_the_memory(void **state)
 	assert_says("of 0.0 resident, by none, it has ended (); family of 1");
 	member->memory.resident_pages = 512;
 	family.count = 0;
-	assert_says("by none, its parent has the same address space (); family of 0");
+	assert_says("by none, another shares its memory (); family of 0");
 	family.count = 3;
 	assert_says("by resident set alone (readings are off); family of 3");
 	member->memory.is_forked = true;
@@ -123,7 +123,7 @@ static void a_line_names_the_source_of_the_memory(void **state)
 	reading.taken_ns = clock_ns - 10 * NSEC_PER_SEC - 1;
 	assert_says("by resident set alone (");
 	member->memory.family = 8;
-	assert_says("by none, its parent has the same address space (); family of 0");
+	assert_says("by none, another shares its memory (); family of 0");
 }
 
 /* A child that shares its parent's address space is counted there. */
@@ -136,8 +136,8 @@ static void a_line_of_a_shared_address_space(void **state)
 	member = member_of(100);
 	member->parent_pid = PIDS + 50;
 	assert_says("by resident set alone (readings are off); family of 1");
-	member->memory.shares_memory = true;
-	assert_says("by none, its parent has the same address space (); family of 1");
+	member->memory.shared_with = PIDS + 50;
+	assert_says("by none, another shares its memory (); family of 1");
 	assert_says(" member: 7000050 : cpu 0.000 s = ");
 }
 

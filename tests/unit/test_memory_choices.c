@@ -274,7 +274,7 @@ static void test_a_shared_address_space_counts_with_its_parent(void **state)
 {
 	(void)state;
 	add(1, false, 1000);
-	add(2, true, 1000)->memory.shares_memory = true;
+	add(2, true, 1000)->memory.shared_with = members[0].pid;
 	assert_true(memory_is_counted(&tree, &members[0]));
 	assert_false(memory_is_counted(&tree, &members[1]));
 	members[0].memory.is_being_freed = true;

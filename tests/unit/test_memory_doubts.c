@@ -132,7 +132,7 @@ static void test_doubts_about_members_of_a_family(void **state)
 	of_parent->file_kib = 1000;
 	assert_int_equal(doubt_of(0), 100);
 	/* A process that shares its address space maps nothing more. */
-	members[1].memory.shares_memory = true;
+	members[1].memory.shared_with = members[0].pid;
 	of_parent->others_shared_kib = 0;
 	of_parent->family_size = 1;
 	assert_int_equal(doubt_of(0), 0);

@@ -51,15 +51,15 @@ static void memory_is_counted_where_it_is(void **state)
 {
 	(void)state;
 	assert_true(memory_is_counted(&tree, child()));
-	child()->memory.shares_memory = true;
+	child()->memory.shared_with = JOB;
 	assert_false(memory_is_counted(&tree, child()));
 	job()->is_zombie = true;
 	assert_true(memory_is_counted(&tree, child()));
 	job()->is_zombie = false, job()->memory.is_being_freed = true;
 	assert_true(memory_is_counted(&tree, child()));
 	job()->memory.is_being_freed = false;
-	/* Its parent is not of the job. */
-	child()->parent_pid = OTHER;
+	/* The other is not of the job. */
+	child()->memory.shared_with = OTHER;
 	assert_true(memory_is_counted(&tree, child()));
 	child()->memory.resident_pages = 0;
 	assert_false(memory_is_counted(&tree, child()));

@@ -317,7 +317,7 @@ static void test_shares_follow_the_total(void **state)
 	divide(130);
 	assert_true(is_about(share_mib(0), 90) && is_about(share_mib(1), 40));
 	/* One that shares its address space has none. */
-	members[1].memory.shares_memory = true;
+	members[1].memory.shared_with = members[0].pid;
 	(void)best_mib();
 	divide(130);
 	assert_true(is_about(share_mib(0), 130) && is_about(share_mib(1), 0));

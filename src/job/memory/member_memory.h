@@ -41,8 +41,9 @@ struct member_memory {
 	int64_t resident_pages;
 	int64_t shared_pages;
 	int64_t virtual_pages;
-	bool shares_memory;  /* its memory is its parent's (vfork, CLONE_VM) and counted there */
+	pid_t shared_with; /* its memory is that of this process (vfork, CLONE_VM) and counted there. 0: its own */
 	pid_t apart_from;    /* the parent with which it does not share memory, 0 if unknown */
+	int compared;        /* readings in which it was compared with others without its parent */
 	bool is_refused;     /* its last reading was not permitted */
 	bool is_being_freed; /* it has no address space any more, but the kernel may still hold its pages */
 	int64_t peak_faults; /* page faults when its high-water mark was read; same count, same mark */

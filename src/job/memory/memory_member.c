@@ -18,15 +18,15 @@ pid_t memory_id_of(const struct process_tree *tree, const struct member *member)
 	return member->pid;
 }
 
-/* A child that shares its parent's address space (vfork) is counted only after the parent has exited. */
+/* A process that shares the address space of another (vfork) is counted only after that has exited. */
 bool memory_is_counted(const struct process_tree *tree, const struct member *member)
 {
-	const struct member *parent;
+	const struct member *other;
 
 	if (member->is_zombie || member->memory.resident_pages <= 0)
 		return false;
-	parent = member->memory.shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
-	return !parent || parent->is_zombie || parent->memory.is_being_freed;
+	other = member->memory.shared_with ? process_tree_find(tree, member->memory.shared_with) : NULL;
+	return !other || other->is_zombie || other->memory.is_being_freed;
 }
 
 bool member_may_have_huge_pages(const struct member *member)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "job/memory/memory_between.h"
 #include "job/memory/memory_member.h"
 #include "job/memory/memory_tuning.h"
@@ -118,25 +119,56 @@ void memory_read_size(struct process_tree *tree, struct member *member)
 	(void)read_statm(tree, member);
 }
 
+static long compare_memory(const struct member *member, const struct member *other)
+{
+	enum { KCMP_VM = 1 };
+
+	return syscall(SYS_kcmp, (long)member->pid, (long)other->pid, (long)KCMP_VM, 0L, 0L);
+}
+
+/*
+ * Processes that share memory may outlive the parent that shared it with them, or it may call exec. Each then counts with an older
+ * one. Memory that is separate stays separate, so that ordinary orphans are compared with some others in their first readings only.
+ */
+SELDOM static pid_t sharer_without_parent(const struct process_tree *tree, struct member *member)
+{
+	int left = SHARERS_COMPARED;
+
+	if (!member->memory.shared_with && member->memory.compared++ >= SHARER_READINGS)
+		return 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *other = &tree->members[i];
+
+		if (other->pid < member->pid && other->memory.layout == member->memory.layout &&
+		    other->memory.virtual_pages == member->memory.virtual_pages &&
+		    other->memory.shared_with != member->pid && left-- > 0 && !compare_memory(member, other))
+			return other->pid;
+	}
+	return 0;
+}
+
 /*
  * A child of vfork(2) or clone(CLONE_VM) shares its parent's memory, which counts once. Equal sizes only suggest that.
  * kcmp(2) proves it. Two processes that are found separate stay separate. If kcmp() is not permitted, a parent in state
- * D is taken to wait for its vfork.
+ * D is taken to wait for its vfork. Returns the process with which its memory counts, 0 for its own.
  */
-static bool shares_memory_with_parent(struct process_tree *tree, struct member *member)
+static pid_t sharer_of(struct process_tree *tree, struct member *member)
 {
-	enum { KCMP_VM = 1 };
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 	long order;
 
-	if (!parent || parent == member || !member->memory.virtual_pages ||
-	    parent->memory.virtual_pages != member->memory.virtual_pages || !tree->root->live ||
-	    member->memory.apart_from == parent->pid)
-		return false;
-	order = syscall(SYS_kcmp, (long)member->pid, (long)parent->pid, (long)KCMP_VM, 0L, 0L);
-	if (order > 0)
-		member->memory.apart_from = parent->pid;
-	return order < 0 ? parent->state == 'D' : order == 0;
+	if (!member->memory.virtual_pages || !tree->root->live)
+		return 0;
+	if (parent && parent->memory.virtual_pages == member->memory.virtual_pages &&
+	    member->memory.apart_from != parent->pid) {
+		order = compare_memory(member, parent);
+		if (order == 0 || (order < 0 && parent->state == 'D'))
+			return parent->pid;
+		if (order > 0)
+			member->memory.apart_from = parent->pid;
+	}
+	return parent && parent->memory.layout == member->memory.layout ? 0
+									: sharer_without_parent(tree, member);
 }
 
 /* ---- the family of a process --------------------------------------------------------------------------------------- */
@@ -273,6 +305,6 @@ void memory_read_member(struct process_tree *tree, struct member *member, const 
 	follow_memory(tree, member, stat);
 	note_freeing(member, stat);
 	note_lineage(tree, member, stat);
-	memory->shares_memory = shares_memory_with_parent(tree, member);
+	memory->shared_with = sharer_of(tree, member);
 	memory_between_read_mark(tree, member, first);
 }

@@ -115,6 +115,9 @@ enum {
 	DOUBT_PART = 32,   /* a doubt below this part of a family's memory needs no correction */
 	SETTLED_PART = 64, /* fewer faults than this part of its pages: two readings are of one moment */
 	MOVED_PAGES = 64,  /* the same for a member's size */
+	SHARER_READINGS =
+		4, /* in so many, a fork without its parent may prove to share the memory of another, and */
+	SHARERS_COMPARED = 8, /* is then compared with so many: 0.3 us each */
 };
 
 /* ---- shared memory with a name ------------------------------------------------------------------------------------- */
