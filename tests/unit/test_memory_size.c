@@ -1,11 +1,16 @@
 /* Tests of src/job/memory/memory_size.c: size and page faults of a process that fills its memory while it is read. */
 #include <limits.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
+#include "job/memory/memory_member.h"
 #include "job/memory/memory_size.h"
 #include "job/pass.h"
 #include "scratch.h"
+#include "unit.h"
 
 enum { PID = 100, SHARED_PAGES = 50, START_PAGES = 1000, GROWTH_PAGES = 5000 };
 
@@ -127,6 +132,61 @@ static void test_growth_after_a_pass_belongs_to_the_next_one(void **state)
 	assert_int_equal(member->memory.faults, START_PAGES + GROWTH_PAGES);
 }
 
+static int wait_for_end(void *fd)
+{
+	char byte;
+
+	(void)!read(*(int *)fd, &byte, 1);
+	_exit(0);
+}
+
+/* Two processes that have the memory of a parent which has ended: it counts once, and still does when one of them has ended. */
+static void test_memory_of_a_parent_that_has_ended_counts_once(void **state)
+{
+	static char stacks[2][65536];
+	int until[2], ready[2];
+	struct process_tree *orphans;
+	struct root real;
+	pid_t parent, children[2] = {0};
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_THREAD_SANITISER)
+		SKIP("two processes with one memory are beyond the thread sanitiser");
+	assert_int_equal(root_open(&real, "/", NULL), 0);
+	assert_int_equal(pipe(until), 0);
+	assert_int_equal(pipe(ready), 0);
+	parent = fork();
+	if (parent == 0) {
+		close(until[1]);
+		for (int i = 0; i < 2; i++)
+			children[i] = clone(wait_for_end, stacks[i] + sizeof stacks[i], CLONE_VM | SIGCHLD,
+					    &until[0]);
+		(void)!write(ready[1], children, sizeof children);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], children, sizeof children), sizeof children);
+	assert_int_equal(process_tree_new(&real, true, &orphans), 0);
+	assert_int_equal(process_tree_seed(orphans, parent, false), 0);
+	for (int i = 0; i < 2; i++) {
+		process_tree_touch(orphans);
+		assert_int_equal(memory_is_counted(orphans, process_tree_find(orphans, children[0])), i);
+		assert_false(memory_is_counted(orphans, process_tree_find(orphans, children[1])));
+		kill(parent, SIGKILL);
+		assert_int_equal(waitid(P_PID, (id_t)parent, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	}
+	process_tree_find(orphans, children[0])->is_zombie = true;
+	assert_true(memory_is_counted(orphans, process_tree_find(orphans, children[1])));
+	waitpid(parent, NULL, 0);
+	process_tree_free(orphans);
+	root_close(&real);
+	for (int i = 0; i < 2; i++) {
+		close(until[i]);
+		close(ready[i]);
+	}
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +194,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(test_a_process_that_grows_all_the_time_is_read_three_times,
 						begin, end),
 		cmocka_unit_test_setup_teardown(test_a_process_that_stays_is_read_once, begin, end),
+		cmocka_unit_test(test_memory_of_a_parent_that_has_ended_counts_once),
 		cmocka_unit_test_setup_teardown(test_growth_after_a_pass_belongs_to_the_next_one, begin, end),
 	};
 

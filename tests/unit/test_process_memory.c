@@ -697,50 +697,6 @@ static void test_memory_of_a_parent_that_has_called_exec(void **state)
 	}
 }
 
-/* Two processes that have the memory of a parent which has ended: it counts once, and still does when one of them has ended. */
-static void test_memory_of_a_parent_that_has_ended_counts_once(void **state)
-{
-	static char stacks[2][65536];
-	int until[2], ready[2];
-	struct process_tree *orphans;
-	pid_t parent, children[2] = {0};
-
-	(void)state;
-	NEEDS_THE_KERNEL_ITSELF();
-	if (UNDER_THREAD_SANITISER)
-		SKIP("two processes with one memory are beyond the thread sanitiser");
-	assert_int_equal(pipe(until), 0);
-	assert_int_equal(pipe(ready), 0);
-	parent = fork();
-	if (parent == 0) {
-		close(until[1]);
-		for (int i = 0; i < 2; i++)
-			children[i] = clone(wait_for_death, stacks[i] + sizeof stacks[i], CLONE_VM | SIGCHLD,
-					    &until[0]);
-		(void)!write(ready[1], children, sizeof children);
-		pause();
-		_exit(0);
-	}
-	assert_int_equal(read(ready[0], children, sizeof children), sizeof children);
-	assert_int_equal(process_tree_new(&root, true, &orphans), 0);
-	assert_int_equal(process_tree_seed(orphans, parent, false), 0);
-	for (int i = 0; i < 2; i++) {
-		process_tree_touch(orphans);
-		assert_int_equal(memory_is_counted(orphans, process_tree_find(orphans, children[0])), i);
-		assert_false(memory_is_counted(orphans, process_tree_find(orphans, children[1])));
-		kill(parent, SIGKILL);
-		assert_int_equal(waitid(P_PID, (id_t)parent, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
-	}
-	process_tree_find(orphans, children[0])->is_zombie = true;
-	assert_true(memory_is_counted(orphans, process_tree_find(orphans, children[1])));
-	waitpid(parent, NULL, 0);
-	process_tree_free(orphans);
-	for (int i = 0; i < 2; i++) {
-		close(until[i]);
-		close(ready[i]);
-	}
-}
-
 static void *wait_in_thread(void *fd)
 {
 	(void)wait_for_death(fd);
@@ -821,7 +777,6 @@ UNIT_TESTS
 		TEST(test_every_ten_seconds_it_is_read_again),
 		TEST(test_memory_of_a_parent_that_was_killed),
 		TEST(test_memory_of_a_parent_that_has_called_exec),
-		TEST(test_memory_of_a_parent_that_has_ended_counts_once),
 		TEST(test_main_thread_that_has_exited_stays_in_its_family),
 	};
 
