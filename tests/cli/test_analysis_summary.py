@@ -280,7 +280,7 @@ def test_the_cores_are_the_machines_unless_a_limit_is_lower(run, tmp_path):
 
 
 @pytest.mark.parametrize("samples, words", ((1, "peak 120 MiB"), (2, "peak at least 120 MiB")))
-def test_the_largest_process_is_the_least_of_a_job_whose_memory_no_sample_has(run, tmp_path, samples, words):
+def test_the_largest_process_is_the_least_where_samples_lack_memory(run, tmp_path, samples, words):
     """A short run has one sample, at its end, when its process has gone."""
     end = dict(recordings.END, memory_peak_mib=120.0, memory_peak_source="largest_process", largest_process_peak_mib=120.0)
     lines = [recordings.sample(i, start=None if i else recordings.START, end=end if i == samples - 1 else None, memory=None)

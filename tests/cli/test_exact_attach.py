@@ -239,7 +239,7 @@ def test_the_time_of_children_is_at_least_so_much_where_the_parent_waits_for_oth
 
 @pytest.mark.parametrize("how", ["alone", "beside"])
 def test_the_last_child_of_the_job_counts_once(spawn, helpers, attached_user, how):
-    """What the parent of the job had waited for was added to the time of a child that the samples had seen: 3.9 s of 2.0."""
+    """The time that the parent of the job had waited for was added to the time of a child that the samples had seen: 3.9 s of 2.0."""
     folder, user = attached_user
     samples, truth, _ = attach_below_waiter(spawn, folder, helpers, how, FORKS_ONE, **user)
     told = exact.told_secs(samples)

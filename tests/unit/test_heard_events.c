@@ -268,7 +268,7 @@ static void test_names_of_a_batch_have_a_limit(void **state)
 }
 
 /* This process, and one that does not exist. */
-static void test_a_batch_names_what_has_called_exec_and_lives(void **state)
+static void test_a_batch_names_living_processes_after_exec(void **state)
 {
 	struct heard_events heard;
 	const char *own;
@@ -346,7 +346,7 @@ static void test_a_fork_that_names_itself_is_that_program_if_the_event_is_prompt
 }
 
 /* Its record has not come, and another process has its pid. */
-static void test_an_end_whose_record_has_not_come_is_told_when_the_pid_is_used_again(void **state)
+static void test_an_end_without_its_record_is_told_when_the_pid_is_used_again(void **state)
 {
 	struct proc_event fork = {
 		.kind = PROC_EVENT_FORKED, .pid = 101, .parent_pid = JOB, .monotonic_ns = 1000};
@@ -496,10 +496,10 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_queue_says_which_processes_have_ended),
 		cmocka_unit_test(test_the_queue_has_a_limit_and_notes_the_loss),
 		cmocka_unit_test(test_names_of_a_batch_have_a_limit),
-		cmocka_unit_test(test_a_batch_names_what_has_called_exec_and_lives),
+		cmocka_unit_test(test_a_batch_names_living_processes_after_exec),
 		cmocka_unit_test(test_an_exec_that_was_taken_is_not_named),
 		cmocka_unit_test(test_a_fork_that_names_itself_is_that_program_if_the_event_is_prompt),
-		cmocka_unit_test(test_an_end_whose_record_has_not_come_is_told_when_the_pid_is_used_again),
+		cmocka_unit_test(test_an_end_without_its_record_is_told_when_the_pid_is_used_again),
 		cmocka_unit_test(test_an_end_waits_a_pass_for_its_record),
 		cmocka_unit_test(test_the_rest_is_told_at_the_end),
 		cmocka_unit_test(test_the_status_of_a_process_comes_with_the_threads_that_outlive_the_first),

@@ -201,7 +201,7 @@ static void an_empty_or_interrupted_read_loses_nothing(void **state)
 
 /* ---- who lives --------------------------------------------------------------------------------------------------- */
 
-static void the_living_are_those_whose_end_was_not_heard(void **state)
+static void processes_live_until_their_end_is_heard(void **state)
 {
 	pid_t pids[4];
 
@@ -291,7 +291,7 @@ static void a_process_that_a_pass_found_is_followed(void **state)
 }
 
 /* Events that are read at once tell of each exec. A pass that is late would name the program before it. */
-static void a_pass_names_only_what_has_no_name(void **state)
+static void a_pass_names_only_the_nameless(void **state)
 {
 	struct taken taken;
 
@@ -491,11 +491,11 @@ UNIT_TESTS
 		fed_test(forks_and_ends_are_told_once),
 		fed_test(lost_events_are_told_once_and_for_ever),
 		fed_test(an_empty_or_interrupted_read_loses_nothing),
-		fed_test(the_living_are_those_whose_end_was_not_heard),
+		fed_test(processes_live_until_their_end_is_heard),
 		fed_test(the_forked_are_complete_after_whole_takes),
 		fed_test(the_forked_are_unknown_in_a_storm),
 		fed_test(a_process_that_a_pass_found_is_followed),
-		fed_test(a_pass_names_only_what_has_no_name),
+		fed_test(a_pass_names_only_the_nameless),
 		fed_test(a_process_that_a_pass_misses_is_removed),
 		fed_test(a_process_that_lives_on_ends_once),
 		fed_test(another_child_of_the_jobs_parent_is_told_once),

@@ -56,7 +56,7 @@ static bool is_known(const char *children)
 }
 
 /* 100 ticks are a second. */
-static void what_the_parent_has_waited_for_since_is_told(void **state)
+static void time_of_children_since_then_is_told(void **state)
 {
 	struct rusage usage;
 
@@ -125,7 +125,7 @@ static void a_child_that_has_ended_makes_it_unknown(void **state)
 	assert_true(is_known("100 "));
 	assert_false(is_known("100 101 "));
 	assert_false(is_known("102 100 "));
-	/* One that has gone meanwhile is no child to wait for. */
+	/* One that has gone meanwhile was waited for before. */
 	assert_true(is_known("100 103 "));
 }
 
@@ -142,7 +142,7 @@ static void more_children_than_are_looked_at_make_it_unknown(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		waiter_test(what_the_parent_has_waited_for_since_is_told),
+		waiter_test(time_of_children_since_then_is_told),
 		waiter_test(another_process_of_the_number_tells_nothing),
 		waiter_test(a_parent_of_several_threads_is_unknown),
 		waiter_test(a_parent_that_cannot_be_read_is_unknown),

@@ -71,7 +71,7 @@ static void programs_are_those_of_the_last_sample_and_their_peaks(void **state)
 		summary_programs_get(&programs, 4,
 				     &(struct rt_program_use){.size = sizeof(struct rt_program_use)}),
 		-ENOENT);
-	try_programs_line("cc1 60 %, make 20 %, others 20 % of the CPU time (20 % of it estimated)");
+	try_programs_line("cc1 60 %, make 20 %, others 20 % of the CPU time (25 % of it estimated)");
 	assert_null(programs.launcher);
 }
 

@@ -205,7 +205,7 @@ SELDOM static void add_reaped_io(struct process_tree *tree, bool is_root, struct
 	}
 }
 
-/* What wait4(2) will at least tell of the root, which a pass has found gone. Less, if another process waited for its children. */
+/* The least that wait4(2) will tell of the root, which a pass has found gone. Less, if another process waited for its children. */
 SELDOM static int64_t expected_ns(const struct job_cpu *cpu)
 {
 	return account_to_be_told(&cpu->root_last, USAGE_CPU_NS) +
