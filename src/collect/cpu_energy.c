@@ -23,6 +23,9 @@
 /* The machine's CPU time is counted in ticks. */
 #define SHARE_NS (100 * NSEC_PER_MSEC)
 
+/* A powered socket uses energy at every moment, and counts it each millisecond. Its memory may rest. */
+#define STILL_NS (900 * NSEC_PER_MSEC)
+
 struct zone {
 	struct power_zone zone;
 	int fd;      /* -1: it cannot be opened */
@@ -30,7 +33,8 @@ struct zone {
 	bool is_known;
 	int absent; /* why the newest reading tells nothing. 0: it does */
 	int64_t last_uj;
-	double joules; /* since the first reading */
+	int64_t moved_ns; /* when the counter was last seen to move */
+	double joules;    /* since the first reading */
 };
 
 struct cpu_energy {
@@ -92,7 +96,8 @@ static int cpu_energy_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static void read_zone(struct zone *zone, struct root *root)
+/* Only root may read the counters. */
+static void read_zone(struct zone *zone, struct root *root, int64_t now_ns)
 {
 	int64_t now_uj, grown_uj;
 
@@ -112,6 +117,10 @@ static void read_zone(struct zone *zone, struct root *root)
 		zone->absent = ABSENT_COUNTER_RESET;
 	if (zone->is_known && !zone->absent)
 		zone->joules += (double)grown_uj / 1e6;
+	if (!zone->is_known || grown_uj)
+		zone->moved_ns = now_ns;
+	if (now_ns - zone->moved_ns > STILL_NS && !strchr(zone->zone.name, '/'))
+		zone->absent = ABSENT_NOT_COUNTED;
 	zone->last_uj = now_uj;
 	zone->is_known = true;
 }
@@ -177,7 +186,7 @@ static void cpu_energy_collect(void *state_, struct collect_context *context, st
 		struct zone *zone = &state->zones[i];
 		struct energy_row *row = ADD_ROW(frame, energy, NULL);
 
-		read_zone(zone, context->root);
+		read_zone(zone, context->root, frame->monotonic_ns);
 		row->zone = zone->zone.name;
 		row->energy_total_joules = joules_of(zone);
 	}

@@ -521,17 +521,18 @@ static void add_energy_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	double grams = summary_carbon_grams(facts);
-	bool any = false;
+	/* Powered sockets use some. */
+	bool is_known = total_of(&facts->cpu_energy_joules) > 0, any = false;
 
-	if (!facts->cpu_energy_joules.present && isnan(grams))
+	if (!is_known && isnan(grams))
 		return;
 	add_page_label(page, "Energy");
-	if (facts->cpu_energy_joules.present) {
+	if (is_known) {
 		add_separator(page, &any);
 		add_joules(page, &facts->cpu_energy_joules, "");
 		buffer_add_text(page->out, " by all CPU sockets (whole machine)");
 	}
-	if (facts->cpu_energy_joules.present && facts->job_cpu_energy_joules.present) {
+	if (is_known && !isnan(total_of(&facts->job_cpu_energy_joules))) {
 		buffer_add_text(page->out, ", ");
 		add_joules(page, &facts->job_cpu_energy_joules, "about ");
 		buffer_add_text(page->out, " of it for the job, by its part of the CPU time");

@@ -37,6 +37,16 @@ def test_a_sum_with_a_gap_is_a_least(run, tmp_path):
         "Energy     at least 350 J by all CPU sockets (whole machine), at least 87.5 J of it for the job")
 
 
+@pytest.mark.parametrize("machine", [[0.0] + [None] * 7, [0.0] * 8])
+def test_sockets_that_used_nothing_are_not_told(run, tmp_path, machine):
+    """A counter that stands still, or that cannot be read any more, has counted nothing."""
+    path = with_energy(tmp_path / "a.jsonl", 0.0, 0.0)
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one, joules in zip(samples, machine):
+        one["cpu"].update(energy_joules=joules, process_cpu_energy_joules=joules)
+    assert of(run, recordings.write(path, samples))[1] is None
+
+
 def test_carbon_needs_a_factor_of_the_user(run, tmp_path):
     figures, line = of(run, with_energy(tmp_path / "a.jsonl", 50.0, 12.5, factor=360.0))
     assert figures["carbon_grams"] == pytest.approx(100 / 3.6e6 * 360)

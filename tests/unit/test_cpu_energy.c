@@ -77,9 +77,9 @@ static void a_counter_begins_again_at_its_range(void **state)
 	put_zone("intel-rapl:0", "package-0\n", "2000000\n");
 	(void)sample(1, 11, 0);
 	assert_real(machine_joules(), 3);
-	put_zone("intel-rapl:0", "package-0\n", "2000000\n");
+	put_zone("intel-rapl:0", "package-0\n", "2500000\n");
 	(void)sample(2, 12, 0);
-	assert_real(machine_joules(), 3);
+	assert_real(machine_joules(), 3.5);
 	/* It was beyond its range, so its way to the beginning is unknown. */
 	put_zone("intel-rapl:0", "package-0\n", "100000000\n");
 	(void)sample(3, 13, 0);
@@ -125,8 +125,32 @@ static void an_unreadable_socket_hides_the_sum(void **state)
 	assert_true(real_absent(machine_joules()));
 	/* Its use meanwhile counts as soon as it can be read. */
 	put_text(ZONES "intel-rapl:1/energy_uj", "5000000\n");
+	put_text(ZONES "intel-rapl:0/energy_uj", "4000000\n");
 	(void)sample(2, 12, 2);
-	assert_real(machine_joules(), 6);
+	assert_real(machine_joules(), 7);
+}
+
+static void a_socket_that_stands_still_is_not_counted(void **state)
+{
+	(void)state;
+	put_zone("intel-rapl:0", "package-0\n", "1000\n");
+	put_zone("intel-rapl:0:0", "dram\n", "1000\n");
+	put_zone("intel-rapl:1", "psys\n", "1000\n");
+	begin_with(&CPU_ENERGY_COLLECTOR);
+	(void)sample(0, 10, 0);
+	(void)sample(0.5, 10.1, 0);
+	assert_real(machine_joules(), 0);
+	assert_absent_real(sample(1, 10.2, 0)->cpu_energy_total_joules, ABSENT_NOT_COUNTED);
+	assert_absent_real(machine_joules(), ABSENT_NOT_COUNTED);
+	assert_absent_real(zone_joules("package-0"), ABSENT_NOT_COUNTED);
+	assert_absent_real(zone_joules("psys"), ABSENT_NOT_COUNTED);
+	assert_real(zone_joules("package-0/dram"), 0);
+	/* Here it counts again. */
+	put_text(ZONES "intel-rapl:0/energy_uj", "2001000\n");
+	(void)sample(2, 10.3, 0);
+	assert_real(machine_joules(), 2);
+	(void)sample(2.5, 10.4, 0);
+	assert_real(machine_joules(), 2);
 }
 
 /* 100 J, 1.5 s of CPU time on the machine, 0.9 s of it by the job: 60 J. */
@@ -176,14 +200,14 @@ static void without_the_machines_time_nothing_is_shared(void **state)
 	put_zone("intel-rapl:0", "package-0\n", "0\n");
 	begin_with(&CPU_ENERGY_COLLECTOR);
 	assert_absent_real(sample(0, no_real(ENOENT), 2)->cpu_energy_total_joules, ABSENT_NO_ATTRIBUTION);
-	(void)SINGLE_ROW(lone_begin(1), tree);
+	(void)SINGLE_ROW(lone_begin(0.3), tree);
 	(void)lone_fill();
 	assert_absent_real(FIRST(&lone.frame, tree)->cpu_energy_total_joules, ABSENT_NO_ATTRIBUTION);
 	/* Nothing is tracked. */
 	lone.context.tree = NULL;
-	assert_absent_real(sample(2, 1, 1)->cpu_energy_total_joules, ABSENT_NOT_COLLECTED);
+	assert_absent_real(sample(0.6, 1, 1)->cpu_energy_total_joules, ABSENT_NOT_COLLECTED);
 	lone.context.progress.baseline = true;
-	assert_real(sample(2, 1, 1)->cpu_energy_total_joules, 0);
+	assert_real(sample(0.6, 1, 1)->cpu_energy_total_joules, 0);
 }
 
 static void a_machine_without_counters(void **state)
@@ -309,6 +333,7 @@ UNIT_TESTS
 		energy_test(sockets_are_added_up),
 		energy_test(a_counter_begins_again_at_its_range),
 		energy_test(a_counter_that_falls_from_its_lower_half_was_reset),
+		energy_test(a_socket_that_stands_still_is_not_counted),
 		energy_test(an_unreadable_socket_hides_the_sum),
 		energy_test(the_job_has_a_part_by_its_time),
 		energy_test(the_last_sample_shares_at_any_time),
