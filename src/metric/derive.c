@@ -340,6 +340,8 @@ static void judge_value(struct row *row, const struct metric *metric, size_t off
 	value = metric->type == TYPE_REAL ? *row_real(row, offset) : (double)*row_count(row, offset);
 	if (metric->unit[0] == '%')
 		most = 100;
+	else if (row->kind == ROW_host_cpu)
+		most = THREADS_MOST;
 	else if (strcmp(metric->unit, "MiB") == 0)
 		most = most_mib(row, metric, frame);
 	else if (is_seconds(metric) && row->kind != ROW_cgroup && metric->nature != GAUGE &&

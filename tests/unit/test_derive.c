@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/cleanup.h"
 #include "metric/derive.h"
 #include "metric/typed_rows.h"
 #include "unit.h"
@@ -150,6 +151,28 @@ static void parts_of_an_impossible_total_are_unknown(void **state)
 	assert_int_equal(real_absent(tree_of(&now)->process_utime_secs), ABSENT_IMPOSSIBLE);
 	frame_done(&before);
 	frame_done(&now);
+}
+
+static void more_threads_than_linux_can_have_are_unknown(void **state)
+{
+	static const struct {
+		int64_t count;
+		int why;
+	} CASES[] = {{4194304, 0}, {4194305, ABSENT_IMPOSSIBLE}, {4294967295, ABSENT_IMPOSSIBLE}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		struct frame now = frame_at(2, 1, 0);
+		struct host_cpu_row *cpu = SINGLE_ROW(&now, host_cpu);
+
+		cpu->runnable_count = cpu->blocked_count = CASES[i].count;
+		cpu->load_1m = (double)CASES[i].count;
+		derive(&now, &(struct earlier_frames){0});
+		assert_int_equal(count_absent(cpu->runnable_count), CASES[i].why);
+		assert_int_equal(count_absent(cpu->blocked_count), CASES[i].why);
+		assert_int_equal(real_absent(cpu->load_1m), CASES[i].why);
+		frame_done(&now);
+	}
 }
 
 static void an_impossible_change_is_unknown(void **state)
@@ -360,6 +383,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_core_with_false_counters_is_unknown),
 		cmocka_unit_test(a_core_that_goes_leaves_the_others_as_they_are),
 		cmocka_unit_test(parts_of_an_impossible_total_are_unknown),
+		cmocka_unit_test(more_threads_than_linux_can_have_are_unknown),
 		cmocka_unit_test(an_impossible_change_is_unknown),
 		cmocka_unit_test(a_rate_is_of_the_time_between_the_readings),
 		cmocka_unit_test(a_counter_that_steps_back_was_reset),
