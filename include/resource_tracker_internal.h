@@ -14,6 +14,12 @@
 extern "C" {
 #endif
 
+/*
+ * A program calls this once: `tell` gets the path of each recording whose gzip data or checksum is wrong, each time that it is
+ * read.
+ */
+void rt_record_on_damage(void (*tell)(const char *path));
+
 /* ---- tables ---------------------------------------------------------------------------------------- */
 
 /*

@@ -42,6 +42,7 @@ static const struct option_row ROWS[] = {
 static struct {
 	int argc;
 	char **argv;
+	const struct subcommand *command;
 	const struct text_list *files; /* the operands, as paths */
 	bool force;
 	const char *colour;
@@ -117,6 +118,21 @@ static const char *take_word(void *context, const struct option_row *row, const 
 	return store_option(row, (char *)reading->options + row->id, text) ? NULL : NOT_VALID;
 }
 
+/* A file may be read several times. */
+static void tell_damaged(const char *path)
+{
+	static struct text_list told;
+
+	for (size_t i = 0; i < told.count; i++)
+		if (strcmp(told.texts[i], path) == 0)
+			return;
+	(void)text_list_add_copy(&told, path);
+	(void)command_fault(invocation.command,
+			    "%s: its gzip data or checksum is wrong: the part before the damage is used, and "
+			    "its figures may be wrong",
+			    path);
+}
+
 static int read_line(const struct subcommand *command, char **argv, struct reading reading, char ***ret_rest)
 {
 	struct parser parser = {
@@ -128,6 +144,8 @@ static int read_line(const struct subcommand *command, char **argv, struct readi
 	};
 
 	invocation.argv = argv;
+	invocation.command = command;
+	rt_record_on_damage(tell_damaged);
 	invocation.files = &reading.options->files;
 	for (invocation.argc = 0; argv[invocation.argc];)
 		invocation.argc++;

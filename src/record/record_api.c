@@ -7,6 +7,8 @@
 #include "metric/typed_rows.h"
 #include "record/column.h"
 #include "record/reader.h"
+#include "record/source.h"
+#include "resource_tracker_internal.h"
 
 struct rt_record {
 	struct record *record;
@@ -110,4 +112,9 @@ int rt_record_get_info(const rt_record *record, struct rt_record_info *ret_info)
 	};
 
 	return copy_sized(ret_info, &info, sizeof(info), SIZE_UP_TO(struct rt_record_info, layout));
+}
+
+void rt_record_on_damage(void (*tell)(const char *path))
+{
+	source_on_damage(tell);
 }

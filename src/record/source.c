@@ -15,6 +15,13 @@ struct source_gzip {
 	unsigned char input[SOURCE_CHUNK_BYTES + 2]; /* + 2: the magic number, read before */
 };
 
+static void (*tell_damage)(const char *path);
+
+void source_on_damage(void (*tell)(const char *path))
+{
+	tell_damage = tell;
+}
+
 static ssize_t read_source_bytes(int fd, void *bytes, size_t size)
 {
 	ssize_t got;
@@ -87,6 +94,8 @@ static ssize_t inflate_some(struct source *source, void *bytes, size_t size)
 		length = gunzip_read(reader, bytes, size);
 	}
 	source->cut_off |= reader->damaged;
+	if (reader->damaged && !source->follows && tell_damage)
+		tell_damage(source->path);
 	return (ssize_t)length;
 }
 

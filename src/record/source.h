@@ -47,6 +47,9 @@ struct source_line {
 	bool too_long;    /* `text` is empty */
 };
 
+/* `tell` gets the path of each gzip file whose bytes or checksum are wrong. */
+void source_on_damage(void (*tell)(const char *path));
+
 /* "-" is standard input. */
 int source_open(struct source *ret_source, const char *path, struct rt_problem *problem);
 /*

@@ -332,3 +332,19 @@ def test_the_newer_of_several_recordings_is_named_once(run, tmp_path):
     for words in ["compare-runs", "a.jsonl", "x=b.jsonl", "y=c.jsonl"], ["runs", "add", "."], ["summary", "b.jsonl", "c.jsonl"]:
         result = run(*words, cwd=tmp_path)
         assert [line.split()[2] for line in result.err.splitlines() if "schema version" in line] in (["b.jsonl"], ["./b.jsonl"]), result.err
+
+
+@pytest.mark.parametrize("words", [["summary"], ["stats"], ["show"], ["recommend"], ["regions"], ["report", "-o", "page.html"],
+                                   ["compare-runs", "other.jsonl"], ["export", "-f", "csv"], ["combine", "other.jsonl", "-o", "both.jsonl"]])
+@pytest.mark.parametrize("damage", ["checksum", "data"])
+def test_damaged_gzip_is_told_once_and_read(run, tmp_path, words, damage):
+    text = recordings.write(tmp_path / "other.jsonl", recordings.eight_samples()).read_bytes()
+    packed = bytearray(gzip.compress(text))
+    (tmp_path / "whole.jsonl.gz").write_bytes(packed)
+    whole = run(*words, "whole.jsonl.gz", cwd=tmp_path)
+    packed[-8 if damage == "checksum" else -30] ^= 0xff
+    (tmp_path / "bad.jsonl.gz").write_bytes(packed)
+    result = run(*words, "bad.jsonl.gz", cwd=tmp_path)
+    assert [line for line in result.err.splitlines() if "gzip" in line] == [
+        f"resource-tracker {words[0]}: bad.jsonl.gz: its gzip data or checksum is wrong: the part before the damage is used, and its figures may be wrong"]
+    assert "gzip" not in whole.err and result.returncode == whole.returncode
