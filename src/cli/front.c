@@ -25,6 +25,7 @@
 #include "cli/message.h"
 #include "cli/end_places.h"
 #include "kernel/may_hang.h"
+#include "launch/find_program.h"
 #include "launch/in_time.h"
 #include "options/parse.h"
 
@@ -266,6 +267,12 @@ static void find_mode(struct front *front)
 	front->mode = front->pid ? MODE_ATTACH : MODE_HOST;
 }
 
+/* `-o true`: with its file forgotten, -o takes the command. */
+static bool is_command_taken(const struct given *item)
+{
+	return given_is_output(item) && !strpbrk(item->text, "/.") && is_on_path(item->text);
+}
+
 static void warn_of_useless_options(const struct front *front)
 {
 	static const char *const PLACES[] = {
@@ -277,8 +284,13 @@ static void warn_of_useless_options(const struct front *front)
 	for (size_t i = 0; i < front->given.count && !front->no_warnings; i++) {
 		const struct given *item = &front->given.items[i];
 
-		if (item->origin == ORIGIN_COMMAND_LINE && !(item->row->modes & front->mode))
+		if (item->origin != ORIGIN_COMMAND_LINE)
+			continue;
+		if (!(item->row->modes & front->mode))
 			say("--%s has no effect %s", item->row->name, PLACES[front->mode]);
+		else if (front->mode == MODE_HOST && is_command_taken(item))
+			say("there is no command: the machine is recorded to '%s'; to run it: -o FILE %s",
+			    item->text, item->text);
 	}
 }
 

@@ -52,6 +52,15 @@ def test_options_without_effect_are_said(run):
     assert run("-q", "--keep-running", "--no-warnings", "--", "true").err == ""
 
 
+@pytest.mark.parametrize("words, told", [
+    (["-o", "true"], True), (["-o", "host.jsonl"], False), (["-o", "./true"], False), (["-o", "no-such-program"], False),
+    (["-o", "true", "--no-warnings"], False), (["-o", "true", "--", "true"], False), (["-o", "true", "--pid", os.getpid()], False)])
+def test_a_command_in_the_place_of_the_output_is_told(run, words, told):
+    result = run("--no-summary", "--duration", 0.01, *words)
+    assert result.returncode == 0
+    assert result.err == told * ("resource-tracker: there is no command: the machine is recorded to 'true'; to run it: -o FILE true\n")
+
+
 def test_job_is_told_where_its_marks_go(run, tmp_path):
     job = ["sh", "-c", "echo \"${RESOURCE_TRACKER_MARKS-none}\""]
     folder = tmp_path.resolve()
