@@ -4,8 +4,10 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "job/tree/process_files.h"
 #include "job/tree/tree_tuning.h"
 
 enum { OUTSIDE = 500000 }; /* no process has such a number below PIDS + OUTSIDE */
@@ -54,9 +56,11 @@ static int end_numbers(void **state)
 	return end_job(state);
 }
 
-/* Starts a process that does nothing. */
+/* Starts a process that does nothing. Its clock stands still. */
 static void start_child(void)
 {
+	int64_t before_ns;
+
 	child = fork();
 	if (child == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -64,6 +68,12 @@ static void start_child(void)
 			pause();
 	}
 	assert_true(child > 0);
+	assert_int_equal(kill(child, SIGSTOP), 0);
+	assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+	do {
+		before_ns = process_clock_ns(child);
+		usleep(1000);
+	} while (process_clock_ns(child) != before_ns);
 }
 
 /* Whether all numbers after `first` were tried, as those up to `before` were by the pass before. */
