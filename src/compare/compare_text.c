@@ -578,9 +578,9 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 	for (size_t i = 0; i < sizeof(WAITS) / sizeof(*WAITS); i++) {
 		double share = mean_growth(comparison, WAITS[i].figure, side) / wall;
 
-		/* The machine's pressure is not the job's waiting. */
+		/* The machine's pressure is not the job's waiting, and a group's pressure includes its limit's. */
 		if (!(share >= most) || (strcmp(WAITS[i].figure, "cpu_pressure") == 0 &&
-					 mean_growth(comparison, "cpu_wait", side) / wall < 0))
+					 (cause || mean_growth(comparison, "cpu_wait", side) / wall < 0)))
 			continue;
 		most = share;
 		cause = wall > 0 ? WAITS[i].more : WAITS[i].less;

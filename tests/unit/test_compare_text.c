@@ -170,6 +170,11 @@ static void the_verdict_tells_the_cause(void **state)
 	add_both("cpu_wait", "s", 3, 2.9);
 	try_verdict(
 		"b is 50 % slower than a: the same CPU time, on fewer cores at once or with more waiting.\n");
+	/* While the limit holds a group back, its threads are short of a CPU, too. */
+	add_times(10, 10.6, 2, 2);
+	add_both("throttled", "s", 1, 1.5);
+	add_both("cpu_pressure", "s", 1, 1.6);
+	try_verdict("b is 6 % slower than a: its CPU limit held it back longer.\n");
 	/* A wait that is unknown on a side has not grown. */
 	add_times(10, 11.5, 2, 2);
 	add_both("io_pressure", "s", NAN, 4);
