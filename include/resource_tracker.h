@@ -140,9 +140,8 @@ typedef struct rt_tracker rt_tracker;
  * time, page faults and I/O of taking samples and of the thread of rt_start(). They do include its memory
  * (about 1 MiB, and the history) and the cost of other trackers in the same process.
  *
- * -EBUSY: a live recording has locked an output; -ESRCH: no such process; -EXDEV: /proc is
- * another PID namespace's; -EINVAL: settings contradict each
- * other; else a negative errno of open(2). rt_config_message() is then the line to show.
+ * -EBUSY: a live recording has locked an output; -ESRCH: no such process; -EXDEV: /proc is another PID namespace's;
+ * -EINVAL: settings contradict each other; else a negative errno of open(2). rt_config_message() is then the line to show.
  */
 RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
 

@@ -267,7 +267,7 @@ static void find_mode(struct front *front)
 	front->mode = front->pid ? MODE_ATTACH : MODE_HOST;
 }
 
-/* `-o true`: with its file forgotten, -o takes the command. */
+/* `-o true`: the name of the file was forgotten. */
 static bool is_command_taken(const struct given *item)
 {
 	return given_is_output(item) && !strpbrk(item->text, "/.") && is_on_path(item->text);
@@ -289,7 +289,7 @@ static void warn_of_useless_options(const struct front *front)
 		if (!(item->row->modes & front->mode))
 			say("--%s has no effect %s", item->row->name, PLACES[front->mode]);
 		else if (front->mode == MODE_HOST && is_command_taken(item))
-			say("there is no command: the machine is recorded to '%s'; to run it: -o FILE %s",
+			say("-o takes '%s' as its file, and the machine is recorded (to run it: -o FILE %s)",
 			    item->text, item->text);
 	}
 }

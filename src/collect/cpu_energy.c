@@ -96,7 +96,6 @@ static int cpu_energy_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-/* Only root may read the counters. */
 static void read_zone(struct zone *zone, struct root *root, int64_t now_ns)
 {
 	int64_t now_uj, grown_uj;

@@ -26,7 +26,11 @@
 #include "sink/spool_folder.h"
 #include "tracker/tracker.h"
 
-enum { LONGEST_MESSAGE = 2 << 20 /* an answer of the server */, NUMBER_SIZE = 32 };
+enum {
+	LONGEST_MESSAGE = 2 << 20, /* an answer of the server */
+	NUMBER_SIZE = 32,
+	KILLED_MSEC = 100, /* in which a killed process closes its end of the connection */
+};
 
 static const char TOKEN[] = "SENTINEL_API_TOKEN";
 
@@ -266,11 +270,12 @@ static void take_lines(struct rt_tracker *tracker)
 /* Else it ends with the line "sent", or after a line that says how to send the rest. */
 static void tell_of_ended_follower(struct rt_tracker *tracker)
 {
-	const struct streaming *streaming = &tracker->streaming;
+	struct streaming *streaming = &tracker->streaming;
 	CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
 
 	if (streaming->sent || streaming->has_told_command || !streaming->command)
 		return;
+	streaming->has_told_command = true;
 	buffer_printf(&text, "the process that sends the samples has ended; to send them: %s",
 		      streaming->command);
 	if (!buffer_error(&text))
@@ -333,8 +338,10 @@ static int upload_result(struct rt_tracker *tracker)
 	if (!streaming->gone && is_stuck(tracker)) {
 		/* The follower still holds its end of the connection, so the pid is still its own. */
 		kill(streaming->pid, SIGKILL);
-		streaming->gone = true;
+		(void)poll(&(struct pollfd){.fd = streaming->socket_fd}, 1, KILLED_MSEC);
+		streaming_hear(tracker);
 		tell_of_ended_follower(tracker);
+		return -EIO;
 	}
 	if (!streaming->gone)
 		return -EAGAIN;

@@ -267,12 +267,17 @@ static bool search_reread(struct search *search)
 	return true;
 }
 
+static bool waiting_is_known(const struct search *search)
+{
+	return summary_cpu_wait_known_pct(search->facts) >= 95;
+}
+
 /* "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 19.6 s of CPU time": the job itself shows it. */
-static void add_threads_wait(struct search *search, const struct pressure *pressure, double wait_secs,
-			     const char *if_unsure, double run_secs)
+static void add_threads_wait(struct search *search, const struct pressure *pressure, const char *if_unknown,
+			     double wait_secs, double run_secs)
 {
 	struct cpu_time time = summary_cpu_time(search->facts);
-	bool is_known = summary_cpu_wait_known_pct(search->facts) >= 95;
+	bool is_known = waiting_is_known(search);
 	char all[80] = "";
 
 	/* Without an estimate it is a part of the waiting that the samples tell. */
@@ -282,9 +287,9 @@ static void add_threads_wait(struct search *search, const struct pressure *press
 		plain_print(all, sizeof(all), " of the %s of CPU time",
 			    amount_of(cpu_time_total(&time), add_duration).text);
 	add_bottleneck(search, pressure->rule, pressure->title, pressure->secs / search->facts->recorded_secs,
-		       "Its threads waited for a CPU for %s%s and ran for %s%s%s.", is_known ? "" : if_unsure,
-		       amount_of(wait_secs, add_duration).text, amount_of(run_secs, add_duration).text, all,
-		       pressure->while_what);
+		       "Its threads waited for a CPU for %s%s and ran for %s%s%s.",
+		       is_known ? "" : if_unknown, amount_of(wait_secs, add_duration).text,
+		       amount_of(run_secs, add_duration).text, all, pressure->while_what);
 }
 
 static void search_cpu_wait(struct search *search, const struct pressure *pressure)
@@ -293,15 +298,12 @@ static void search_cpu_wait(struct search *search, const struct pressure *pressu
 
 	if (!search->facts->tracked || !course->has_threads || !(course->threads_wait_secs > 0))
 		search_one_pressure(search, pressure);
-	else if (is_telling(search, pressure->secs, pressure->least)) {
-		bool is_known = summary_cpu_wait_known_pct(search->facts) >= 95;
-
+	else if (is_telling(search, pressure->secs, pressure->least))
 		/* If threads ended unread, it is the figure of the line `Held up`. */
-		add_threads_wait(search, pressure,
-				 is_known ? course->threads_wait_secs
-					  : total_of(&search->facts->cpu_wait_secs),
-				 "at least ", course->threads_run_secs);
-	}
+		add_threads_wait(search, pressure, "at least ",
+				 waiting_is_known(search) ? course->threads_wait_secs
+							  : total_of(&search->facts->cpu_wait_secs),
+				 course->threads_run_secs);
 }
 
 /* Its threads waited although CPUs were free: they may only run on some of them. */
@@ -318,7 +320,7 @@ static void search_confined(struct search *search)
 
 	if (search->facts->tracked && is_telling(search, course->confined_secs, CPU_WAIT_SHARE))
 		/* For threads that ended unread, the time is estimated. */
-		add_threads_wait(search, &CONFINED, course->confined_wait_secs, "about ",
+		add_threads_wait(search, &CONFINED, "about ", course->confined_wait_secs,
 				 course->confined_run_secs);
 }
 

@@ -521,7 +521,7 @@ static void add_energy_line(const struct page *page)
 {
 	const struct run_facts *facts = page->facts;
 	double grams = summary_carbon_grams(facts);
-	/* Powered sockets use some. */
+	/* Sockets use energy at every moment: a sum of 0 J is that of a counter which stands still. */
 	bool is_known = total_of(&facts->cpu_energy_joules) > 0, any = false;
 
 	if (!is_known && isnan(grams))

@@ -58,7 +58,7 @@ def test_options_without_effect_are_said(run):
 def test_a_command_in_the_place_of_the_output_is_told(run, words, told):
     result = run("--no-summary", "--duration", 0.01, *words)
     assert result.returncode == 0
-    assert result.err == told * ("resource-tracker: there is no command: the machine is recorded to 'true'; to run it: -o FILE true\n")
+    assert result.err == told * ("resource-tracker: -o takes 'true' as its file, and the machine is recorded (to run it: -o FILE true)\n")
 
 
 def test_job_is_told_where_its_marks_go(run, tmp_path):

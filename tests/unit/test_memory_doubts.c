@@ -331,7 +331,7 @@ static void test_the_most_uncertain_members_are_read_first(void **state)
 	assert_int_equal(choice_of(3), READING_LATE);
 	assert_int_equal(choice_of(0), READING_LATE);
 	assert_int_equal(memory.late_kib, 10 * PAGE_KIB + 2 * WORTH_READING_KIB);
-	/* Of two that are as uncertain, the first. */
+	/* If two members are equally uncertain, the first one is read. */
 	members[3].memory.shared_pages = 0;
 	memory.last_ns = now_ns;
 	memory.allowance_ns = 100e3;

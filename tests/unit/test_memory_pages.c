@@ -249,7 +249,7 @@ static void test_a_good_part_of_the_memory_is_found_from_a_quarter_on(void **sta
 		take(0);
 		assert_int_equal(reading->finds_anon, found == 16);
 	}
-	/* Of more pages than a quarter beyond the resident ones, and 64, some are pages of zeros. */
+	/* Page tables that have a quarter and 64 pages more than are resident have pages of zeros among them. */
 	subject.anon_pages = 16;
 	for (int found = 84; found <= 85; found++) {
 		lay_area(found, "rw-p", "");
@@ -466,7 +466,7 @@ static void test_a_rollup_without_some_fields(void **state)
 	assert_int_equal(reading->private_kib, 150);
 	assert_int_equal(reading->file_kib, 150);
 	assert_int_equal(reading->swap_kib, 0);
-	/* Its share is no more than all that it shares. */
+	/* A share is at most the memory that is shared. */
 	take_rollup("Rss: 400 kB\nPss: 100 kB\nPrivate_Dirty: 150 kB\nSwap: 9 kB\n");
 	assert_int_equal(reading->exclusive_kib, 100);
 	assert_int_equal(reading->file_kib, 0);

@@ -443,7 +443,7 @@ static void threads_take_turns(void **state)
 	assert_int_equal(tree.cpu.waiting.budget.threads, 9 - 4);
 }
 
-/* Of 24 that ask in a second, each is read. From then on each waits for its turn among several passes. */
+/* A second has time for 24 readings. If more threads ask, each waits some passes for its turn. */
 static void switches_of_threads_are_read_in_turns(void **state)
 {
 	static const struct {

@@ -309,7 +309,8 @@ void waiting_close(struct process_tree *tree, struct member *member)
 void waiting_member_done(struct process_tree *tree, struct member *member)
 {
 	waiting_close(tree, member);
-	free(member->cpu.threads ? member->cpu.threads->list : NULL);
+	if (member->cpu.threads)
+		free(member->cpu.threads->list);
 	free(member->cpu.threads);
 	member->cpu.threads = NULL;
 }
