@@ -465,10 +465,16 @@ def peak_holds(told_mib, readings, source=None, at=None):
             (told_mib <= (1 + PEAK_SHARE) * most_mib + each_mib or not is_bound))
 
 
+def machine_kib():
+    """Returns the figures of /proc/meminfo by name."""
+    lines = (line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
+    return {name: int(value.split()[0]) for name, value in lines}
+
+
 def hugetlb_pages():
     """Returns how many huge pages of hugetlbfs are free, and the size of one in bytes."""
-    lines = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
-    return int(lines.get("HugePages_Free", "0")), int(lines.get("Hugepagesize", "0 kB").split()[0]) * 1024
+    machine = machine_kib()
+    return machine.get("HugePages_Free", 0), machine.get("Hugepagesize", 0) * 1024
 
 
 def kill_descendants(pid):

@@ -91,6 +91,10 @@ def truth_mib(job):
     return memory_truth.read_once([job, *children_of(job)], memory_truth.tmpfs_devices()).mib
 
 
+def others_mib(job):
+    return memory_truth.machine_kib()["Shmem"] / 1024 - truth_mib(job)
+
+
 def told(path):
     """The samples so far: (MiB, error)."""
     text = path.read_text() if path.exists() else ""
@@ -149,6 +153,7 @@ def test_the_error_covers_shared_memory_that_only_root_sees(binary, words, way):
     with ordinary_job() as (job, folder):
         path = folder / "run.jsonl"
         do(job, first)
+        others = others_mib(job.pid)
         tracker = subprocess.Popen([*ORDINARY, shutil.copy(binary, folder), "-i", "0.1", "--pss", way, "--no-summary", "-o", path, "--pid", str(job.pid)],
                                    stdin=subprocess.DEVNULL)
         try:
@@ -157,11 +162,12 @@ def test_the_error_covers_shared_memory_that_only_root_sees(binary, words, way):
                 do(job, line)
                 wait_for_samples(path, 4)
             truth, (mib, error) = truth_mib(job.pid), told(path)[-1]
+            steady = abs(others_mib(job.pid) - others) < 10
         finally:
             end_process(tracker)
     assert abs(mib - truth) <= error + 1, (mib, error, truth)
-    # If each sample reads the job, pages that went while it was tracked have gone from the figure.
-    if way == "always" and later:
+    # If each sample reads the job, pages that went while it was tracked have gone from the figure. Other programs can hide that.
+    if way == "always" and later and steady:
         assert mib == pytest.approx(truth, rel=0.08), (mib, error, truth)
 
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "job/memory/memory_objects.h"
+#include "job/memory/memory_tuning.h"
 #include "scratch.h"
 
 enum { BYTES = 1 << 20, KIB = BYTES / 1024, PAGES = BYTES / 4096 };
@@ -303,7 +304,7 @@ static void test_an_object_of_unknown_size_has_the_pages_that_were_seen(void **s
 	assert_false(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).has_unknown);
 }
 
-enum { SEEN = 16, PAGE_KIB = 4, OTHERS_KIB = 1000 };
+enum { SEEN = 16, PAGE_KIB = 4, OTHERS_KIB = 1000, AT_ONCE = 20 };
 
 /* A file of which 16 pages were seen in round 0. Then a member is read that has lost `fell_kib` of them since time 10. */
 static struct memory_object *object_in_round(int64_t fell_kib, int64_t unmapped_kib)
@@ -335,10 +336,40 @@ static void test_pages_have_gone_if_the_machine_has_lost_them_as_well(void **sta
 	(void)state;
 	see_again(object, 4, 20);
 	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 12 * PAGE_KIB);
-	assert_int_equal(memory_objects_end_rounds(&objects, OTHERS_KIB - 6 * PAGE_KIB, 4096), 12 * PAGE_KIB);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, OTHERS_KIB - 6 * PAGE_KIB, 4096),
+			 12 * PAGE_KIB);
 	assert_false(objects.in_round);
 	assert_int_equal(sum_kib(), 4 * PAGE_KIB);
 	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 0);
+}
+
+/* The kernel clears the page tables first. */
+static void test_the_machine_may_lose_pages_later(void **state)
+{
+	struct memory_object *object = object_in_round(12 * PAGE_KIB, 0);
+
+	(void)state;
+	see_again(object, 4, 20);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, OTHERS_KIB, 4096), 0);
+	assert_true(objects.in_round);
+	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 12 * PAGE_KIB);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE + REMOVAL_NS - 1,
+						   OTHERS_KIB - 12 * PAGE_KIB, 4096),
+			 12 * PAGE_KIB);
+	assert_false(objects.in_round);
+}
+
+/* Then the machine's lost memory was that of other programs. */
+static void test_pages_that_were_unmapped_stay(void **state)
+{
+	struct memory_object *object = object_in_round(12 * PAGE_KIB, 12 * PAGE_KIB);
+
+	(void)state;
+	see_again(object, 4, 20);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, OTHERS_KIB - 12 * PAGE_KIB, 4096), 0);
+	assert_false(objects.in_round);
+	assert_int_equal(sum_kib(), SEEN * PAGE_KIB);
+	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 12 * PAGE_KIB);
 }
 
 /* They stay, in doubt as far as a process has given them back without unmapping them. */
@@ -348,20 +379,22 @@ static void test_pages_stay_if_the_machine_still_has_them(void **state)
 
 	(void)state;
 	see_again(object, 4, 20);
-	assert_int_equal(memory_objects_end_rounds(&objects, OTHERS_KIB - 6 * PAGE_KIB + 1, 4096), 0);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE + REMOVAL_NS,
+						   OTHERS_KIB - 6 * PAGE_KIB + 1, 4096),
+			 0);
 	assert_int_equal(sum_kib(), SEEN * PAGE_KIB);
 	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 7 * PAGE_KIB);
 	/* Later falls of the machine's memory are not theirs. */
 	memory_objects_begin_round(&objects, &(struct page_place){object->device, object->inode},
 				   &(struct round_begin){30, 20, OTHERS_KIB, 0, 0});
 	see_again(object, 4, 30);
-	assert_int_equal(memory_objects_end_rounds(&objects, 0, 4096), 0);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, 0, 4096), 0);
 	assert_int_equal(sum_kib(), SEEN * PAGE_KIB);
 	/* No doubt is left once they are seen again. */
 	memory_objects_begin_round(&objects, &(struct page_place){object->device, object->inode},
 				   &(struct round_begin){40, 30, OTHERS_KIB, 0, 0});
 	see_again(object, SEEN, 40);
-	assert_int_equal(memory_objects_end_rounds(&objects, 0, 4096), 0);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, 0, 4096), 0);
 	assert_int_equal(memory_objects_sum(&objects, &(struct objects_cut){0}, 4096).cut_kib, 0);
 }
 
@@ -372,7 +405,7 @@ static void test_a_round_ends_with_the_reading_of_the_last_member(void **state)
 
 	(void)state;
 	see_again(object, 4, 19);
-	assert_int_equal(memory_objects_end_rounds(&objects, 0, 4096), 0);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, 0, 4096), 0);
 	assert_true(objects.in_round && object->round_ns == 20);
 	/* Another member was not read in this round. */
 	memory_objects_begin_round(&objects, &id, &(struct round_begin){25, 10, 0, PAGE_KIB, 0});
@@ -382,7 +415,7 @@ static void test_a_round_ends_with_the_reading_of_the_last_member(void **state)
 	assert_true(object->round_ns == 30 && object->round == 2);
 	assert_int_equal(object->others_kib, OTHERS_KIB);
 	see_again(object, 2, 30);
-	assert_int_equal(memory_objects_end_rounds(&objects, 0, 4096), 14 * PAGE_KIB);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, 0, 4096), 14 * PAGE_KIB);
 	assert_int_equal(sum_kib(), 2 * PAGE_KIB);
 }
 
@@ -401,6 +434,8 @@ UNIT_TESTS
 		TEST(test_objects_beyond_the_table_are_like_the_others),
 		TEST(test_an_object_of_unknown_size_has_the_pages_that_were_seen),
 		TEST(test_pages_have_gone_if_the_machine_has_lost_them_as_well),
+		TEST(test_the_machine_may_lose_pages_later),
+		TEST(test_pages_that_were_unmapped_stay),
 		TEST(test_pages_stay_if_the_machine_still_has_them),
 		TEST(test_a_round_ends_with_the_reading_of_the_last_member),
 	};

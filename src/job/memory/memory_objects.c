@@ -476,8 +476,10 @@ SELDOM void memory_objects_begin_round(struct memory_objects *objects, const str
 
 	if (!object || object->kib >= 0)
 		return;
-	if (!object->round_ns)
+	if (!object->round_ns) {
 		object->others_kib = begin->others_kib;
+		object->first_round_ns = begin->now_ns;
+	}
 	/* Pages that were seen since the round began may have gone as well. */
 	if (!object->round_ns || (begin->fell_kib && begin->before_ns >= object->round_ns)) {
 		object->round_ns = begin->now_ns;
@@ -489,12 +491,14 @@ SELDOM void memory_objects_begin_round(struct memory_objects *objects, const str
 }
 
 /*
- * Returns the size of the pages that the last round has not seen, if the machine has lost most of them. Else they stay, and their users
- * may see them again.
+ * Returns the size of the pages that the last round has not seen, if members have given most of them back without unmapping them, and the
+ * machine has lost most of them. Else they stay, and their users may see them again. `is_last`: the machine has had the time to lose them.
  */
-SELDOM static int64_t end_round(struct memory_object *object, int64_t others_kib, int64_t page_bytes)
+SELDOM static int64_t end_round(struct memory_object *object, int64_t others_kib, int64_t page_bytes,
+				bool is_last)
 {
 	int64_t block_kib = page_bytes << object->seen.level >> 10, gone_kib = 0, unseen_kib = 0;
+	bool is_left, is_lost;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < object->seen.count; i++)
@@ -502,8 +506,12 @@ SELDOM static int64_t end_round(struct memory_object *object, int64_t others_kib
 			unseen_kib += block_kib;
 		else if (object->seen.at[i].space < object->round)
 			gone_kib += block_kib;
-	if (2 * (object->others_kib - others_kib) < gone_kib) {
-		object->doubt_kib += min_i64(gone_kib, object->left_kib);
+	is_left = 2 * object->left_kib >= gone_kib;
+	is_lost = 2 * (object->others_kib - others_kib) >= gone_kib;
+	if (is_left && !is_lost && !is_last)
+		return 0;
+	if (!is_left || !is_lost) {
+		object->doubt_kib += is_lost ? gone_kib : min_i64(gone_kib, object->left_kib);
 		unseen_kib += gone_kib;
 		gone_kib = 0;
 	}
@@ -518,7 +526,7 @@ SELDOM static int64_t end_round(struct memory_object *object, int64_t others_kib
 	return gone_kib;
 }
 
-SELDOM int64_t memory_objects_end_rounds(struct memory_objects *objects, int64_t others_kib,
+SELDOM int64_t memory_objects_end_rounds(struct memory_objects *objects, int64_t now_ns, int64_t others_kib,
 					 int64_t page_bytes)
 {
 	int64_t gone_kib = 0;
@@ -530,9 +538,9 @@ SELDOM int64_t memory_objects_end_rounds(struct memory_objects *objects, int64_t
 		if (!object->round_ns)
 			continue;
 		if (object->is_used && object->oldest_ns >= object->round_ns)
-			gone_kib += end_round(object, others_kib + gone_kib, page_bytes);
-		else
-			objects->in_round = true;
+			gone_kib += end_round(object, others_kib + gone_kib, page_bytes,
+					      now_ns - object->first_round_ns >= REMOVAL_NS);
+		objects->in_round |= object->round_ns;
 	}
 	return gone_kib;
 }

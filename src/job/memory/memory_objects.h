@@ -12,8 +12,9 @@
  *	one gives back 100 MiB		50		300 -> 200	50
  *	one unmaps 100 MiB		50		300 -> 300	150
  *
- * Such a look at all page tables is a round. It begins with the reading of a member that has fewer shared pages than
- * before, and ends once all others that map the object were read as well.
+ * Such a look at all page tables is a round. It begins with the reading of a member, and begins again if one has fewer
+ * shared pages than before. It ends once all members that map the object were read. The kernel clears the page tables
+ * before it frees the pages, so that the machine may lose them some samples later.
  */
 #pragma once
 
@@ -46,9 +47,10 @@ struct memory_object {
 		seen;   /* sampled pages seen in a page table: `space` is the last round in which they were */
 	uint64_t pages; /* end of the largest mapping */
 	uint64_t round; /* the last one that has begun */
-	uint64_t judged;   /* pages of earlier ones were absent before, and were kept */
-	int64_t round_ns;  /* when the round in progress began. 0: none is */
-	int64_t oldest_ns; /* the oldest reading of a member that maps it */
+	uint64_t judged;        /* pages of earlier ones were absent before, and were kept */
+	int64_t round_ns;       /* when the round in progress began. 0: none is */
+	int64_t first_round_ns; /* when the first one of those that began again did */
+	int64_t oldest_ns;      /* the oldest reading of a member that maps it */
 	int64_t others_kib; /* the machine's shared memory beside all objects, when the pages were last there */
 	int64_t fell_kib;   /* shared pages that a member had before the round, and */
 	int64_t left_kib;   /* those that it has left without unmapping them */
@@ -137,8 +139,12 @@ struct round_begin {
 void memory_objects_begin_round(struct memory_objects *objects, const struct page_place *object,
 				const struct round_begin *begin);
 
-/* Ends the rounds of which all readings were taken, and returns the size of the pages that have gone. */
-int64_t memory_objects_end_rounds(struct memory_objects *objects, int64_t others_kib, int64_t page_bytes);
+/*
+ * Ends the rounds of which all readings were taken, and returns the size of the pages that have gone. `others_kib`: the machine's shared
+ * memory beside all objects.
+ */
+int64_t memory_objects_end_rounds(struct memory_objects *objects, int64_t now_ns, int64_t others_kib,
+				  int64_t page_bytes);
 
 struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects,
 					     const struct objects_cut *cut_pages, int64_t page_bytes);

@@ -62,6 +62,8 @@ enum { EARNED_BY_SCANS = 1000 }; /* 1 ns for so many ns */
 /* A reading is repeated at this age. Its turn may come later, but the oldest that counts stays below ten seconds. */
 #define REFRESH_NS (8 * NSEC_PER_SEC)
 #define READING_AGE_NS (10 * NSEC_PER_SEC)
+/* Time that the kernel has to free the pages of an object after it has cleared their page tables. */
+#define REMOVAL_NS (2 * NSEC_PER_SEC)
 /* After a failure: permissions and kernels rarely change. */
 #define RETRY_NS (10 * NSEC_PER_SEC)
 #define CORRECTED_NS (8 * NSEC_PER_SEC)

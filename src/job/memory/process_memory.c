@@ -468,8 +468,8 @@ static void add_objects(struct process_memory *memory, const struct process_tree
 	int64_t grown_kib = 0, read_kib = 0;
 
 	if (memory->objects.in_round &&
-	    memory_objects_end_rounds(&memory->objects, memory->machine.shmem_kib - found.kib,
-				      tree->root->page_bytes))
+	    memory_objects_end_rounds(&memory->objects, root_monotonic_ns(tree->root),
+				      memory->machine.shmem_kib - found.kib, tree->root->page_bytes))
 		found = memory_objects_sum(&memory->objects, &cut, tree->root->page_bytes);
 	for (size_t i = 0; i < memory->families.count; i++) {
 		const struct memory_family *family = &memory->families.at[i];
