@@ -92,7 +92,7 @@ static int seed_tree(struct rt_tracker *tracker, pid_t pid, bool started_by_call
 	if (!error)
 		tracker->context.tree = tracker->tree;
 	else if (error == -EXDEV && started_by_caller)
-		tracker_warn(tracker, "the job's processes cannot be read: " PROC_OF_STRANGERS);
+		tracker_warn(tracker, PROC_OF_STRANGERS);
 	return error;
 }
 

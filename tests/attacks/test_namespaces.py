@@ -28,7 +28,7 @@ def can(*command):
 
 BWRAP = ("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "--die-with-parent")
 UNSHARE = ("unshare", "--fork", "--pid")
-STRANGERS = "/proc is another PID namespace's: mount a new one (unshare --mount-proc)"
+STRANGERS = "/proc shows other processes than the job's: mount a new one (unshare --mount-proc)"
 UNSHARE_KILL = ("unshare", "--fork", "--pid", "--kill-child")
 
 
@@ -88,7 +88,7 @@ def test_a_proc_of_another_namespace_is_not_the_jobs(binary, tmp_path):
                            "sh", "-c", f"sleep 0.3; {sys.executable} -c '{BURN}'; exit 3"], stdin=subprocess.DEVNULL, check=False,
                           stderr=subprocess.PIPE, text=True)
     assert done.returncode == 3
-    assert done.stderr.splitlines()[0] == f"resource-tracker: the job's processes cannot be read: {STRANGERS}"
+    assert done.stderr.splitlines()[0] == f"resource-tracker: {STRANGERS}"
     assert re.search(r"Memory +peak at least \d", done.stderr)
     samples = [json.loads(line) for line in out.read_text().splitlines()]
     # wait4(2) tells what a job without its /proc used.

@@ -8,6 +8,7 @@
 
 #include "job/memory/memory_member.h"
 #include "job/memory/memory_size.h"
+#include "job/memory/memory_tuning.h"
 #include "job/pass.h"
 #include "scratch.h"
 #include "unit.h"
@@ -146,6 +147,8 @@ static void test_memory_of_a_parent_that_has_ended_counts_once(void **state)
 	static char stacks[2][65536];
 	int until[2], ready[2];
 	struct process_tree *orphans;
+	struct proc_pid_stat stat;
+	struct member *member;
 	struct root real;
 	pid_t parent, children[2] = {0};
 
@@ -176,6 +179,17 @@ static void test_memory_of_a_parent_that_has_ended_counts_once(void **state)
 		kill(parent, SIGKILL);
 		assert_int_equal(waitid(P_PID, (id_t)parent, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
 	}
+	/* A process that was found separate in its first readings is not compared again. */
+	member = process_tree_find(orphans, children[1]);
+	assert_int_equal(read_proc_pid_stat(&real, children[1], &stat), 0);
+	for (int i = 1; i >= 0; i--) {
+		member->memory.shared_with = 0;
+		member->memory.compared = SHARER_READINGS - i;
+		memory_read_member(orphans, member, &stat, false);
+		assert_int_equal(member->memory.shared_with, i ? children[0] : 0);
+		assert_int_equal(member->memory.compared, SHARER_READINGS);
+	}
+	member->memory.shared_with = children[0];
 	process_tree_find(orphans, children[0])->is_zombie = true;
 	assert_true(memory_is_counted(orphans, process_tree_find(orphans, children[1])));
 	waitpid(parent, NULL, 0);

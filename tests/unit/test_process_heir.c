@@ -379,6 +379,22 @@ static void test_the_last_child_of_a_root_counts_once(void **state)
 	expect_after_pass(37);
 }
 
+/* The kernel rounds what the root has waited for to ticks. */
+static void test_the_last_child_of_a_root_is_in_a_wait_that_was_rounded_down(void **state)
+{
+	struct rusage usage = usage_of(10 + 25 - 1, 0);
+
+	(void)state;
+	lay(ROOT, 1, 'S', 10, 0);
+	lay(CHILD, ROOT, 'R', 25, 0);
+	seed(ROOT);
+	take_away(CHILD);
+	take_away(ROOT);
+	expect_after_pass(35);
+	process_tree_add_exited(tree, ROOT, &usage);
+	expect_after_pass(35);
+}
+
 static void test_the_last_orphan_of_a_root_counts_beside_it(void **state)
 {
 	struct rusage usage = usage_of(12, 0);
@@ -495,6 +511,7 @@ UNIT_TESTS
 		unit_test_of_tree(test_a_job_without_its_children_keeps_its_own_time),
 		unit_test_of_tree(test_a_root_that_vanished_is_replaced_by_its_wait),
 		unit_test_of_tree(test_the_last_child_of_a_root_counts_once),
+		unit_test_of_tree(test_the_last_child_of_a_root_is_in_a_wait_that_was_rounded_down),
 		unit_test_of_tree(test_the_last_orphan_of_a_root_counts_beside_it),
 		unit_test_of_tree(test_the_last_child_of_an_attached_root_counts_since_the_attach),
 		unit_test_of_tree(test_a_parent_that_tells_less_than_the_last_child_had_is_not_believed),

@@ -134,8 +134,9 @@ SELDOM static pid_t sharer_without_parent(const struct process_tree *tree, struc
 {
 	int left = SHARERS_COMPARED;
 
-	if (!member->memory.shared_with && member->memory.compared++ >= SHARER_READINGS)
+	if (!member->memory.shared_with && member->memory.compared >= SHARER_READINGS)
 		return 0;
+	member->memory.compared += member->memory.compared < SHARER_READINGS;
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct member *other = &tree->members[i];
 
