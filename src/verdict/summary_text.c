@@ -322,8 +322,9 @@ static void add_memory_line(const struct page *page)
 	}
 	/* A CSV file has memory in whole MiB, so 0 means less than one. */
 	buffer_add_text(page->out, peak.mib > 0 ? "peak " : "peak below 1 MiB");
-	/* No sample could add up the processes. The end of a short run has none left. */
-	if (peak.mib > 0 && facts->samples > 1 && facts->tracked && isnan(facts->memory.most))
+	/* No sample has added up its processes. The only one of a short run comes when they have gone. */
+	if (peak.mib > 0 && facts->tracked && isnan(facts->memory.most) &&
+	    (facts->samples > 1 || facts->exited > 1))
 		buffer_add_text(page->out, "at least ");
 	if (peak.mib > 0)
 		add_page_mib(page, peak.mib);

@@ -279,12 +279,13 @@ def test_the_cores_are_the_machines_unless_a_limit_is_lower(run, tmp_path):
     assert "largest process" not in run("summary", recordings.write(tmp_path / "x.jsonl", [one])).out
 
 
-@pytest.mark.parametrize("samples, words", ((1, "peak 120 MiB"), (2, "peak at least 120 MiB")))
-def test_the_largest_process_is_the_least_where_samples_lack_memory(run, tmp_path, samples, words):
-    """A short run has one sample, at its end, when its process has gone."""
+@pytest.mark.parametrize("samples, exited, words", ((1, 1, "peak 120 MiB"), (1, 2, "peak at least 120 MiB"), (2, 1, "peak at least 120 MiB")))
+def test_the_largest_process_is_the_least_where_samples_lack_memory(run, tmp_path, samples, exited, words):
+    """A short run has one sample, at its end, when its processes have gone."""
     end = dict(recordings.END, memory_peak_mib=120.0, memory_peak_source="largest_process", largest_process_peak_mib=120.0)
     lines = [recordings.sample(i, start=None if i else recordings.START, end=end if i == samples - 1 else None, memory=None)
              for i in range(samples)]
+    lines[-1]["cpu"]["process_exited_count"] = exited
     assert f"  Memory     {words}" in run("summary", recordings.write(tmp_path / "x.jsonl", lines)).out
 
 
