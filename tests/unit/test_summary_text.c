@@ -72,7 +72,9 @@ static void try_line(const char *label, const char *expected)
 	at = strstr(text, begin_of);
 	if (!at != !expected)
 		fail_msg("%s in:\n%s", label, text);
-	for (at += at ? strlen(begin_of) : 0; at && *at;) {
+	if (at)
+		at += strlen(begin_of);
+	while (at && *at) {
 		size_t length = strcspn(at, "\n");
 
 		snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s", (int)length, at);
