@@ -11,9 +11,10 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/printable.h"
+#include "launch/in_time.h"
 #include "options/parse.h"
 
-enum { LIST_BYTES = 64 << 10 };
+enum { LIST_BYTES = 64 << 10, LOOK_MS = 5000 };
 
 static const struct {
 	const char *name;
@@ -75,6 +76,7 @@ int main(int argc, char **argv)
 		return keep_run_of(argv[2], argv[3]);
 	if (strcmp(argv[1], "--metric-pages") == 0 && argc == 4)
 		return print_metric_pages(argv[2], argv[3]);
+	allow_work_aside(LOOK_MS);
 	status = run_analysis_command(argv + 1);
 	if (status >= 0)
 		return status;

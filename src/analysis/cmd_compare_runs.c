@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "analysis/find_run.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
 #include "history/good_runs.h"
@@ -92,6 +93,8 @@ static int compare_with_good_runs(const struct subcommand *command, const struct
 	int result = runs ? (name ? 0 : -ENOMEM) : history_own_lines(&own, problem);
 
 	good->job = BUFFER(JOB_BYTES);
+	if (result == 0)
+		result = look_at_input(name ? name : own, problem);
 	if (result == 0)
 		result = good_runs_compare(run, name ? name : own, (size_t)options->last_good, good,
 					   ret_comparison, problem);

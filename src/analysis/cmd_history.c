@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/command.h"
+#include "analysis/find_run.h"
 #include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/scan.h"
@@ -47,8 +48,10 @@ static bool set_since(struct fleet *fleet, const char *value)
 static int add_run_file(struct fleet *fleet, struct replay *replay, const char *path,
 			struct rt_problem *problem)
 {
-	int result = fleet_add_file(fleet, path, problem);
+	int result = look_at_input(path, problem);
 
+	if (result == 0)
+		result = fleet_add_file(fleet, path, problem);
 	return result == 0 && replay ? replay_add_file(replay, path, problem) : result;
 }
 
@@ -70,7 +73,8 @@ static int add_glob(const struct subcommand *command, struct fleet *fleet, struc
 	glob_t found = {0};
 	int status = 0;
 
-	if (access(word, F_OK) == 0 || !strpbrk(word, "*?[") || glob(word, 0, NULL, &found) != 0)
+	if (look_at_input(word, NULL) < 0 || access(word, F_OK) == 0 || !strpbrk(word, "*?[") ||
+	    glob(word, 0, NULL, &found) != 0)
 		return add_run_file(fleet, replay, word, &problem) < 0
 			       ? command_fault(command, "%s", problem.text)
 			       : 0;

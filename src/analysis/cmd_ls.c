@@ -12,6 +12,7 @@
 #include "base/screen.h"
 #include "history/history.h"
 #include "history/list_text.h"
+#include "launch/in_time.h"
 #include "resource_tracker_analysis.h"
 
 enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, LASTS_SHOWN = 3, NOT_GIVEN = -1 };
@@ -143,6 +144,9 @@ int run_ls(const struct subcommand *command, char **argv)
 
 	if (status)
 		return status;
+	/* A shell waits for the words. */
+	if (options.words)
+		allow_work_aside(JOB_LOOK_MS);
 	result = history_open(&history, false, &problem);
 	if (result < 0 && options.words)
 		return 0;

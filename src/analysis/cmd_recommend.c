@@ -7,6 +7,7 @@
 
 #include "analysis/ask_keeper.h"
 #include "analysis/command.h"
+#include "analysis/find_run.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
 #include "base/screen.h"
@@ -80,8 +81,9 @@ static int add_history(const struct subcommand *command, struct recommend_words 
 	struct rt_problem problem = {"out of memory"};
 
 	for (size_t i = 0; i < options->history.count; i++)
-		if (!text_list_add(files, options->history.texts[i]))
-			return command_fault(command, "out of memory");
+		if (look_at_input(options->history.texts[i], &problem) < 0 ||
+		    !text_list_add(files, options->history.texts[i]))
+			return command_fault(command, "%s", problem.text);
 	if (files->count)
 		return 0;
 	if (!options->job && !options->backtest)

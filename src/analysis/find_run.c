@@ -11,9 +11,12 @@
 #include "base/cleanup.h"
 #include "base/ends_with.h"
 #include "history/history.h"
+#include "launch/in_time.h"
 #include "options/parse.h"
 
 enum { SIDE_BYTES = 300 };
+
+static const char SILENT[] = "is on a file system that does not answer";
 
 static bool has_sides(const struct subcommand *command)
 {
@@ -34,9 +37,12 @@ static bool is_run(const char *word, bool exactly)
 {
 	__attribute__((cleanup(history_close))) struct history history = {.fd = -1};
 	struct history_run *run;
+	int r = history_open(&history, false, NULL);
 
-	return history_open(&history, false, NULL) == 0 &&
-	       history_find(&history, word, &run) != HISTORY_NONE &&
+	/* Then add_found_run() says what is wrong. */
+	if (r == -ETIMEDOUT)
+		return true;
+	return r == 0 && history_find(&history, word, &run) != HISTORY_NONE &&
 	       (!exactly || history_is_called(&history, run, word));
 }
 
@@ -61,9 +67,13 @@ static const char *add_found_run(const struct subcommand *command, struct text_l
 	struct history_run *run = NULL;
 	char own_side[SIDE_BYTES] = "";
 	enum history_match match = HISTORY_NONE;
+	static struct rt_problem problem;
+	int r = history_open(&history, false, &problem);
 
-	if (history_open(&history, false, NULL) == 0)
+	if (r == 0)
 		match = history_find(&history, word, &run);
+	if (r == -ETIMEDOUT)
+		return problem.text;
 	if (match == HISTORY_NONE)
 		return "is neither a file nor a run that resource-tracker ls shows";
 	if (match == HISTORY_SEVERAL)
@@ -71,6 +81,8 @@ static const char *add_found_run(const struct subcommand *command, struct text_l
 			      run->number);
 	if (!run->path)
 		return "is a run whose recording is gone";
+	if (look_in_time(run->path) < 0)
+		return SILENT;
 	if (side_length)
 		snprintf(own_side, sizeof(own_side), "%.*s=", (int)side_length, side);
 	else if (has_sides(command))
@@ -86,9 +98,18 @@ const char *add_operand(const struct subcommand *command, struct text_list *file
 {
 	const char *equals = has_sides(command) ? strchr(word, '=') : NULL;
 
+	if (look_in_time(word) < 0 || (equals && look_in_time(equals + 1) < 0))
+		return SILENT;
 	if (access(word, F_OK) != 0 && equals && !means_file(equals + 1))
 		return add_found_run(command, files, word, (size_t)(equals - word), equals + 1);
 	if (means_file(word) || equals)
 		return text_list_add(files, word) ? NULL : OUT_OF_MEMORY;
 	return add_found_run(command, files, NULL, 0, word);
+}
+
+int look_at_input(const char *path, struct rt_problem *ret_problem)
+{
+	int r = look_in_time(path);
+
+	return r < 0 ? problem_set(ret_problem, r, "%s %s", path, SILENT) : 0;
 }

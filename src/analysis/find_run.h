@@ -3,6 +3,7 @@
 
 #include "analysis/words.h"
 #include "options/option.h"
+#include "resource_tracker_analysis.h"
 
 /*
  * Adds an operand to the files. A file of that name comes first, so that no run hides a file; then a run's number, "last",
@@ -10,3 +11,6 @@
  * wrong with the word.
  */
 const char *add_operand(const struct subcommand *command, struct text_list *files, const char *word);
+
+/* For a file that an option names, or a file of runs. -ETIMEDOUT: its file system does not answer. */
+int look_at_input(const char *path, struct rt_problem *ret_problem);

@@ -474,6 +474,9 @@ int repeat_keep(struct repeat *repeat, struct rt_problem *ret_problem)
 
 	if (!repeat->count || (given && history_is_off(given)))
 		return 0;
+	result = history_look(given, ret_problem);
+	if (result < 0)
+		return result;
 	result = history_folder_find(given && *given ? given : NULL, true, &folder, why);
 	if (result < 0)
 		return problem_set(ret_problem, result, "%s", why);

@@ -56,8 +56,8 @@ bool run_is_in_ci_log(const struct front *front)
 struct begin_call {
 	const char *given;
 	pid_t caller;
-	int fd; /* 0: the file is closed again; or a negative errno */
-	char path[PATH_MAX + 32];
+	int fd;                   /* 0: the file is closed again; or a negative errno */
+	char path[PATH_MAX + 32]; /* of the folder, and then of the file */
 	char why[HISTORY_WHY_BYTES + 100];
 };
 
@@ -107,11 +107,10 @@ int begin_kept_run(struct front *front)
 	int r;
 
 	if (!front->kept_path) {
-		const char *base = history_base(call.given);
-
-		r = act_in_time(base, call_begin, &call, sizeof(call));
+		history_place(call.given, call.path);
+		r = act_in_time(call.path, call_begin, &call, sizeof(call));
 		if (r < 0)
-			snprintf(call.why, sizeof(call.why), "%s: %s", base, file_place_fault(r));
+			snprintf(call.why, sizeof(call.why), "%s: %s", call.path, file_place_fault(r));
 		if (r < 0 || call.fd < 0) {
 			if (!front->no_warnings)
 				say("this run is not kept: %s", call.why);

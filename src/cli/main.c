@@ -55,7 +55,7 @@ static int run_command(char **argv)
 	/* Only as the first argument: after an option it is a command to run. */
 	if (argv[0] && argv[1] && is_subcommand(argv[1]))
 		return run_subcommand(argv);
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	status = front_read(argv, &front);
 	if (status < 0 && front_shows_screen(&front))
 		status = run_screen(argv);

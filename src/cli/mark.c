@@ -106,7 +106,7 @@ int run_mark(char **argv)
 		.path = request.file ? request.file : secure_getenv("RESOURCE_TRACKER_MARKS"),
 		.mark = &mark,
 	};
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	result = act_in_time(call.path ? call.path : "/", call_mark, &call, sizeof(call));
 	result = result < 0 ? result : call.result;
 	/* A job that is not being recorded is not an error, and a mark must never fail a job. */

@@ -280,7 +280,7 @@ static void report_run(struct recording_run *run, const char *summary_path)
 	const char *named_path;
 
 	say_that_job_ended();
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	csv_path = run->front->temporary_fd ? first_file(run->tracker) : NULL;
 	named_path = csv_path ? csv_path : run->front->temporary_fd ? NULL : summary_path;
 	/* The phases of a job are found beside the file that is read. */

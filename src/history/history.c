@@ -16,10 +16,12 @@
 #include "base/ends_with.h"
 #include "base/clock.h"
 #include "base/file_lock.h"
+#include "base/file_place.h"
 #include "base/scan.h"
 #include "history/history_folder.h"
 #include "history/history_store.h"
 #include "history/run_line.h"
+#include "launch/in_time.h"
 
 enum { QUOTA_MIB_MOST = 1 << 20 };
 
@@ -28,6 +30,7 @@ enum {
 	LINE_BYTES = 1 << 20,
 	LOCK_TRIES = 500,
 	SILENT_WITHOUT_LOCK_SECS = 3600,
+	LOOKS_MOST = 8,
 };
 #define LOCK_LOOK_NS (20 * NSEC_PER_MSEC)
 /* A recorder takes the lock right after it has made the file. */
@@ -218,6 +221,40 @@ static int read_history_quota(struct history *history, struct rt_problem *ret_pr
 	return 0;
 }
 
+static void look_at_file(int folder, const char *name)
+{
+	CLEANUP_CLOSE int fd = -1;
+	struct stat status;
+	char byte;
+
+	if (!is_ours(folder, name, &status))
+		return;
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd >= 0)
+		(void)!read(fd, &byte, 1);
+}
+
+/* Makes calls as history_open() does, for a few files alone: a slow file system answers them in time. */
+static void look_into_folder(void *path)
+{
+	CLEANUP_ENTRIES DIR *entries = opendir(path);
+	struct dirent *entry;
+
+	for (int i = 0; entries && i < LOOKS_MOST && (entry = readdir(entries)); i++)
+		look_at_file(dirfd(entries), entry->d_name);
+}
+
+int history_look(const char *given, struct rt_problem *ret_problem)
+{
+	char place[PATH_MAX];
+
+	history_place(given, place);
+	if (act_in_time(place, look_into_folder, place, sizeof(place)) < 0)
+		return problem_set(ret_problem, -ETIMEDOUT, "the history cannot be used: %s: %s", place,
+				   file_place_fault(-ETIMEDOUT));
+	return 0;
+}
+
 int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_problem)
 {
 	const char *given = secure_getenv("TRACKER_HISTORY");
@@ -230,6 +267,9 @@ int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_
 		return r;
 	if (given && history_is_off(given))
 		return problem_set(ret_problem, -ENXIO, "the history is off (TRACKER_HISTORY=%s)", given);
+	r = history_look(given, ret_problem);
+	if (r < 0)
+		return r;
 	r = history_folder_find(given && *given ? given : NULL, false, &history.folder, why);
 	if (r == -ENOENT || r == -ENXIO)
 		return problem_set(

@@ -43,10 +43,13 @@ struct history {
 /*
  * Opens the history that TRACKER_HISTORY or the home folder names. If `wait`, another command that changes the folder is
  * waited for, for some seconds. Otherwise the list is then read as it is. -ENOENT: nothing has been kept yet.
- * -EINVAL: the quota is wrong.
+ * -EINVAL: the quota is wrong. -ETIMEDOUT: as history_look().
  */
 int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_problem);
 void history_close(struct history *history);
+
+/* Looks at the folder that history_folder_find() finds. -ETIMEDOUT: its file system does not answer. */
+int history_look(const char *given, struct rt_problem *ret_problem);
 
 /*
  * Completes the runs that have ended (a compressed recording and a line each), and lets the oldest ones go until the

@@ -118,24 +118,44 @@ static int find_given(const char *given, bool make, char **ret_path, char *ret_w
 	return 0;
 }
 
-const char *history_base(const char *given)
+/* A home folder "/" is that of a user without one. */
+static const char *folder_variable(const char *name)
 {
-	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
+	const char *folder = secure_getenv(name);
 
-	return given && *given ? given : state && state[0] == '/' ? state : home ? home : "";
+	return folder && folder[0] == '/' && folder[1] ? folder : NULL;
+}
+
+/* Returns the folder that the user or the system names, and the way from there. NULL: there is none. */
+static const char *named_base(const char *given, const char **ret_rest)
+{
+	*ret_rest = "";
+	if (given && *given)
+		return given;
+	*ret_rest = "/resource-tracker";
+	given = folder_variable("XDG_STATE_HOME");
+	if (given)
+		return given;
+	*ret_rest = "/.local/state/resource-tracker";
+	return folder_variable("HOME");
+}
+
+void history_place(const char *given, char ret_path[static PATH_MAX])
+{
+	const char *rest, *base = named_base(given, &rest);
+
+	snprintf(ret_path, PATH_MAX, "%s%s", base ? base : "", rest);
 }
 
 int history_folder_find(const char *given, bool make, char **ret_path, char ret_why[static HISTORY_WHY_BYTES])
 {
-	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
+	const char *rest, *base = named_base(given, &rest);
 
-	if (given && *given)
-		return find_given(given, make, ret_path, ret_why);
-	if (state && state[0] == '/')
-		return find_below(state, "/resource-tracker", make, make, ret_path, ret_why);
-	if (home && home[0] == '/' && home[1])
-		return find_below(home, "/.local/state/resource-tracker", make, false, ret_path, ret_why);
-	return fail_with(ret_why, -ENXIO, "HOME", "there is no home folder");
+	if (!base)
+		return fail_with(ret_why, -ENXIO, "HOME", "there is no home folder");
+	if (!*rest)
+		return find_given(base, make, ret_path, ret_why);
+	return find_below(base, rest, make, make && rest[1] != '.', ret_path, ret_why);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------- */

@@ -23,8 +23,8 @@ enum { HISTORY_WHY_BYTES = PATH_MAX + 200 };
 /* Whether the value of TRACKER_HISTORY or --history means that no history is kept: off, no, false or 0. */
 bool history_is_off(const char *given);
 
-/* The path at or below which history_folder_find() looks. */
-const char *history_base(const char *given);
+/* The path of the folder that history_folder_find() looks for. Touches no file system. */
+void history_place(const char *given, char ret_path[static PATH_MAX]);
 
 /*
  * Finds the folder, and makes it if `make`. `given` is a folder, or NULL for the usual one. Returns 0 and the path, which

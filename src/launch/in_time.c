@@ -21,27 +21,27 @@
 #include "base/write_in_time.h"
 #include "kernel/may_hang.h"
 
-enum { LIMIT_MS = 250, ALL_LIMIT_MS = 500, LEAST_MS = 20, WRITE_BYTES = 4096 };
+enum { LEAST_MS = 20, WRITE_BYTES = 4096 };
 
-static bool is_allowed;
+static int limit_ms; /* 0: not allowed */
 static int left_ms;
 
-void allow_work_aside(void)
+void allow_work_aside(int each_ms)
 {
-	is_allowed = true;
-	left_ms = ALL_LIMIT_MS;
+	limit_ms = each_ms;
+	left_ms = 2 * each_ms;
 }
 
 /* Waits for the end of the pipe: the process has exited. */
 static bool ends_in_time(int fd)
 {
-	int limit_ms = left_ms > LIMIT_MS ? LIMIT_MS : left_ms > LEAST_MS ? left_ms : LEAST_MS;
+	int wait_ms = left_ms > limit_ms ? limit_ms : left_ms > LEAST_MS ? left_ms : LEAST_MS;
 	int64_t begun_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
 	struct pollfd end = {.fd = fd};
 	int r;
 
 	do
-		r = poll(&end, 1, limit_ms);
+		r = poll(&end, 1, wait_ms);
 	while (r < 0 && errno == EINTR);
 	left_ms -= (int)((SYSTEM_CLOCKS.monotonic_ns(NULL) - begun_ns) / NSEC_PER_MSEC);
 	return r > 0;
@@ -69,7 +69,7 @@ static int call_aside(int kept_fd, void (*act)(void *), struct shared_call *call
 		return -errno;
 	if (pid == 0) {
 		/* A call of its own may hang here. */
-		is_allowed = false;
+		limit_ms = 0;
 		act(call->data);
 		call->is_done = true;
 		_exit(0);
@@ -109,7 +109,7 @@ static int act_aside(const char *path, int kept_fd, void (*act)(void *), void *d
 
 int act_in_time(const char *path, void (*act)(void *), void *data, size_t size)
 {
-	if (is_allowed && path_may_hang(path))
+	if (limit_ms && path_may_hang(path))
 		return act_aside(path, -1, act, data, size);
 	act(data);
 	return 0;
@@ -135,7 +135,7 @@ int write_line_in_time(int fd, const char *bytes, size_t length, int timeout_ms)
 	struct write_call call = {.fd = fd, .length = length};
 	int r;
 
-	if (!is_allowed || length > sizeof call.bytes || !path_may_hang(descriptor_path(fd, path)))
+	if (!limit_ms || length > sizeof call.bytes || !path_may_hang(descriptor_path(fd, path)))
 		return write_in_time(fd, bytes, length, timeout_ms);
 	memcpy(call.bytes, bytes, length);
 	r = act_aside(path, fd, call_write, &call, sizeof call);
@@ -170,6 +170,30 @@ bool answers_in_time(const char *path)
 	struct stat status;
 
 	return stat_in_time(path, &status) != -ETIMEDOUT;
+}
+
+struct look_call {
+	const char *path;
+};
+
+static void call_look(void *data)
+{
+	const struct look_call *call = data;
+	CLEANUP_CLOSE int fd = open(call->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat status;
+	char byte;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return;
+	if (S_ISREG(status.st_mode))
+		(void)!pread(fd, &byte, 1, 0);
+}
+
+int look_in_time(const char *path)
+{
+	struct look_call call = {path};
+
+	return act_in_time(path, call_look, &call, sizeof call);
 }
 
 void unlink_file(void *path)

@@ -5,20 +5,22 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+/* Longest wait for one call of a recorder, which holds its job up. */
+enum { JOB_LOOK_MS = 250 };
+
 /*
- * A program that may have children of its own allows them. A library does all work at once. Called again, gives the calls
- * from now on as much time as those before.
+ * A program that may have children of its own allows them: each call may take `each_ms`, and all together twice as long. A library
+ * does all work at once. Called again, gives the calls from now on as much time as those before.
  */
-void allow_work_aside(void);
+void allow_work_aside(int each_ms);
 
 /*
  * Calls act(data), which uses the file system of `path`. If that may hang, a process of its own makes the call, and its
- * `size` bytes of `data` are copied back. It can change nothing else of this process. All such calls together take
- * half a second at most. Returns 0, or -ETIMEDOUT if there was no answer.
+ * `size` bytes of `data` are copied back. It can change nothing else of this process. Returns 0, or -ETIMEDOUT if there was no answer.
  */
 int act_in_time(const char *path, void (*act)(void *), void *data, size_t size);
 
-/* As write_in_time(), also to a file that may hang: a process of its own writes that, within a quarter of a second. */
+/* As write_in_time(), also to a file that may hang: a process of its own writes that, with that deadline. */
 int write_line_in_time(int fd, const char *bytes, size_t length, int timeout_ms);
 
 /* False: the file system of `path` does not answer. A missing file is an answer. */
@@ -26,6 +28,9 @@ bool answers_in_time(const char *path);
 
 /* As stat(2), with a negative errno or -ETIMEDOUT. */
 int stat_in_time(const char *path, struct stat *ret_status);
+
+/* Opens a file or folder, and reads the first byte of a file. Returns 0, also if that failed, or -ETIMEDOUT. */
+int look_in_time(const char *path);
 
 /* For act_in_time(): removes the file of that name. */
 void unlink_file(void *path);

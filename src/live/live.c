@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "history/history.h"
+#include "launch/in_time.h"
 #include "live/feed.h"
 #include "live/notify.h"
 #include "live/recorder.h"
@@ -126,6 +127,7 @@ static void look_for_runs(struct live *live)
 	    (live->history_ns && live_now_ns() - live->history_ns < HISTORY_LOOK_NS))
 		return;
 	live->history_ns = live_now_ns();
+	allow_work_aside(JOB_LOOK_MS);
 	look_into_history(live);
 	/* The screen stands still while a file system does not answer. */
 	if (live_now_ns() >= live->writers_ns && !writers_find(follow_written, live))

@@ -131,7 +131,6 @@ bool writers_find(writers_take *take, void *context)
 	const struct dirent *entry;
 	bool answers = true;
 
-	allow_work_aside();
 	while (processes && (entry = readdir(processes)))
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && strlen(entry->d_name) < 12 &&
 		    is_recorder(entry->d_name) && is_of_this_user(entry->d_name) &&

@@ -384,7 +384,7 @@ int main(int argc, char **argv)
 	char real[PATH_MAX];
 	const char *command, *script;
 
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	if (!find_real_shell(real)) {
 		fprintf(stderr,
 			"resource-tracker: no real shell was found; set TRACKER_SHELL_REAL to its path\n");

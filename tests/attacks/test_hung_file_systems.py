@@ -340,6 +340,71 @@ def test_the_history_of_a_file_system_that_works(start, file_system):
     assert code == 3 and "runs.jsonl" in kept and any(name.startswith("1.jsonl") for name in kept), kept
 
 
+@pytest.fixture
+def kept(start, file_system, binary, tmp_path):
+    """The environment of a history with one run."""
+    if not (pathlib.Path(binary).parent / "resource-tracker-analysis").exists():
+        pytest.skip("this build has no history")
+    folder = file_system.point / "history"
+    folder.mkdir(mode=0o700)
+    assert start(0, "-q", "-o", tmp_path / "run.jsonl", *JOB).wait(30) == 3
+    (folder / "1.jsonl").write_bytes((tmp_path / "run.jsonl").read_bytes())
+    return {"TRACKER_HISTORY": str(folder)}
+
+
+READERS = (("ls",), ("last",), ("history",), ("summary", "1"), ("report", "-o", "page.html", "1"), ("recommend", "--job", "sh"),
+           ("tag", "1", "a=b"), ("rm", "1"), ("compare-runs", "1", "last"), ("repeat", "-n", "1", "--", "true"),
+           ("summary", "{}/1.jsonl"), ("history", "{}/runs.jsonl"), ("history", "{}/r*.jsonl"),
+           ("recommend", "--job", "sh", "--history", "{}/runs.jsonl"))
+NOTHING_KEPT = ("repeat",)
+
+
+@pytest.mark.parametrize("trouble", ("never", "hang READ"))
+def test_a_reader_of_a_history_that_hangs_says_so_and_ends(start, file_system, kept, trouble):
+    """All at once, because each waits for five seconds."""
+    folder = kept["TRACKER_HISTORY"]
+    (file_system.point / "history" / "runs.jsonl").write_text('{"number":1}\n')
+    file_system.turn(trouble)
+    begun = time.time()
+    readers = {words: start(0, *(word.format(folder) for word in words), env=kept) for words in READERS}
+    for words, process in readers.items():
+        lines = process.communicate(timeout=30)[1].decode().splitlines()
+        assert process.returncode == (0 if words[0] in NOTHING_KEPT else 1), (words, lines)
+        assert len(lines) == 1 and folder in lines[0] and "does not answer" in lines[0], (words, lines)
+        assert time.time() - begun > 4, words
+
+
+def test_the_words_of_a_history_that_hangs_delay_no_shell(start, file_system, kept):
+    file_system.turn("never")
+    begun = time.time()
+    process = start(0, "ls", "--words", env=kept)
+    assert process.communicate(timeout=30) == (b"", b"") and process.returncode == 0
+    assert time.time() - begun < LIMIT_SECS
+
+
+@pytest.mark.parametrize("signo", (signal.SIGTERM, signal.SIGINT))
+def test_a_signal_ends_a_reader_of_a_history_that_hangs(start, file_system, kept, helpers, signo):
+    file_system.turn("never")
+    process = start(0, "ls", env=kept)
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    helpers.wait_until(lambda: any(pathlib.Path(f"/proc/{child}/comm").read_text() == "rt-aside\n" for child in children.read_text().split()), 4)
+    told = time.time()
+    process.send_signal(signo)
+    assert process.communicate(timeout=30) == (b"", b"") and process.returncode == -signo
+    assert time.time() - told < LIMIT_SECS
+
+
+def test_a_link_below_the_home_folder_leads_to_a_history_that_hangs(start, file_system, public_folder):
+    home = pathlib.Path(tempfile.mkdtemp(dir=public_folder))
+    (home / ".local").mkdir(mode=0o700)
+    (home / ".local" / "state").symlink_to(file_system.point)
+    file_system.turn("never")
+    begun = time.time()
+    code, text = run_on_terminal(start, 0, JOB, {"HOME": str(home), "TRACKER_HISTORY": ""})
+    assert code == 3 and time.time() - begun < 2 * LIMIT_SECS
+    assert "this run is not kept: " in text and SILENT in text, text
+
+
 def test_a_link_leads_to_a_file_system_that_hangs(start, file_system, public_folder):
     link = pathlib.Path(tempfile.mkdtemp(dir=public_folder)) / "link"
     link.symlink_to(file_system.point)

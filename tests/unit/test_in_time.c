@@ -52,7 +52,7 @@ static void work_is_done_here_where_nothing_hangs(void **state)
 	NEEDS_THE_KERNEL_ITSELF();
 	calls_here = 0;
 	assert_int_equal(act_in_time(".", double_the_number, &work, sizeof work), 0);
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	assert_int_equal(act_in_time(".", double_the_number, &work, sizeof work), 0);
 	assert_int_equal(calls_here, 2);
 	assert_int_equal(work.by, getpid());
@@ -75,7 +75,7 @@ static void do_work_aside(void)
 	/* A library has no children of its own. */
 	EXPECT(act_in_time("served/x", double_the_number, &work, sizeof work) == 0);
 	EXPECT(work.by == getpid() && work.number == 8 && calls_here == 1);
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	EXPECT(act_in_time("served/x", double_the_number, &work, sizeof work) == 0);
 	EXPECT(work.by != getpid() && work.by > 1 && work.number == 16 && calls_here == 1);
 	/* Only the given bytes come back. */
@@ -104,7 +104,7 @@ static void hang_and_go_on(void)
 	struct work work = {.number = 4};
 	int64_t begun_ns;
 
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	/* A call gets a quarter of a second. */
 	begun_ns = now_ns();
 	EXPECT(stat_in_time("served/x", &status) == -ETIMEDOUT);
@@ -124,7 +124,7 @@ static void hang_and_go_on(void)
 	}
 	/* Called again, it gives as much time as before. */
 	nanosleep(&(struct timespec){1, 10000000}, NULL);
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	begun_ns = now_ns();
 	EXPECT(!answers_in_time("served/x"));
 	EXPECT(now_ns() - begun_ns >= 250 * NSEC_PER_MSEC);
@@ -149,7 +149,7 @@ static void write_aside(void)
 	EXPECT(fd >= 0 && mount_served("plain") == 0);
 	paths_look_again();
 	EXPECT(write_line_in_time(fd, "one\n", 4, 100) == 0);
-	allow_work_aside();
+	allow_work_aside(JOB_LOOK_MS);
 	EXPECT(write_line_in_time(fd, "two\n", 4, 100) == 0);
 	EXPECT(pread(fd, text, sizeof text, 0) == 8 && memcmp(text, "one\ntwo\n", 8) == 0);
 	EXPECT(write_line_in_time(fd, large, sizeof large, 100) == 0);
