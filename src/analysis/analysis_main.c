@@ -24,12 +24,17 @@ static const struct {
 #include "options/analysis_subcommands.def"
 };
 
+static bool runs_a_command(const struct subcommand *command)
+{
+	return strncmp(command->arguments, "COMMAND", strlen("COMMAND")) == 0;
+}
+
 /* Behind a command that is to be run, the options are its own. */
 static bool asks_for_own_help(const struct subcommand *command, char **argv)
 {
 	char *first[] = {argv[0], argv[1], NULL};
 
-	return asks_for_help(strncmp(command->arguments, "COMMAND", strlen("COMMAND")) == 0 ? first : argv);
+	return asks_for_help(runs_a_command(command) ? first : argv);
 }
 
 /* -1: argv[0] is not a subcommand */
@@ -38,9 +43,13 @@ static int run_analysis_command(char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(RUN); i++) {
 		const struct subcommand *command = command_named(RUN[i].name);
 
-		if (strcmp(argv[0], RUN[i].name) == 0)
-			return asks_for_own_help(command, argv) ? command_help(command)
-								: RUN[i].run(command, argv);
+		if (strcmp(argv[0], RUN[i].name) != 0)
+			continue;
+		/* A command that is run here keeps its environment. */
+		if (!runs_a_command(command))
+			zone_in_time();
+		allow_work_aside(LOOK_MS);
+		return asks_for_own_help(command, argv) ? command_help(command) : RUN[i].run(command, argv);
 	}
 	return -1;
 }
@@ -72,11 +81,12 @@ int main(int argc, char **argv)
 		puts("resource-tracker-analysis " RT_VERSION);
 		return fflush(stdout) == 0 ? 0 : EXIT_FAULT;
 	}
-	if (strcmp(argv[1], "--keep") == 0 && argc == 4)
+	if (strcmp(argv[1], "--keep") == 0 && argc == 4) {
+		zone_in_time();
 		return keep_run_of(argv[2], argv[3]);
+	}
 	if (strcmp(argv[1], "--metric-pages") == 0 && argc == 4)
 		return print_metric_pages(argv[2], argv[3]);
-	allow_work_aside(LOOK_MS);
 	status = run_analysis_command(argv + 1);
 	if (status >= 0)
 		return status;

@@ -57,7 +57,8 @@ void json_plain_key(struct json_writer *json, const char *key)
 	if (!at)
 		return;
 	*at++ = '"';
-	at = mempcpy(at, key, length);
+	memcpy(at, key, length + 1);
+	at += length;
 	*at++ = '"';
 	*at = ':';
 }

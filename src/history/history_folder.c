@@ -35,6 +35,11 @@ static int fail_with(char *ret_why, int error, const char *path, const char *rea
 	return error;
 }
 
+static int fail_by(char *ret_why, int error, const char *path)
+{
+	return fail_with(ret_why, error, path, strerror(-error));
+}
+
 /*
  * Checks one folder on the way, and makes it if it is missing. In the `base`, a group may write: users may
  * share a home folder.
@@ -46,9 +51,9 @@ static int check_folder(const char *path, bool make, bool is_base, char *ret_why
 
 	/* On a file system that is mounted read-only, the error of an existing folder may be that one. */
 	if (error && error != EEXIST && access(path, F_OK) < 0)
-		return fail_with(ret_why, -error, path, strerror(error));
+		return fail_by(ret_why, -error, path);
 	if (lstat(path, &link) < 0 || stat(path, &folder) < 0)
-		return fail_with(ret_why, -errno, path, strerror(errno));
+		return fail_by(ret_why, -errno, path);
 	if (!S_ISDIR(folder.st_mode))
 		return fail_with(ret_why, -ENOTDIR, path, "it is not a folder");
 	if (S_ISLNK(link.st_mode) && link.st_uid != geteuid() && link.st_uid != 0)
@@ -90,11 +95,11 @@ static int find_below(const char *base, const char *rest, bool make, bool make_b
 	while (base_length > 1 && base[base_length - 1] == '/')
 		base_length--;
 	if (asprintf(&path, "%.*s%s", (int)base_length, base, rest) < 0)
-		return fail_with(ret_why, -ENOMEM, base, strerror(ENOMEM));
+		return fail_by(ret_why, -ENOMEM, base);
 	r = check_path(path, base_length, make, make_base, ret_why);
 	/* A folder of root's, or on a file system that is mounted read-only. */
 	if (r == 0 && make && access(path, W_OK | X_OK) < 0)
-		r = fail_with(ret_why, -errno, path, strerror(errno));
+		r = fail_by(ret_why, -errno, path);
 	if (r < 0)
 		free(path);
 	else
@@ -112,7 +117,7 @@ static int find_given(const char *given, bool make, char **ret_path, char *ret_w
 		return r;
 	path = realpath(given, NULL);
 	if (!path || (make && access(path, W_OK | X_OK) < 0))
-		return fail_with(ret_why, -errno, given, strerror(errno));
+		return fail_by(ret_why, -errno, given);
 	*ret_path = path;
 	path = NULL;
 	return 0;

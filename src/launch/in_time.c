@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -172,6 +173,25 @@ bool answers_in_time(const char *path)
 	return stat_in_time(path, &status) != -ETIMEDOUT;
 }
 
+bool zone_answers(void)
+{
+	const char *zone = getenv("TZ"), *folder = getenv("TZDIR");
+
+	zone = zone && *zone == ':' ? zone + 1 : zone;
+	zone = zone && *zone == '/' ? zone : folder;
+	return !zone || answers_in_time(zone);
+}
+
+void zone_in_time(void)
+{
+	allow_work_aside(JOB_LOOK_MS);
+	if (!zone_answers()) {
+		setenv("TZ", "UTC0", 1);
+		unsetenv("TZDIR");
+	}
+	allow_work_aside(0);
+}
+
 struct look_call {
 	const char *path;
 };
@@ -198,5 +218,5 @@ int look_in_time(const char *path)
 
 void unlink_file(void *path)
 {
-	unlink(path);
+	unlinkat(AT_FDCWD, path, 0);
 }

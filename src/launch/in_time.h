@@ -29,6 +29,12 @@ bool answers_in_time(const char *path);
 /* As stat(2), with a negative errno or -ETIMEDOUT. */
 int stat_in_time(const char *path, struct stat *ret_status);
 
+/* The file of the time zone (TZ), which the calls of time.h read. */
+bool zone_answers(void);
+
+/* For a program: takes UTC if the zone does not answer, as libc does if there is no such zone. */
+void zone_in_time(void);
+
 /* Opens a file or folder, and reads the first byte of a file. Returns 0, also if that failed, or -ETIMEDOUT. */
 int look_in_time(const char *path);
 

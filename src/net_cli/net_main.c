@@ -12,6 +12,7 @@
 #include "discover/discover.h"
 #include "stream/follow.h"
 #include "discover/keeper.h"
+#include "launch/in_time.h"
 #include "net/redacted_message.h"
 #include "net/settings.h"
 #include "stream/upload.h"
@@ -33,6 +34,7 @@ int main(int argc, char **argv)
 	const char *wrong = "";
 	int r, status;
 
+	zone_in_time();
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(SUBCOMMANDS); i++) {
 		if (strcmp(argv[1], SUBCOMMANDS[i].name) != 0)
 			continue;

@@ -4,22 +4,30 @@
 #include <errno.h>
 #include <time.h>
 
+#include "launch/in_time.h"
+
 static void add_host_name(struct buffer *out, const char *host)
 {
 	for (; *host; host++)
 		buffer_add_char(out, *host == '/' ? '_' : *host);
 }
 
-/* Without colons: some file systems forbid them, and scp takes host:path for another machine. */
+/*
+ * Without colons: some file systems forbid them, and scp takes host:path for another machine. gmtime_r(3), too, reads the time zone: if
+ * that does not answer, the seconds stand there.
+ */
 static int add_start_time(struct buffer *out, int64_t start_time_secs)
 {
 	time_t secs = (time_t)start_time_secs;
 	struct tm utc;
 
-	if (!gmtime_r(&secs, &utc))
+	if (!zone_answers())
+		buffer_add_i64(out, start_time_secs);
+	else if (!gmtime_r(&secs, &utc))
 		return -EINVAL;
-	buffer_printf(out, "%04d%02d%02dT%02d%02d%02dZ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-		      utc.tm_hour, utc.tm_min, utc.tm_sec);
+	else
+		buffer_printf(out, "%04d%02d%02dT%02d%02d%02dZ", utc.tm_year + 1900, utc.tm_mon + 1,
+			      utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 	return 0;
 }
 

@@ -6,11 +6,11 @@
 #include "base/buffer.h"
 
 struct output_path_values {
-	const char *host;        /* %h; a slash in it becomes '_' */
-	int64_t pid;             /* %p: the tracker's */
-	int64_t start_time_secs; /* %t: seconds since 1970, written in UTC as 20261121T094500Z */
-	int64_t rank;            /* %r: negative (unknown) is written as 0 */
-	unsigned number;         /* %u: -2, -3 and so on; nothing for 0 */
+	const char *host; /* %h; a slash in it becomes '_' */
+	int64_t pid;      /* %p: the tracker's */
+	int64_t start_time_secs; /* %t: seconds since 1970, written in UTC as 20261121T094500Z, or as they are if TZ hangs */
+	int64_t rank;    /* %r: negative (unknown) is written as 0 */
+	unsigned number; /* %u: -2, -3 and so on; nothing for 0 */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/scan.h"
+#include "launch/in_time.h"
 #include "metric/selection.h"
 #include "tracker/start_at.h"
 
@@ -190,6 +191,8 @@ static int set_start_at(struct rt_config *config, const struct setting *setting,
 {
 	int64_t now_ns = SYSTEM_CLOCKS.realtime_ns(SYSTEM_CLOCKS.context);
 
+	if (strchr(value, ':') && !zone_answers())
+		return refuse_setting(config, setting, value, "needs the time zone, which does not answer");
 	if (parse_start_at(value, now_ns, setting_field(config, setting)) < 0)
 		return refuse_setting(
 			config, setting, value,

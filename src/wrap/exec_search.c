@@ -74,7 +74,7 @@ static int list_paths(const char *name, struct exec_plan *plan)
 	for (at = path;; at = end + 1) {
 		size_t length;
 
-		end = strchrnul(at, ':');
+		end = at + strcspn(at, ":");
 		length = (size_t)(end - at);
 		plan->paths[plan->path_count++] = text;
 		memcpy(text, at, length);

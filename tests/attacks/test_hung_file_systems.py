@@ -394,6 +394,35 @@ def test_a_signal_ends_a_reader_of_a_history_that_hangs(start, file_system, kept
     assert time.time() - told < LIMIT_SECS
 
 
+ZONES = {"file": {"TZ": ":{}/zone"}, "path": {"TZ": "{}/zone"}, "folder": {"TZ": "Europe/Berlin", "TZDIR": "{}"}}
+
+
+@pytest.mark.parametrize("place", ZONES)
+def test_a_time_zone_that_hangs_delays_nothing(start, file_system, place, tmp_path):
+    """Even gmtime(3) reads its file."""
+    zone = {key: value.format(file_system.point) for key, value in ZONES[place].items()}
+    file_system.turn("never")
+    begun = time.time()
+    process = start(0, "-o", tmp_path / "run-%t.jsonl", "--summary", *JOB[:-1], "exit 3", env=zone)
+    err = process.communicate(timeout=30)[1].decode()
+    assert process.returncode == 3 and time.time() - begun < LIMIT_SECS, err
+    assert " UTC, " in err and "Bottleneck" in err, err
+    record = next(tmp_path.iterdir())
+    assert abs(int(record.stem.removeprefix("run-")) - begun) < 60
+    begun = time.time()
+    process = start(0, "summary", record, env=zone)
+    assert b" UTC, " in process.communicate(timeout=30)[0] and time.time() - begun < LIMIT_SECS
+
+
+def test_a_time_of_the_start_whose_zone_hangs_is_refused(start, file_system):
+    file_system.turn("never")
+    begun = time.time()
+    process = start(0, "--start-at", "12:00", *JOB, env={"TZ": f"{file_system.point}/zone"})
+    lines = process.communicate(timeout=30)[1].decode().splitlines()
+    assert process.returncode == 125 and time.time() - begun < LIMIT_SECS
+    assert len(lines) == 1 and "--start-at: '12:00' needs the time zone, which does not answer" in lines[0], lines
+
+
 def test_a_link_below_the_home_folder_leads_to_a_history_that_hangs(start, file_system, public_folder):
     home = pathlib.Path(tempfile.mkdtemp(dir=public_folder))
     (home / ".local").mkdir(mode=0o700)
