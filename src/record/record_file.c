@@ -218,7 +218,7 @@ int record_file_next(struct record_file *file, struct line_decoder *decoder, str
 		if (result < 0)
 			count_bad(file, &line);
 	}
-	file->torn_tails = file->unreliable_end || file->source.cut_off;
+	file->torn_tails = (file->unreliable_end || file->source.cut_off) && !file->source.damage_told;
 	return result;
 }
 

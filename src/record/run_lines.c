@@ -152,7 +152,8 @@ int run_lines_next(struct run_lines *lines)
 		int result = source_next_line(&lines->source, &line);
 
 		if (result <= 0) {
-			lines->left_out.damaged += result == 0 && lines->source.cut_off;
+			lines->left_out.damaged +=
+				result == 0 && lines->source.cut_off && !lines->source.damage_told;
 			lines->source.cut_off = false;
 			return result;
 		}

@@ -94,8 +94,10 @@ static ssize_t inflate_some(struct source *source, void *bytes, size_t size)
 		length = gunzip_read(reader, bytes, size);
 	}
 	source->cut_off |= reader->damaged;
-	if (reader->damaged && !source->follows && tell_damage)
+	if (reader->damaged && !source->follows && tell_damage) {
 		tell_damage(source->path);
+		source->damage_told = true;
+	}
 	return (ssize_t)length;
 }
 

@@ -33,9 +33,10 @@ struct source {
 	struct source_gzip *gzip; /* NULL: plain */
 	struct buffer window;     /* bytes read but not yet delivered, from `at` on */
 	size_t at;
-	bool bounded; /* a plain file: it has as many bytes as it says */
-	bool ended;   /* the window gets no more bytes */
-	bool cut_off; /* a gzip member ended in the middle, or is damaged, or no text came any more */
+	bool bounded;     /* a plain file: it has as many bytes as it says */
+	bool ended;       /* the window gets no more bytes */
+	bool damage_told; /* to source_on_damage() */
+	bool cut_off;     /* a gzip member ended in the middle, or is damaged, or no text came any more */
 	bool follows; /* the end of the file is not the end: more may come, and a line without its end waits for it */
 	size_t blank_bytes;  /* zeros, spaces and line ends since the last text */
 	int64_t line_number; /* of the last delivered line, from 1 */

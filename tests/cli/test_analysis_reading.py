@@ -348,3 +348,4 @@ def test_damaged_gzip_is_told_once_and_read(run, tmp_path, words, damage):
     assert [line for line in result.err.splitlines() if "gzip" in line] == [
         f"resource-tracker {words[0]}: bad.jsonl.gz: its gzip data or checksum is wrong: the part before the damage is used, and its figures may be wrong"]
     assert "gzip" not in whole.err and result.returncode == whole.returncode
+    assert "middle of a sample" not in result.out
