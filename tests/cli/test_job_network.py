@@ -460,6 +460,15 @@ def test_traffic_over_udp_alone_is_unknown(record):
     assert end["net_sent_bytes"] is None
 
 
+def test_traffic_of_packet_sockets_alone_is_unknown(record):
+    if os.geteuid():
+        pytest.skip("needs root")
+    job = "import socket, time; s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)\n" \
+          "for i in range(10): s.sendto(bytes(100), ('lo', 0x88b5)); time.sleep(0.08)"
+    _, end = record("-i", 0.2, "--", sys.executable, "-c", job)
+    assert end["net_sent_bytes"] is None
+
+
 def test_job_of_another_user_is_unknown_and_not_0(binary, tmp_path, program_for_everybody):
     """Its descriptors cannot be read."""
     if os.geteuid() or not shutil.which("setpriv"):

@@ -96,7 +96,8 @@ static void each_protocol_is_told_by_its_name(void **state)
 		{AF_UNIX, SOCK_STREAM, 0, -1},
 		{AF_UNIX, SOCK_DGRAM, 0, -1},
 		{AF_NETLINK, SOCK_RAW, 0, -1},
-		{AF_PACKET, SOCK_DGRAM, 0, -1},
+		{AF_PACKET, SOCK_DGRAM, 0, SOCKET_DATAGRAM},
+		{AF_XDP, SOCK_RAW, 0, SOCKET_DATAGRAM},
 		{AF_VSOCK, SOCK_STREAM, 0, -1},
 		{AF_ALG, SOCK_SEQPACKET, 0, -1},
 	};

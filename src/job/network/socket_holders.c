@@ -42,8 +42,8 @@ static uint64_t socket_inode(int folder_fd, const char *name)
 /* An unknown name may be that of TCP: the table of sockets will tell. */
 static enum socket_protocol protocol_of(pid_t pid, const char *name)
 {
-	static const char *const DATAGRAMS[] = {"UDP", "RAW", "PING", "DCCP", "SCTP"};
-	static const char *const LOCAL[] = {"UNIX", "NETLINK", "PACKET", "AF_VSOCK", "ALG"};
+	static const char *const DATAGRAMS[] = {"UDP", "RAW", "PING", "DCCP", "SCTP", "PACKET", "XDP"};
+	static const char *const LOCAL[] = {"UNIX", "NETLINK", "AF_VSOCK", "ALG"};
 	char path[PATH_SIZE], protocol[PROTOCOL_SIZE] = "";
 
 	if (snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, name) >= (int)sizeof path ||

@@ -17,7 +17,7 @@ struct socket_holders {
 	bool denied;          /* the descriptors of some member may not be read */
 };
 
-/* Called for each TCP socket, and the first time for any other socket of the Internet protocols. */
+/* Called for each TCP socket, and the first time for any other socket that reaches a network. */
 typedef void socket_visit(void *context, uint64_t inode, enum socket_protocol protocol);
 
 void socket_holders_done(struct socket_holders *holders);
