@@ -85,11 +85,9 @@ static double larger_of_known(double a, double b)
 static void find_share(struct node *node, const struct frame *identity)
 {
 	const struct run_start_row *start = FIRST(identity, run_start);
-	double cpus = record_scheduler_number(identity, "SLURM_CPUS_ON_NODE"),
-	       memory = record_scheduler_number(identity, "SLURM_MEM_PER_NODE");
+	double cpus = record_scheduler_number(identity, "SLURM_CPUS_ON_NODE");
+	double memory = record_scheduler_memory_mib(identity, cpus);
 
-	if (isnan(memory))
-		memory = record_scheduler_number(identity, "SLURM_MEM_PER_CPU") * cpus;
 	if (start && isnan(cpus))
 		cpus = start->cpu_limit_cores > 0        ? start->cpu_limit_cores
 		       : !count_absent(start->cpu_count) ? (double)start->cpu_count

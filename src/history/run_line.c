@@ -211,14 +211,13 @@ static void add_asked(struct json_writer *json, const struct frame *identity)
 {
 	double cores = record_scheduler_number(identity, "SLURM_CPUS_PER_TASK");
 	double on_node = record_scheduler_number(identity, "SLURM_CPUS_ON_NODE");
-	double memory = record_scheduler_number(identity, "SLURM_MEM_PER_NODE");
-	double per_cpu = record_scheduler_number(identity, "SLURM_MEM_PER_CPU");
 	double engine_cores = record_scheduler_number(identity, "TRACKER_CORES_ASKED");
 	double engine_memory = record_scheduler_number(identity, "TRACKER_MEMORY_ASKED_MIB");
+	double memory;
 
 	if (!record_scheduler_value(identity, "SLURM_STEP_ID") && !isnan(on_node))
 		cores = on_node;
-	memory = isnan(memory) ? per_cpu * cores : memory;
+	memory = record_scheduler_memory_mib(identity, cores);
 	/* An engine's step has its own request, inside a job of the scheduler too. */
 	add_line_real(json, "cores_asked", isnan(engine_cores) ? cores : engine_cores, 3);
 	add_line_real(json, "memory_asked_mib", isnan(engine_memory) ? memory : engine_memory, 3);

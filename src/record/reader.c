@@ -426,16 +426,28 @@ const char *record_scheduler_value(const struct frame *identity, const char *nam
 	return NULL;
 }
 
+/* 4 PiB is all that a processor addresses. */
+static const double MEMORY_MIB_MOST = 4294967296;
+
 double record_scheduler_number(const struct frame *identity, const char *name)
 {
-	/* 4 PiB is all that a processor addresses. The largest systems have some million CPUs. */
-	double most = strstr(name, "MEM") ? 4294967296 : 1e8;
+	/* The largest systems have some million CPUs. */
+	double most = strstr(name, "MEM") ? MEMORY_MIB_MOST : 1e8;
 	const char *value = record_scheduler_value(identity, name);
 	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
 	double number;
 
 	return scan_real(&text, &number) && !scan_left(&text) && number > 0 && number <= most ? number
 											      : (double)NAN;
+}
+
+double record_scheduler_memory_mib(const struct frame *identity, double cpus)
+{
+	double memory = record_scheduler_number(identity, "SLURM_MEM_PER_NODE");
+
+	if (isnan(memory))
+		memory = record_scheduler_number(identity, "SLURM_MEM_PER_CPU") * cpus;
+	return memory <= MEMORY_MIB_MOST ? memory : (double)NAN;
 }
 
 struct record_damage record_damage(const struct record *record)

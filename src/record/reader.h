@@ -72,6 +72,8 @@ const struct frame *record_identity(const struct record *record);
 const char *record_scheduler_value(const struct frame *identity, const char *name);
 /* The same as a number of MiB, CPUs, tasks or nodes. NaN: it is none, or no machine can have as much. */
 double record_scheduler_number(const struct frame *identity, const char *name);
+/* The memory that Slurm gives on a node, of which it gives `cpus`. NaN as above. */
+double record_scheduler_memory_mib(const struct frame *identity, double cpus);
 
 struct record_damage {
 	int64_t torn_tails;      /* files that end in the middle of a sample */

@@ -49,7 +49,8 @@ def test_share_of_a_node_is_the_memory_of_each_cpu_or_the_limit(run, tmp_path):
     node = record_of(run("export", "--format", "jobstats", write(tmp_path, "a.jsonl", [1.0], variables=per_cpu)).out)["nodes"]["node-1"]
     assert (node["cpus"], node["total_memory"]) == (3, 1500 << 20)
     # Without Slurm and limits it is the machine, and so it is if no machine can have as much.
-    for variables in ({}, {**JOB, "SLURM_CPUS_ON_NODE": "9" * 20, "SLURM_MEM_PER_NODE": "9" * 20}):
+    for variables in ({}, {**JOB, "SLURM_CPUS_ON_NODE": "9" * 20, "SLURM_MEM_PER_NODE": "9" * 20},
+                      {"SLURM_JOB_ID": "77", "SLURM_CPUS_ON_NODE": "8", "SLURM_MEM_PER_CPU": "9" * 9}):
         node = record_of(run("export", "--format", "jobstats", write(tmp_path, "b.jsonl", [1.0], variables=variables)).out)["nodes"]["node-1"]
         assert (node["cpus"], node["total_memory"]) == (8, 4096 << 20)
 

@@ -1,6 +1,7 @@
 """A line for each run: --runs, `runs add`, and the identity that schedulers and CI systems give a run."""
 import concurrent.futures
 import gzip
+import gzip
 import json
 import os
 import pathlib
@@ -127,6 +128,22 @@ def test_a_request_that_no_machine_can_meet_is_unknown(run, tmp_path, number):
     keys = ("cores_asked", "memory_asked_mib", "tasks", "nodes")
     assert [{key: line[key] for key in keys if key in line} for line in json_lines(tmp_path / "runs.jsonl")] == [
         {}, {"cores_asked": 2}, {"memory_asked_mib": 512}]
+
+
+def test_a_product_of_requests_that_no_machine_can_meet_is_unknown(run, tmp_path):
+    """Each of the two could be."""
+    for mib in (2 ** 31, 2 ** 31 + 1):
+        run("-q", "--runs", "runs.jsonl", "--", "true", env={"SLURM_CPUS_ON_NODE": "2", "SLURM_MEM_PER_CPU": str(mib)})
+    assert [line.get("memory_asked_mib") for line in json_lines(tmp_path / "runs.jsonl")] == [2 ** 32, None]
+
+
+def test_a_damaged_gzip_of_lines_is_told_once(run, tmp_path):
+    run("-q", "--runs", "runs.jsonl", "--", "true")
+    packed = bytearray(gzip.compress((tmp_path / "runs.jsonl").read_bytes()))
+    packed[-8] ^= 0xff
+    (tmp_path / "runs.jsonl.gz").write_bytes(packed)
+    told = run("history", "runs.jsonl.gz")
+    assert told.returncode == 0 and told.err.count("\n") == 1 and "checksum is wrong" in told.err
 
 
 def gpu_figures(line):
