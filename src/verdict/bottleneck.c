@@ -27,6 +27,9 @@ enum { WAIT_LOOKS_SURE = 30, WAIT_WORDS_BYTES = 120 };
 
 static const double MIB = 1048576;
 
+/* Weight of a rule that applies if no other does. */
+enum { LEAST_WEIGHT = 0 };
+
 struct search {
 	const struct run_facts *facts;
 	struct verdict verdict;
@@ -184,13 +187,12 @@ static void search_gpu(struct search *search)
 	/* The thread that waits for a GPU spins: its core is busy because the GPU is. */
 	double in_use = facts->tracked ? 1 - facts->starved.sure.idle_secs / facts->starved.sure.secs : NAN;
 	bool bound = share >= BUSY_SHARE, bound_in_use = in_use >= BUSY_SHARE;
-	char while_used[80] = "";
+	char while_used[80];
 
 	if (!(count > 0) || !(share >= (bound_in_use ? GPU_SHARE_IN_USE : GPU_SHARE)))
 		return;
-	if (bound_in_use && !bound)
-		plain_print(while_used, sizeof while_used, ", and %s %% of the time from first to last use",
-			    amount_of(100 * in_use, add_figure).text);
+	plain_print(while_used, sizeof while_used, ", and %s %% of the time from first to last use",
+		    amount_of(100 * in_use, add_figure).text);
 	add_bottleneck(search, bound ? "gpu_bound" : "gpu_mostly", bound ? "GPU" : "GPU, most of the time",
 		       (bound_in_use ? 1 : 0) + (bound ? 1 : share), "%s of %.0f GPU%s busy on average%s.",
 		       amount_of(busy, add_figure).text, count, count == 1 ? " was" : "s were",
@@ -377,7 +379,7 @@ static void add_what_it_was_not(struct buffer *out, const struct search *search)
 {
 	const struct run_facts *facts = search->facts;
 	bool throttled = facts->throttled_secs.present, limited = !isnan(search->limit);
-	bool memory = !isnan(summary_memory_peak(facts).mib / summary_memory_limit(facts).value);
+	bool memory = !isnan(summary_memory_peak(facts).mib) && !isnan(summary_memory_limit(facts).value);
 
 	buffer_add_text(out, throttled ? "It was not throttled"
 			     : memory  ? "It was not short of memory"
@@ -402,7 +404,7 @@ static bool search_launcher(struct search *search)
 	if (!launcher)
 		return false;
 	add_bottleneck(
-		search, "elsewhere", "It ran elsewhere", 0,
+		search, "elsewhere", "It ran elsewhere", LEAST_WEIGHT,
 		"%s lets other processes do the work, and this recording does not include them. To record "
 		"them: %s.",
 		launcher->name, launcher->instead);
@@ -419,7 +421,7 @@ static bool may_have_waited_for_cpu(const struct run_facts *facts)
 static void add_idle(struct search *search)
 {
 	add_bottleneck(
-		search, "idle", "Idle", 0, "%s",
+		search, "idle", "Idle", LEAST_WEIGHT, "%s",
 		may_have_waited_for_cpu(search->facts)
 			? "It used little CPU time: it was sleeping or waiting, perhaps for a CPU, because "
 			  "other programs kept them busy."
@@ -451,17 +453,18 @@ static void search_nothing(struct search *search)
 	double secs = search->facts->recorded_secs;
 
 	if (secs > 0 && secs < TOO_SHORT_SECS) {
-		add_bottleneck(search, "unknown", "Unknown", 0, "It ran for %s, which is too short to tell.",
+		add_bottleneck(search, "unknown", "Unknown", LEAST_WEIGHT,
+			       "It ran for %s, which is too short to tell.",
 			       amount_of(secs, add_duration).text);
 	} else if (isnan(search->cores)) {
-		add_bottleneck(search, "unknown", "Unknown", 0, "Its CPU use is not recorded.");
+		add_bottleneck(search, "unknown", "Unknown", LEAST_WEIGHT, "Its CPU use is not recorded.");
 	} else if (search_waited(search)) {
 		return;
 	} else if (search->cores < IDLE_CORES) {
 		add_idle(search);
 	} else {
 		add_what_it_was_not(&text, search);
-		add_bottleneck(search, "none", "None stands out", 0, "%s",
+		add_bottleneck(search, "none", "None stands out", LEAST_WEIGHT, "%s",
 			       buffer_error(&text) ? "" : text.data);
 	}
 }
@@ -498,10 +501,10 @@ static bool search_process_limit(struct search *search, bool is_certain)
 		       !strstr(limit, "(pids.max)") && !was_killed_by(end, SIGXFSZ)))
 		return false;
 	if (end->exit_code == 0)
-		add_bottleneck(search, "process_limit", "Limit", 0, "It was limited to %s: raise this limit.",
-			       limit);
+		add_bottleneck(search, "process_limit", "Limit", LEAST_WEIGHT,
+			       "It was limited to %s: raise this limit.", limit);
 	else
-		add_bottleneck(search, "process_limit", "Limit", is_certain ? 9 : 0,
+		add_bottleneck(search, "process_limit", "Limit", is_certain ? 9 : LEAST_WEIGHT,
 			       "It failed, limited to %s: raise this limit if it is the reason.", limit);
 	return true;
 }
@@ -528,7 +531,7 @@ struct verdict find_verdict(const struct run_facts *facts)
 	};
 
 	if (summary_not_started(facts))
-		add_bottleneck(&search, "not_started", "It did not start", 0,
+		add_bottleneck(&search, "not_started", "It did not start", LEAST_WEIGHT,
 			       "The command could not be started.");
 	else
 		search_all(&search);

@@ -15,7 +15,7 @@ static const double STARVED_SHARE = 0.3, STARVED_LEAST_SECS = 5, WAITED_PART = 0
 /* A worker that computes for this part of the idle time is busy, and so is a process that has no workers. */
 static const double BUSY_WORKER = 0.6, BUSY_PROCESS = 0.7, FREE_CORE = 1;
 
-enum { WAIT_WORDS = 120, PROGRAM_SHOWN = 60 };
+enum { WAIT_WORDS = 120 };
 
 static const char *const INPUT_WAITS[] = {"storage", "lock", "file_lock", "socket", "pipe", "sleep"};
 
@@ -65,9 +65,12 @@ static void add_remedy(struct buffer *out, const struct starved_time *time, cons
 static bool add_data_workers(struct buffer *out, const struct starved_time *time)
 {
 	const struct starved_program *workers = named_program(time, STARVED_DATA_WORKER);
-	double count = workers ? mean_processes(time, workers) : 0;
+	double count;
 
-	if (!workers || !(count > 0) || !(mean_cores(time, workers) >= BUSY_WORKER * count))
+	if (!workers)
+		return false;
+	count = mean_processes(time, workers);
+	if (!(count > 0) || !(mean_cores(time, workers) >= BUSY_WORKER * count))
 		return false;
 	buffer_printf(out, "while its %.0f DataLoader worker%s (%s) %s busy on %s cores", fmax(count, 1),
 		      count < 1.5 ? "" : "s", STARVED_DATA_WORKER, count < 1.5 ? "was" : "were",

@@ -16,7 +16,7 @@ struct line {
 
 static bool starts_a_mark(char c)
 {
-	return c >= STYLE_BAD[0] && c <= STYLE_END[0];
+	return strchr(STYLE_BAD STYLE_GOOD STYLE_STRONG STYLE_FAINT STYLE_END, c);
 }
 
 /* Names come from the job: a backslash keeps each character of Markdown's and HTML's syntax as it is. */
@@ -44,12 +44,11 @@ static void add_styled(struct buffer *out, const char *text, size_t length)
 
 		if (!starts_a_mark(text[i])) {
 			add_markdown_escaped(out, &text[i], 1);
-		} else if ((begins_bold && !is_bold) || (ends && is_bold)) {
+		} else if (begins_bold || (ends && is_bold)) {
 			buffer_add_text(out, "**");
 			is_bold = begins_bold;
 		}
 	}
-	buffer_add_text(out, is_bold ? "**" : "");
 }
 
 /* A bold text must not end with a blank, so the blanks at the end of a label are left out. */
@@ -60,41 +59,33 @@ static size_t without_blanks(const char *text, size_t length)
 	return length;
 }
 
-static bool split_line(const char *text, size_t length, struct line *ret_line)
+/* Whether a line of the page, which ends before `end`, is a row of the table. A label has style marks around it. */
+static bool split_line(const char *text, const char *end, struct line *ret_line)
 {
-	const char *end = text + length, *at = text + 2;
-	const char *label_end;
+	const char *at = text + 2;
 
-	if (length < 2 || strncmp(text, "  ", 2) != 0)
+	if (strncmp(text, "  ", 2) != 0)
 		return false;
-	if (at < end && *at == STYLE_STRONG[0]) {
-		label_end = memchr(at, STYLE_END[0], (size_t)(end - at));
-		if (!label_end)
-			return false;
-		*ret_line = (struct line){.label = at + 1, .text = label_end + 1};
-		ret_line->label_length = without_blanks(at + 1, (size_t)(label_end - at - 1));
-	} else {
-		*ret_line = (struct line){.label = at, .text = at};
-		while (ret_line->text < end && *ret_line->text == ' ')
-			ret_line->text++;
+	*ret_line = (struct line){.label = at, .text = at + strspn(at, " ")};
+	if (*at == STYLE_STRONG[0]) {
+		const char *label = at + 1, *label_end = strchr(label, STYLE_END[0]);
+
+		*ret_line = (struct line){.label = label, .text = label_end + 1};
+		ret_line->label_length = without_blanks(label, (size_t)(label_end - label));
 	}
 	ret_line->text_length = (size_t)(end - ret_line->text);
 	return true;
 }
 
-/* The table's rows, each of which waits for further lines of its label. */
+/* The first row of the table has a label. Each row waits for further lines of its label. */
 static void add_markdown_row(struct buffer *out, const struct line *line, bool *is_open)
 {
-	if (!*is_open)
-		buffer_add_text(out, "\n| | |\n|---|---|\n| ");
-	else if (line->label_length)
-		buffer_add_text(out, " |\n| ");
-	else
-		buffer_add_text(out, "<br>");
-	if (line->label_length || !*is_open) {
-		buffer_add_text(out, line->label_length ? "**" : "");
+	if (line->label_length) {
+		buffer_add_text(out, *is_open ? " |\n| **" : "\n| | |\n|---|---|\n| **");
 		add_markdown_escaped(out, line->label, line->label_length);
-		buffer_add_text(out, line->label_length ? "** | " : " | ");
+		buffer_add_text(out, "** | ");
+	} else {
+		buffer_add_text(out, "<br>");
 	}
 	add_styled(out, line->text, line->text_length);
 	*is_open = true;
@@ -108,7 +99,7 @@ static void add_markdown(struct buffer *out, const char *page)
 	for (const char *at = page; *at;) {
 		size_t length = strcspn(at, "\n");
 
-		if (split_line(at, length, &line)) {
+		if (split_line(at, at + length, &line)) {
 			add_markdown_row(out, &line, &is_open);
 		} else if (length) {
 			buffer_add_text(out, is_first ? "### " : "\n");

@@ -210,7 +210,7 @@ static void add_share(const struct page *page, double part, double whole)
 	if (part > 0 && part <= 0.005 * whole)
 		buffer_add_text(page->out, "less than 1 %");
 	else
-		buffer_printf(page->out, "%.0f %%", whole > 0 ? 100 * part / whole : 0);
+		buffer_printf(page->out, "%.0f %%", 100 * part / whole);
 }
 
 static void add_cpu_line(const struct page *page)

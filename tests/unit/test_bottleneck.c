@@ -89,6 +89,8 @@ static void busy_cores(void **state)
 	try_first("cpu_bound", "CPU", "3.40 of 4 cores were busy on average.");
 	facts->recorded_secs = 0.009;
 	try_rules("unknown");
+	facts->recorded_secs = 0.01;
+	try_rules("cpu_bound");
 	begin(3.39);
 	try_rules("none");
 }
@@ -144,6 +146,7 @@ static void one_long_wait(void **state)
 	facts->waits.by_target.count = 1;
 	try_first("waited", "Waiting",
 		  "It waited for TCP port 5432 of another machine during 30.0 % of the time (python3).");
+	try_rules("waited");
 	wait->looks = 29;
 	wait->secs = 130;
 	try_first("waited", "Waiting",
@@ -195,6 +198,10 @@ static void one_core_of_several(void **state)
 		  "take turns.");
 	facts->cpu_course.one_core_secs = 49.9;
 	try_rules("none");
+	begin(1);
+	facts->core_count = 2;
+	facts->cpu_course.one_core_secs = 50;
+	try_rules("one_core");
 	begin(0.5);
 	facts->core_count = 1;
 	facts->cpu_course.one_core_secs = 50;
@@ -210,6 +217,11 @@ static void cores_busy_at_times(void **state)
 	try_first("cpu_at_times", "CPU, at times", "All of its 4 cores were busy for 20.0 s of 1 min 40 s.");
 	shape_add(&facts->core_shape, 1, 1);
 	try_rules("none");
+	begin(0.5);
+	facts->core_count = 2;
+	shape_add(&facts->core_shape, 20, 2);
+	shape_add(&facts->core_shape, 80, 0.2);
+	try_first("cpu_at_times", "CPU, at times", "All of its 2 cores were busy for 20.0 s of 1 min 40 s.");
 	begin(0.5);
 	facts->core_count = 1;
 	shape_add(&facts->core_shape, 25, 1);
@@ -275,7 +287,7 @@ static void a_gpu_in_use_comes_before_its_core(void **state)
 	try_rules("one_core gpu_mostly");
 }
 
-static void fill_gpu(void)
+static void fill_gpu(int index)
 {
 	struct frame frame = {0};
 	struct gpu_row *row;
@@ -283,7 +295,7 @@ static void fill_gpu(void)
 	frame_begin(&frame, 0, 0);
 	row = ADD_ROW(&frame, gpu, NULL);
 	row->uuid = "GPU-a";
-	row->index = 3;
+	row->index = index;
 	row->vram_total_bytes = 100 << 20;
 	row->vram_used_bytes = row->process_vram_bytes = 95 << 20;
 	summary_gpus_add(&facts->gpus, &frame, &(struct moment){100, 100});
@@ -295,15 +307,15 @@ static void full_gpu_memory(void **state)
 	(void)state;
 	begin_with("", "\"reason\":\"exit\",\"exit_code\":1", 1);
 	try_rules("none");
-	fill_gpu();
+	fill_gpu(0);
 	try_first("gpu_memory", "GPU memory",
-		  "It failed, and 95.0 MiB of the 100 MiB of GPU 3 had been in use: probably it asked for "
+		  "It failed, and 95.0 MiB of the 100 MiB of GPU 0 had been in use: probably it asked for "
 		  "more.");
 	begin_with("", "\"reason\":\"exit\",\"exit_code\":0", 1);
-	fill_gpu();
+	fill_gpu(3);
 	try_rules("none");
 	begin(1);
-	fill_gpu();
+	fill_gpu(3);
 	try_rules("none");
 }
 
@@ -325,6 +337,10 @@ static void waits_for_disks_and_memory(void **state)
 {
 	(void)state;
 	begin(0.05);
+	facts->io_pressure_secs = sum_of(10);
+	try_first("io_bound", "Disk",
+		  "At least one of its processes waited for I/O during 10.0 % of the time.");
+	begin(0.1);
 	facts->io_pressure_secs = sum_of(10);
 	try_first("io_bound", "Disk",
 		  "At least one of its processes waited for I/O during 10.0 % of the time.");
@@ -367,6 +383,13 @@ static void waits_for_a_cpu(void **state)
 	try_first("cpu_taken", "Others on the machine",
 		  "At least one of its processes waited for a CPU during 20.0 % of the time, while others "
 		  "kept the CPUs busy.");
+	course->short_secs = 0.5;
+	course->unclear_secs = 19.5;
+	try_rules("cpu_taken");
+	/* Whether others or the job kept the CPUs busy is unclear in all of the time. */
+	course->short_secs = 0;
+	course->unclear_secs = 20;
+	try_rules("cpu_pressure");
 	course->others_core_secs = 0;
 	course->short_secs = course->unclear_secs = 10;
 	try_first("cpu_pressure", "Short of CPU",
@@ -395,6 +418,25 @@ static void threads_tell_their_waiting_themselves(void **state)
 	try_first("cpu_pressure", "Short of CPU",
 		  "At least one of its processes waited for a CPU during 20.0 % of the time, while all CPUs "
 		  "were busy.");
+	/* Those of the machine are not its own. */
+	course->threads_wait_secs = 0.5;
+	course->has_threads = false;
+	try_first("cpu_pressure", "Short of CPU",
+		  "At least one of its processes waited for a CPU during 20.0 % of the time, while all CPUs "
+		  "were busy.");
+	course->has_threads = true;
+	facts->tracked = false;
+	facts->host_cores = (struct figure){.weighted = 100, .weights = 100, .most = 1};
+	try_first(
+		"cpu_pressure", "Short of CPU",
+		"At least one process waited for a CPU during 20.0 % of the time, while all CPUs were busy.");
+	facts->tracked = true;
+	try_first("cpu_pressure", "Short of CPU",
+		  "Its threads waited for a CPU for 0.50 s and ran for 4.05 s of the 40.0 s of CPU time, "
+		  "while all CPUs were busy.");
+	facts->io_pressure_secs = sum_of(30);
+	try_rules("io_bound cpu_pressure");
+	facts->io_pressure_secs = NONE;
 	course->threads_wait_secs = 3.94;
 	try_first("cpu_pressure", "Short of CPU",
 		  "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 40.0 s of CPU time, "
@@ -509,6 +551,26 @@ static void a_cache_without_room(void **state)
 	try_rules("io_bound");
 }
 
+/* A kill comes before a limit of the CPUs, and this before GPUs that have no input. */
+static void grave_causes_come_first(void **state)
+{
+	(void)state;
+	begin_with("", "\"reason\":\"oom_kill\"", 1);
+	facts->throttled_secs = sum_of(50);
+	try_rules("oom throttled");
+	begin(1);
+	facts->throttled_secs = sum_of(50);
+	facts->starved.sure.secs = 100;
+	facts->starved.sure.idle_secs = facts->starved.sure.io_secs = 60;
+	try_rules("throttled gpu_starved");
+	begin(1);
+	facts->starved.sure.secs = 100;
+	facts->starved.sure.idle_secs = facts->starved.sure.io_secs = 60;
+	facts->allowances.list[0].memory_limit_mib = 1;
+	facts->read_bytes = facts->cache_refault_bytes = sum_of(2097152);
+	try_rules("gpu_starved cache_too_small");
+}
+
 #define LIMIT(limit, rest) "\"reason\":\"exit\",\"process_limit\":\"" limit "\"," rest
 
 static void limits_of_processes(void **state)
@@ -530,6 +592,14 @@ static void limits_of_processes(void **state)
 	try_first("process_limit", "Limit",
 		  "It failed, limited to 64 processes (ulimit -u), near 64: raise this limit if it is the "
 		  "reason.");
+	/* It comes before a kill that it may have caused. */
+	begin_with("",
+		   "\"reason\":\"oom_kill\",\"process_limit\":\"64 processes (ulimit -u), near "
+		   "64\",\"exit_code\":1",
+		   1);
+	try_rules("process_limit oom");
+	begin_with("", LIMIT("64 processes (ulimit -u), near 64", "\"exit_code\":1,\"oom_kills\":1"), 1);
+	try_rules("process_limit oom");
 	/* Without its signal, another limit is named if nothing else stands out. */
 	begin_with("", LIMIT("files of 1 KiB (ulimit -f)", "\"exit_code\":1"), 3.9);
 	try_rules("cpu_bound");
@@ -555,7 +625,7 @@ static void clients_of_work_elsewhere(void **state)
 	facts->cpu_course.has_pressure = true;
 	facts->cpu_course.unclear_secs = 20.9;
 	assert_non_null(idle_launcher(facts));
-	facts->cpu_course.unclear_secs = 21.1;
+	facts->cpu_course.unclear_secs = 21;
 	assert_null(idle_launcher(facts));
 	begin_with("\"executable\":\"/usr/bin/srun\"", NULL, 0.3);
 	assert_null(idle_launcher(facts));
@@ -581,6 +651,15 @@ static void causes_that_are_ruled_out(void **state)
 	try_first("none", "None stands out",
 		  "It was not throttled, not short of memory, and did not use all its cores, though 3.00 of "
 		  "them were free.");
+	/* Other programs of the machine use some of them. */
+	facts->host_cores = (struct figure){.weighted = 385, .weights = 100, .most = 4};
+	try_first("none", "None stands out",
+		  "It was not throttled, not short of memory, and did not use all its cores, though 0.15 of "
+		  "them were free.");
+	facts->host_cores.weighted = 391;
+	try_first("none", "None stands out",
+		  "It was not throttled, not short of memory, and did not use all its cores.");
+	facts->host_cores = (struct figure){.most = NAN};
 	facts->cpu_course.free_secs = 84.9;
 	facts->memory.most = NAN;
 	try_first("none", "None stands out", "It was not throttled, and did not use all its cores.");
@@ -629,6 +708,7 @@ UNIT_TESTS
 		cmocka_unit_test(memory_near_its_limit),
 		cmocka_unit_test(kills_for_lack_of_memory),
 		cmocka_unit_test(a_cache_without_room),
+		cmocka_unit_test(grave_causes_come_first),
 		cmocka_unit_test(limits_of_processes),
 		cmocka_unit_test(clients_of_work_elsewhere),
 		cmocka_unit_test(causes_that_are_ruled_out),

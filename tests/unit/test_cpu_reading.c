@@ -95,8 +95,8 @@ static void the_clock_is_exact_and_is_split_as_the_ticks_are(void **state)
 	static const struct {
 		int user_ticks, system_ticks, clock_ms;
 		double user_ms;
-	} CASES[] = {{3, 1, 50, 37.5}, {3, 1, 40, 30}, {3, 1, 20, 20},
-		     {3, 1, 35, 30},   {0, 0, 8, 4},   {0, 2, 30, 0}};
+	} CASES[] = {{3, 1, 50, 37.5}, {3, 1, 0, 0}, {3, 1, 40, 30}, {3, 1, 20, 20},
+		     {3, 1, 35, 30},   {0, 0, 8, 4}, {2, 2, 50, 25}, {0, 2, 30, 0}};
 
 	(void)state;
 	tree.uses_clock = true;
@@ -132,6 +132,8 @@ static void bytes_are_unknown_if_those_of_the_first_process_are(void **state)
 	put_text("proc/100/io", "something else");
 	assert_int_equal(cpu_read_member(&tree, &job, &stat_file), -EBADMSG);
 	assert_int_equal(tree.cpu.io_error, EBADMSG);
+	put_text("proc/100/io", "");
+	assert_int_equal(cpu_read_member(&tree, &job, &stat_file), -EBADMSG);
 	assert_int_equal(unlink("proc/100/io"), 0);
 	assert_int_equal(cpu_read_member(&tree, &job, &stat_file), -ENOENT);
 	assert_int_equal(tree.cpu.io_error, ENOENT);
@@ -171,7 +173,17 @@ static void a_program_that_records_itself_does_not_pay_for_it(void **state)
 	assert_int_equal(cpu_own_threads(&tree, &job), 1);
 	/* The split of 45 ms, without 4 ms of ours. */
 	expect_ms(&job.cpu.account.own, USAGE_UTIME_NS, 33.75 - 4);
-	/* A split is an estimate: ours may seem to be more than all. */
+	/* Ours were counted a moment later. */
+	cost.spent.of[USAGE_MAJOR_FAULTS] = 5;
+	cpu_begin_reading(&tree, &job);
+	assert_int_equal(cpu_read_member(&tree, &job, &stat_file), 0);
+	assert_int_equal(job.cpu.account.own.of[USAGE_MAJOR_FAULTS], 0);
+	/* A split is an estimate: the user part of the rest may seem to be more than the rest, and ours more than all. */
+	stat_file.utime_ticks = 4, stat_file.stime_ticks = 0;
+	cost.spent.of[USAGE_UTIME_NS] = 0;
+	cpu_begin_reading(&tree, &job);
+	assert_int_equal(cpu_read_member(&tree, &job, &stat_file), 0);
+	expect_ms(&job.cpu.account.own, USAGE_UTIME_NS, 40);
 	cost.spent.of[USAGE_UTIME_NS] = 500 * NSEC_PER_MSEC;
 	cpu_begin_reading(&tree, &job);
 	assert_int_equal(cpu_read_member(&tree, &job, &stat_file), 0);

@@ -125,6 +125,18 @@ static void an_estimate_is_not_taken_above_a_group(void **state)
 	assert_int_equal(published(USAGE_UTIME_NS), msec(150));
 }
 
+static void a_group_that_has_counted_nothing_yet_is_read(void **state)
+{
+	struct member *member = add(JOB, msec(300), 0);
+
+	(void)state;
+	member->cpu.account.settled.of[USAGE_CPU_NS] = msec(40);
+	put_group("usage_usec 0\nuser_usec 0\n");
+	cpu_end_pass(&tree);
+	assert_int_equal(published(USAGE_CPU_NS), msec(300));
+	assert_int_equal(tree.cpu.in_nobody_ns, -msec(340));
+}
+
 static void a_group_that_does_not_count_is_left_out(void **state)
 {
 	(void)state;
@@ -510,6 +522,7 @@ UNIT_TESTS
 		cpu_test(a_group_of_its_own_has_all_time),
 		cpu_test(a_certain_sum_is_not_lowered_by_a_group),
 		cpu_test(an_estimate_is_not_taken_above_a_group),
+		cpu_test(a_group_that_has_counted_nothing_yet_is_read),
 		cpu_test(a_group_that_does_not_count_is_left_out),
 		cpu_test(time_that_no_process_was_told_is_lost),
 		cpu_test(faults_that_no_member_explains_are_unseen_processes),

@@ -148,6 +148,11 @@ static void the_busiest_program_is_named(void **state)
 	sure->free_core_secs = 60;
 	try_sentence("while tar was busy on 0.70 cores. If it makes the input, more of it would help: 2.00 "
 		     "cores were free.");
+	/* Of two that are equally busy, it is the first. */
+	python->core_secs = 21;
+	try_sentence("while tar was busy on 0.70 cores. If it makes the input, more of it would help: 2.00 "
+		     "cores were free.");
+	python->core_secs = 20.9;
 	tar->core_secs = 20.8;
 	try_nothing();
 	python->core_secs = 21;
