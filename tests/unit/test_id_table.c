@@ -43,11 +43,27 @@ static void a_table_that_grows_and_is_emptied_finds_all_ids_and_no_other(void **
 	id_table_done(&table);
 }
 
+/* Without a free place, the search for an absent id would not end. With many, memory is wasted. */
+static void a_quarter_of_the_places_stays_free(void **state)
+{
+	struct id_table table = {0};
+
+	(void)state;
+	for (uint64_t i = 1; i <= 1024; i++) {
+		assert_int_equal(id_table_put(&table, i, 0), 0);
+		assert_false(id_table_find(&table, 5000, NULL));
+		assert_true(table.capacity / 4 * 3 >= i);
+		assert_true(table.capacity == 64 || table.capacity / 2 / 4 * 3 < i);
+	}
+	id_table_done(&table);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_id_keeps_its_last_index),
 		cmocka_unit_test(a_table_that_grows_and_is_emptied_finds_all_ids_and_no_other),
+		cmocka_unit_test(a_quarter_of_the_places_stays_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,49 @@ static void connections_to_a_server_of_the_job_are_the_jobs(void **state)
 	job_sockets_close(&sockets);
 }
 
+/* The process that accepted it may have gone, or may not be seen. */
+static void an_open_connection_to_a_server_of_the_job_is_the_jobs(void **state)
+{
+	int unconnected;
+	pid_t job;
+
+	(void)state;
+	NEEDS_A_NETWORK();
+	job = start_burner(0);
+	add_member(getpid());
+	begin_sockets(false);
+	listen_here();
+	/* The table of sockets is listed until it has this one. */
+	unconnected = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	look_later(false);
+	tree.members[0].pid = job;
+	connect_both();
+	look_later(false);
+	/* The client's end may be another program's. */
+	assert_int_equal(traffic.open_count, 1);
+	EXPECT_BYTES(traffic.known.received, BYTES);
+	close(unconnected);
+	job_sockets_close(&sockets);
+	end_child(job);
+}
+
+/* A socket of the program in which the recorder runs, which a job may inherit. */
+static void own_sockets_are_noted_once_and_only_if_they_have_figures(void **state)
+{
+	int again, datagrams;
+
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	datagrams = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	connect_both();
+	again = fcntl(client, F_DUPFD_CLOEXEC, 0);
+	job_sockets_open(&sockets, &root, false);
+	assert_int_equal(sockets.count, 3);
+	job_sockets_close(&sockets);
+	assert_int_equal(close(datagrams) | close(again), 0);
+}
+
 static void connections_of_others_never_count(void **state)
 {
 	pid_t job;
@@ -267,6 +310,8 @@ UNIT_TESTS
 		unit_test_of_machine(a_connection_from_before_the_start_counts_from_then_on),
 		unit_test_of_machine(a_connection_that_ended_unseen_is_a_bound),
 		unit_test_of_machine(connections_to_a_server_of_the_job_are_the_jobs),
+		unit_test_of_machine(an_open_connection_to_a_server_of_the_job_is_the_jobs),
+		unit_test_of_machine(own_sockets_are_noted_once_and_only_if_they_have_figures),
 		unit_test_of_machine(connections_of_others_never_count),
 		unit_test_of_machine(datagrams_have_no_counter),
 		unit_test_of_machine(local_sockets_do_not_count),

@@ -4,6 +4,8 @@
 #include <linux/filter.h>
 #include <netinet/tcp.h>
 
+#include "job/network/network_tuning.h"
+
 /* Looks at a time that the test chooses, so many nanoseconds after the last look. */
 static void look_after(int64_t ns)
 {
@@ -234,6 +236,53 @@ static void an_end_that_the_kernel_did_not_tell_loses_the_last_bytes(void **stat
 	job_sockets_close(&sockets);
 }
 
+/* The last look waits for a moment, and then takes the last bytes for lost. */
+static void an_end_that_is_not_told_at_the_end_of_the_run_leaves_no_bound(void **state)
+{
+	int ends = 0;
+
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	begin_sockets(false);
+	connect_both();
+	look_later(false);
+	close_end(&client);
+	close_end(&server);
+	for (int i = 0; i < 1000 && ends < 2; i++) {
+		(void)sock_diag_wait(sockets.ended_fd, 10);
+		assert_true(sock_diag_take_ended(sockets.ended_fd, ignore_end, &ends) >= 0);
+	}
+	look_later(true);
+	assert_int_equal(traffic.count, 2);
+	EXPECT_BYTES(traffic.known.sent, BYTES);
+	assert_false(traffic.has_bound);
+	job_sockets_close(&sockets);
+}
+
+/* It waits for half a second. */
+static void ends_that_the_kernel_does_not_tell_in_time_leave_no_bound(void **state)
+{
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	begin_sockets(false);
+	connect_both();
+	look_later(false);
+	close(sockets.ended_fd);
+	/* This one hears of no end. */
+	sockets.ended_fd = sock_diag_open();
+	assert_true(sockets.ended_fd >= 0);
+	assert_true(traffic.has_bound);
+	leap_ns = 100 * NSEC_PER_MSEC;
+	look_later(true);
+	leap_ns = 0;
+	assert_int_equal(traffic.open_count, 2);
+	assert_false(traffic.has_bound);
+	assert_null(sockets.fences);
+	job_sockets_close(&sockets);
+}
+
 static void without_notifications_a_gap_is_known_at_once(void **state)
 {
 	(void)state;
@@ -417,6 +466,61 @@ static void hidden_connections_are_unknown(void **state)
 	job_sockets_close(&sockets);
 }
 
+/* More sockets than the table holds are not followed, and no bound is known. */
+static void sockets_that_find_no_place_leave_no_bound(void **state)
+{
+	int first, first_server;
+
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	begin_sockets(false);
+	free(sockets.sockets);
+	sockets.sockets = calloc(SOCKETS_MOST, sizeof *sockets.sockets);
+	assert_non_null(sockets.sockets);
+	sockets.capacity = SOCKETS_MOST;
+	sockets.count = SOCKETS_MOST - 3;
+	connect_both();
+	look_later(false);
+	assert_int_equal(sockets.count, SOCKETS_MOST);
+	assert_int_equal(traffic.open_count, 2);
+	assert_true(traffic.has_bound);
+	first = client;
+	first_server = server;
+	connect_both();
+	look_later(false);
+	assert_int_equal(sockets.count, SOCKETS_MOST);
+	assert_int_equal(traffic.open_count, 2);
+	assert_false(traffic.has_bound);
+	job_sockets_close(&sockets);
+	assert_int_equal(close(first) | close(first_server), 0);
+}
+
+/* The kernel has room for few notifications here, and says once that it dropped some. */
+static void ends_that_found_no_room_leave_no_bound(void **state)
+{
+	const int least = 1;
+
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	begin_sockets(false);
+	assert_int_equal(setsockopt(sockets.ended_fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof least), 0);
+	for (int i = 0; i < 8; i++) {
+		connect_both();
+		close_end(&client);
+		close_end(&server);
+	}
+	for (int i = 0; i < 1000 && !sockets.lost_ends; i++) {
+		usleep(1000);
+		(void)job_sockets_attend(&sockets, root_monotonic_ns(&root));
+	}
+	job_sockets_total(&sockets, &traffic);
+	assert_false(traffic.has_bound);
+	assert_int_equal(traffic.reason, 0);
+	job_sockets_close(&sockets);
+}
+
 /* The last look is the first. */
 static void a_first_look_at_the_end_finds_open_connections(void **state)
 {
@@ -443,12 +547,16 @@ UNIT_TESTS
 		unit_test_of_machine(others_may_accept_from_a_server_from_before_an_attachment),
 		unit_test_of_machine(connections_made_in_the_jobs_group_are_the_jobs),
 		unit_test_of_machine(an_end_that_the_kernel_did_not_tell_loses_the_last_bytes),
+		unit_test_of_machine(an_end_that_is_not_told_at_the_end_of_the_run_leaves_no_bound),
+		unit_test_of_machine(ends_that_the_kernel_does_not_tell_in_time_leave_no_bound),
 		unit_test_of_machine(without_notifications_a_gap_is_known_at_once),
 		unit_test_of_machine(others_stay_when_one_connection_ends),
 		unit_test_of_machine(many_connections_are_asked_in_turn),
 		unit_test_of_machine(bytes_that_were_sent_again_are_told),
 		unit_test_of_machine(a_quarter_of_the_room_is_left_until_the_next_look),
 		unit_test_of_machine(hidden_connections_are_unknown),
+		unit_test_of_machine(sockets_that_find_no_place_leave_no_bound),
+		unit_test_of_machine(ends_that_found_no_room_leave_no_bound),
 		unit_test_of_machine(a_first_look_at_the_end_finds_open_connections),
 	};
 

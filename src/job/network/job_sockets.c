@@ -255,7 +255,7 @@ static int64_t patience_left(struct job_sockets *sockets, int64_t waited_ns)
 	return has_unanswered(sockets) ? UNANSWERED_PATIENCE_NS - waited_ns : 0;
 }
 
-/* Waits at most half a second until the kernel has told of all ends. If it has not, `lost_ends` is set. */
+/* Waits at most half a second until the kernel has told of all ends. If it has not, `lost_ends` or `lost_tails` is set. */
 static void wait_for_ends(struct job_sockets *sockets, const struct root *root, int64_t now_ns)
 {
 	int64_t begun_ns = now_ns;
@@ -271,6 +271,7 @@ static void wait_for_ends(struct job_sockets *sockets, const struct root *root, 
 	}
 	if (sockets->fences && socket_fences_state(sockets->fences) != FENCES_ALL_PASSED)
 		sockets->lost_ends = true;
+	sockets->lost_tails |= has_unanswered(sockets);
 	socket_fences_end(sockets->fences);
 	sockets->fences = NULL;
 }
