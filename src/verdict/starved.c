@@ -15,7 +15,7 @@ static const double STARVED_SHARE = 0.3, STARVED_LEAST_SECS = 5, WAITED_PART = 0
 /* A worker that computes for this part of the idle time is busy, and so is a process that has no workers. */
 static const double BUSY_WORKER = 0.6, BUSY_PROCESS = 0.7, FREE_CORE = 1;
 
-enum { WAIT_WORDS = 120 };
+enum { WAIT_WORDS_BYTES = 120 };
 
 static const char *const INPUT_WAITS[] = {"storage", "lock", "file_lock", "socket", "pipe", "sleep"};
 
@@ -119,7 +119,7 @@ static bool add_wait(struct buffer *out, const struct run_facts *facts)
 {
 	const struct starved_time *time = &facts->starved.sure;
 	double outside = fmax(0, facts->recorded_secs - time->secs);
-	char words[WAIT_WORDS];
+	char words[WAIT_WORDS_BYTES];
 
 	for (size_t i = 0; i < facts->waits.by_target.count; i++) {
 		const struct summary_wait *wait = &facts->waits.by_target.list[i];

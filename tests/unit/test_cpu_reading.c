@@ -301,6 +301,22 @@ static void rounding_hides_two_ticks_of_time_and_not_one_fault(void **state)
 	assert_true(account_is_missing(&parent));
 }
 
+/* A second child does not begin the account anew: faults that have appeared since the first one count for both. */
+static void a_second_child_is_carried_beside_the_first(void **state)
+{
+	struct account parent = {0}, child = {.own.of = {[USAGE_MINOR_FAULTS] = 100}};
+	struct usages total;
+
+	(void)state;
+	account_begin(&parent);
+	account_carry(&parent, &child);
+	parent.appears.of[USAGE_MINOR_FAULTS] = 60;
+	account_begin(&parent);
+	account_carry(&parent, &child);
+	total = account_total(&parent);
+	assert_int_equal(total.of[USAGE_MINOR_FAULTS], 140);
+}
+
 static void the_sum_of_a_tree_never_goes_back(void **state)
 {
 	struct tree_account account = {.reaped.of = {[USAGE_CPU_NS] = 100, [USAGE_UTIME_NS] = 60}};
@@ -363,6 +379,7 @@ UNIT_TESTS
 		unit_test_of_job(a_process_that_has_run_is_read),
 		unit_test_of_job(the_clock_of_a_program_around_us_lacks_our_part),
 		cmocka_unit_test(rounding_hides_two_ticks_of_time_and_not_one_fault),
+		cmocka_unit_test(a_second_child_is_carried_beside_the_first),
 		cmocka_unit_test(the_sum_of_a_tree_never_goes_back),
 		cmocka_unit_test(a_parent_that_grew_by_as_much_contains_the_child),
 	};

@@ -255,6 +255,23 @@ static void a_parent_that_was_told_less_is_not_believed(void **state)
 	assert_int_equal(published(USAGE_CPU_NS), msec(400));
 }
 
+/* Its figures have those of its last children, if it has waited for them: up to two ticks are the kernel's rounding. */
+static void children_of_the_root_are_dropped_once_its_figures_have_them(void **state)
+{
+	(void)state;
+	for (int lacks_ms = 20; lacks_ms < 22; lacks_ms++) {
+		struct rusage usage = usage_of(200, 250 - lacks_ms);
+		struct usages told;
+
+		let_root_vanish(300, 100);
+		tree.cpu.root_children =
+			(struct account){.carries = true, .carried.of = {[USAGE_CPU_NS] = msec(50)}};
+		assert_true(cpu_add_reaped(&tree, JOB, NULL, &usage, &told));
+		assert_int_equal(tree.cpu.root_children.carried.of[USAGE_CPU_NS],
+				 lacks_ms > 20 ? msec(50) : 0);
+	}
+}
+
 static void a_root_that_was_reaped_has_not_vanished(void **state)
 {
 	(void)state;
@@ -279,6 +296,7 @@ static void a_root_that_has_waited_may_lack_children(void **state)
 	assert_true(cpu_may_lack_children(&tree));
 	tree.cgroup_folder = 0;
 	assert_false(cpu_may_lack_children(&tree));
+	assert_string_equal(cpu_source(&tree), "cgroup");
 	tree.cgroup_folder = -1;
 	/* All of it was before the recording. */
 	gone.cpu.account.own_before.of[USAGE_MINOR_FAULTS] = 2;
@@ -488,6 +506,85 @@ static void the_bytes_of_the_recording_thread_are_its_cost(void **state)
 	kept_file_close(&file);
 }
 
+/* Lays the counters of this process out as those of a live system. */
+static void put_own_io(int64_t read_chars, int64_t read_bytes)
+{
+	char text[256];
+
+	root.live = true;
+	(void)mkdir("proc", 0755);
+	(void)mkdir("proc/self", 0755);
+	snprintf(text, sizeof text,
+		 "rchar: %lld\nwchar: 7\nsyscr: 1\nsyscw: 1\nread_bytes: %lld\nwrite_bytes: 0\n"
+		 "cancelled_write_bytes: 0\n",
+		 (long long)read_chars, (long long)read_bytes);
+	put_text("proc/self/io", text);
+}
+
+/* They are added to those of its reaper, beside the bytes of the reading before. */
+static void the_bytes_of_a_reaped_child_are_its_own(void **state)
+{
+	const struct rusage usage = {0};
+	struct usages told;
+	struct stat reading;
+
+	(void)state;
+	/* Without a reading before, the bytes of this process are not those of a child. */
+	put_own_io(5000, 4096);
+	assert_true(cpu_add_reaped(&tree, 101, NULL, &usage, &told));
+	assert_int_equal(told.of[USAGE_READ_CHARS], 0);
+	cpu_before_reap(&tree, NULL);
+	assert_int_equal(stat("proc/self/io", &reading), 0);
+	put_own_io(5000 + reading.st_size + 50, 4096 + 1);
+	assert_true(cpu_add_reaped(&tree, 101, NULL, &usage, &told));
+	assert_int_equal(told.of[USAGE_READ_CHARS], 50);
+	assert_int_equal(told.of[USAGE_READ_BYTES], 1);
+	assert_int_equal(told.of[USAGE_WRITTEN_CHARS], 0);
+	/* One reading counts for one child. */
+	put_own_io(9000, 9000);
+	assert_true(cpu_add_reaped(&tree, 101, NULL, &usage, &told));
+	assert_int_equal(told.of[USAGE_READ_CHARS], 0);
+	/* Counters that went back tell nothing. */
+	cpu_before_reap(&tree, NULL);
+	put_own_io(100, 100);
+	assert_true(cpu_add_reaped(&tree, 101, NULL, &usage, &told));
+	assert_int_equal(told.of[USAGE_READ_CHARS], 0);
+	assert_int_equal(told.of[USAGE_READ_BYTES], 0);
+}
+
+/* How often this thread has slept. */
+static long sleeps(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return usage.ru_nvcsw;
+}
+
+/* Threads whose files were looked at get a moment before their process is waited for. */
+static void only_threads_of_a_live_system_get_time_to_vanish(void **state)
+{
+	struct member_threads threads = {0};
+	struct member member = {.pid = JOB};
+	int64_t begun_ns;
+	long before;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	root.live = true;
+	before = sleeps();
+	cpu_before_reap(&tree, &member);
+	assert_int_equal(sleeps(), before);
+	member.cpu.threads = &threads;
+	begun_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+	cpu_before_reap(&tree, &member);
+	assert_true(SYSTEM_CLOCKS.monotonic_ns(NULL) - begun_ns >= THREADS_VANISH_NS);
+	root.live = false;
+	before = sleeps();
+	cpu_before_reap(&tree, &member);
+	assert_int_equal(sleeps(), before);
+}
+
 /* A file of this machine says nothing of a captured one. */
 static void the_bytes_of_this_process_are_read_on_a_live_system(void **state)
 {
@@ -528,6 +625,7 @@ UNIT_TESTS
 		cpu_test(faults_that_no_member_explains_are_unseen_processes),
 		cpu_test(its_parent_tells_the_rest_of_the_root),
 		cpu_test(a_parent_that_was_told_less_is_not_believed),
+		cpu_test(children_of_the_root_are_dropped_once_its_figures_have_them),
 		cpu_test(a_root_that_was_reaped_has_not_vanished),
 		cpu_test(a_root_that_has_waited_may_lack_children),
 		cpu_test(a_reaped_process_counts_with_its_children),
@@ -537,6 +635,8 @@ UNIT_TESTS
 		cpu_test(the_rest_has_faults_and_no_time),
 		cpu_test(the_bytes_of_the_recording_thread_are_its_cost),
 		cpu_test(a_child_without_bytes_adds_none),
+		cpu_test(the_bytes_of_a_reaped_child_are_its_own),
+		cpu_test(only_threads_of_a_live_system_get_time_to_vanish),
 		cpu_test(the_bytes_of_this_process_are_read_on_a_live_system),
 	};
 

@@ -453,6 +453,20 @@ static void test_an_account_without_any_use_is_empty(void **state)
 	assert_false(account_is_empty(&(struct account){.settled = {{1}}}));
 }
 
+/* Its counters have gone back since it carried the last child. */
+static void an_account_that_carries_nothing_has_nothing_to_settle_or_to_claim(void **state)
+{
+	struct account account = {.carried_base.of = {[USAGE_MINOR_FAULTS] = 5},
+				  .appears.of = {[USAGE_MINOR_FAULTS] = 3}};
+	struct usages told = {.of = {[USAGE_MINOR_FAULTS] = 3}}, unclaimed;
+
+	(void)state;
+	account_settle(&account);
+	assert_int_equal(account.settled.of[USAGE_MINOR_FAULTS], 0);
+	unclaimed = account_unclaimed(&account, &told);
+	assert_int_equal(unclaimed.of[USAGE_MINOR_FAULTS], 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +488,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_figures_of_the_kernels_structs),
 		cmocka_unit_test(test_a_reaped_sum_replaces_the_seen_figures),
 		cmocka_unit_test(test_an_account_without_any_use_is_empty),
+		cmocka_unit_test(an_account_that_carries_nothing_has_nothing_to_settle_or_to_claim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

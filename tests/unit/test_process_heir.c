@@ -5,6 +5,7 @@
 
 #include "burner.h"
 #include "job/cpu/job_cpu.h"
+#include "job/cpu/process_heir.h"
 #include "job/pass.h"
 #include "scratch.h"
 
@@ -213,6 +214,54 @@ static void test_an_orphan_counts_once_if_both_end_during_a_pass(void **state)
 		expect_after_pass(204);
 		expect_after_pass(204);
 	}
+}
+
+/* A process without figures of its own may have had a child with some. */
+static void test_an_orphan_of_an_idle_process_counts_once(void **state)
+{
+	(void)state;
+	lay_chain(0, 0);
+	lay(CHILD, PARENT, 'S', 0, 0);
+	lay(GRANDCHILD, CHILD, 'R', 200, 0);
+	seed(ROOT);
+	expect_after_pass(203);
+	take_away(CHILD);
+	take_away(GRANDCHILD);
+	lay_chain(200, 0);
+	expect_after_pass(203);
+	expect_after_pass(203);
+}
+
+/* The parent is about to wait for its child. Its own parent has waited for others. */
+static void test_the_growth_of_an_ancestor_has_other_causes(void **state)
+{
+	(void)state;
+	lay_chain(0, 0);
+	lay(CHILD, PARENT, 'R', 200, 0);
+	lay(GRANDCHILD, SUBREAPER, 'R', 100, 0);
+	seed(ROOT);
+	expect_after_pass(303);
+	take_away(CHILD);
+	take_away(GRANDCHILD);
+	lay_chain(300, 0);
+	expect_after_pass(503);
+	lay_chain(300, 200);
+	expect_after_pass(503);
+}
+
+/* The figures of a process that the caller has reaped have those of its last children. */
+static void test_a_child_of_a_reaped_process_has_no_heir(void **state)
+{
+	struct member gone = {.pid = CHILD, .parent_pid = PARENT, .vanished = true};
+
+	(void)state;
+	gone.cpu.account.own.of[USAGE_CPU_NS] = 5 * TICK_NS;
+	gone.parent_reaped = true;
+	heir_take(tree, &gone);
+	assert_int_equal(tree->cpu.account.retired.of[USAGE_CPU_NS], 0);
+	gone.parent_reaped = false;
+	heir_take(tree, &gone);
+	assert_int_equal(tree->cpu.account.retired.of[USAGE_CPU_NS], 5 * TICK_NS);
 }
 
 static bool sleeps(pid_t pid)
@@ -506,6 +555,9 @@ UNIT_TESTS
 		unit_test_of_tree(test_a_child_that_ended_before_its_parent_counts_there),
 		unit_test_of_tree(test_an_orphan_of_a_zombie_counts_once),
 		unit_test_of_tree(test_an_orphan_counts_once_if_both_end_during_a_pass),
+		unit_test_of_tree(test_an_orphan_of_an_idle_process_counts_once),
+		unit_test_of_tree(test_the_growth_of_an_ancestor_has_other_causes),
+		unit_test_of_tree(test_a_child_of_a_reaped_process_has_no_heir),
 		unit_test_of_tree(test_a_process_that_is_being_reaped_has_gone),
 		unit_test_of_tree(test_a_reaped_process_has_the_figures_of_its_parents_wait),
 		unit_test_of_tree(test_a_job_without_its_children_keeps_its_own_time),

@@ -2,8 +2,10 @@
 #include "scratch.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 
 #include "job/cpu/cpu_tuning.h"
+#include "job/cpu/job_cpu.h"
 #include "job/cpu/process_turns.h"
 #include "job/cpu/process_waiting.h"
 #include "kernel/proc_pid_status.h"
@@ -124,6 +126,61 @@ static void an_older_process_counts_from_the_attach_on(void **state)
 	put_times(JOB, 40, 50, 1);
 	read_at(12);
 	expect_ms(340, 150);
+}
+
+/* Not even the smallest counter is that of the time since. */
+static void the_first_counters_of_an_older_process_tell_nothing(void **state)
+{
+	(void)state;
+	tree.started_by_caller = false;
+	tree.seeded_ticks = 100;
+	put_text("proc/100/schedstat", "1 1 1\n");
+	put_switches(JOB, 1, 1);
+	read_at(10);
+	assert_int_equal(tree.cpu.waiting.total.run_ns, 0);
+	assert_int_equal(tree.cpu.waiting.total.wait_ns, 0);
+	expect_switches(0, 0);
+	put_text("proc/100/schedstat", "3 2 2\n");
+	put_switches(JOB, 3, 2);
+	read_at(11);
+	assert_int_equal(tree.cpu.waiting.total.run_ns, 2);
+	assert_int_equal(tree.cpu.waiting.total.wait_ns, 1);
+	expect_switches(2, 1);
+}
+
+/* One whose turn did not come is read later, though it has not run since. */
+static void switches_are_read_until_they_are_known(void **state)
+{
+	(void)state;
+	put_times(JOB, 10, 0, 1);
+	put_switches(JOB, 1, 0);
+	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
+	tree.cpu.waiting.budget.switches = 0;
+	waiting_read(&tree, job, false);
+	expect_switches(0, 0);
+	read_at(11);
+	expect_switches(1, 0);
+	/* It has got a CPU for less than a reading tells, and it has run on without having lost its CPU. */
+	put_times(JOB, 10, 0, 2);
+	put_switches(JOB, 2, 0);
+	read_at(12);
+	expect_switches(2, 0);
+	put_times(JOB, 11, 0, 2);
+	put_switches(JOB, 3, 0);
+	read_at(13);
+	expect_switches(3, 0);
+}
+
+/* Nothing tells whether a thread has run. */
+static void switches_of_a_kernel_without_times_are_read_each_time(void **state)
+{
+	(void)state;
+	put_switches(JOB, 4, 1);
+	read_at(10);
+	expect_switches(4, 1);
+	put_switches(JOB, 5, 1);
+	read_at(11);
+	expect_switches(5, 1);
 }
 
 static void counters_of_another_thread_with_the_same_number_tell_nothing(void **state)
@@ -255,6 +312,101 @@ static void a_thread_that_has_gone_makes_the_list_old(void **state)
 	assert_int_equal(job->cpu.threads->list[0].tid, SECOND_THREAD);
 }
 
+/* An empty file is not that of a thread which has exited. */
+static void files_without_counters_tell_nothing(void **state)
+{
+	(void)state;
+	job->thread_count = 2;
+	put_times(JOB, 1, 1, 1);
+	put_times(THREAD, 1, 1, 1);
+	put_text("proc/100/schedstat", "");
+	put_text("proc/100/task/101/schedstat", "");
+	put_switches(THREAD, 4, 5);
+	read_at(10);
+	assert_int_equal(tree.cpu.waiting.error, EBADMSG);
+	expect_switches(4, 5);
+	put_text("proc/100/task/101/status", "");
+	read_at(11);
+	expect_ms(0, 0);
+	expect_switches(4, 5);
+	assert_false(job->cpu.threads->is_stale);
+}
+
+/* The threads may not be listed for a moment. Those that were known go on. */
+static void threads_that_cannot_be_listed_stay_known(void **state)
+{
+	(void)state;
+	job->thread_count = 2;
+	put_times(JOB, 1, 1, 1);
+	put_times(THREAD, 30, 20, 1);
+	read_at(10);
+	assert_int_equal(rename("proc/100/task", "proc/100/hidden"), 0);
+	job->thread_count = 3;
+	read_at(11);
+	assert_int_equal(rename("proc/100/hidden", "proc/100/task"), 0);
+	put_times(THREAD, 32, 20, 2);
+	read_at(12);
+	expect_ms(33, 21);
+}
+
+/* Each list of threads takes the open files of the last one over. The others are closed. */
+static void files_of_threads_are_closed_once(void **state)
+{
+	struct followed_thread *thread;
+
+	(void)state;
+	tree.fds_left = 10;
+	job->thread_count = 2;
+	put_times(JOB, 1, 1, 1);
+	put_times(THREAD, 30, 20, 1);
+	put_switches(THREAD, 1, 1);
+	read_at(10);
+	job->thread_count = 3;
+	put_times(SECOND_THREAD, 5, 5, 1);
+	put_switches(SECOND_THREAD, 1, 1);
+	read_at(10.2);
+	assert_true(fcntl(STDOUT_FILENO, F_GETFD) >= 0);
+	thread = job->cpu.threads->list;
+	assert_true(thread[0].schedstat_fd >= 0 && thread[1].schedstat_fd >= 0);
+	waiting_close(&tree, job);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(thread[i].schedstat_fd == -1 && thread[i].status_fd == -1);
+	assert_int_equal(tree.fds_left, 10 - (job->files[FILE_SCHEDSTAT] >= 0));
+	/* They are opened again. */
+	put_times(THREAD, 31, 20, 2);
+	read_at(10.4);
+	expect_ms(37, 26);
+}
+
+/* In a program that records itself, the recording thread is not the job's. Otherwise each thread is. */
+static void the_recording_thread_does_not_count(void **state)
+{
+	const struct own_cost with_thread = {.threads = 1}, without = {.threads = 0};
+	const struct {
+		const struct own_cost *cost;
+		pid_t root;
+		bool counts;
+	} CASES[] = {{&with_thread, JOB, false},
+		     {&with_thread, JOB + 1, true},
+		     {&without, JOB, true},
+		     {NULL, JOB, true}};
+	const pid_t self = (pid_t)syscall(SYS_gettid);
+
+	(void)state;
+	job->thread_count = 3;
+	put_times(JOB, 1, 1, 1);
+	put_times(THREAD, 10, 20, 1);
+	put_times(self, 300, 400, 1);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		waiting_member_done(&tree, job);
+		job->cpu.main_thread = (struct followed_thread){0};
+		tree.cpu = (struct job_cpu){.waiting.is_followed = true, .own_cost = CASES[i].cost};
+		tree.root_pid = CASES[i].root;
+		read_at(10);
+		expect_ms(CASES[i].counts ? 311 : 11, CASES[i].counts ? 421 : 21);
+	}
+}
+
 static void threads_of_an_older_process_count_from_the_attach_on(void **state)
 {
 	(void)state;
@@ -286,7 +438,7 @@ static void a_thread_that_sleeps_is_read_seldom_and_in_the_last_pass(void **stat
 	expect_ms(31, 21);
 	read_at(14.4);
 	expect_ms(31, 21);
-	read_at(14.6);
+	read_at(14.5);
 	expect_ms(41, 21);
 	read_at(15.6);
 	put_times(THREAD, 45, 20, 3);
@@ -348,6 +500,21 @@ static void readings_of_switches_are_limited_except_for_a_process_that_ends(void
 	waiting_begin_pass(&tree, 10 * NSEC_PER_SEC);
 	waiting_read(&tree, job, false);
 	expect_switches(60, 0);
+}
+
+static void a_process_is_read_once_more_before_it_is_reaped(void **state)
+{
+	(void)state;
+	put_times(JOB, 300, 200, 1);
+	read_at(10);
+	put_times(JOB, 310, 205, 2);
+	put_switches(JOB, 4, 5);
+	cpu_before_reap(&tree, job);
+	expect_ms(310, 205);
+	expect_switches(4, 5);
+	/* A process outside the tree has nothing to read. */
+	cpu_before_reap(&tree, NULL);
+	expect_ms(310, 205);
 }
 
 static void readings_are_earned_as_time_passes(void **state)
@@ -587,16 +754,24 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		unit_test_of_job(a_new_process_counts_from_its_first_moment),
 		unit_test_of_job(an_older_process_counts_from_the_attach_on),
+		unit_test_of_job(the_first_counters_of_an_older_process_tell_nothing),
+		unit_test_of_job(switches_are_read_until_they_are_known),
+		unit_test_of_job(switches_of_a_kernel_without_times_are_read_each_time),
 		unit_test_of_job(counters_of_another_thread_with_the_same_number_tell_nothing),
 		unit_test_of_job(a_sleep_does_not_count_as_waiting),
 		unit_test_of_job(no_thread_waits_for_a_minute_but_one_that_could_run_may),
 		unit_test_of_job(a_kernel_without_the_file_gives_a_reason),
 		unit_test_of_job(each_thread_counts_once),
 		unit_test_of_job(a_thread_that_has_gone_makes_the_list_old),
+		unit_test_of_job(files_without_counters_tell_nothing),
+		unit_test_of_job(threads_that_cannot_be_listed_stay_known),
+		unit_test_of_job(files_of_threads_are_closed_once),
+		unit_test_of_job(the_recording_thread_does_not_count),
 		unit_test_of_job(threads_of_an_older_process_count_from_the_attach_on),
 		unit_test_of_job(a_thread_that_sleeps_is_read_seldom_and_in_the_last_pass),
 		unit_test_of_job(switches_that_were_read_with_other_figures_are_not_read_again),
 		unit_test_of_job(readings_of_switches_are_limited_except_for_a_process_that_ends),
+		unit_test_of_job(a_process_is_read_once_more_before_it_is_reaped),
 		unit_test_of_job(readings_are_earned_as_time_passes),
 		unit_test_of_job(a_thread_that_runs_does_not_sleep),
 		unit_test_of_job(threads_take_turns),

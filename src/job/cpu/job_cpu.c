@@ -73,6 +73,12 @@ void cpu_member_left(struct process_tree *tree, const struct member *member)
 	tree->cpu.exited_faults += own_faults(member);
 }
 
+/* The part of a cgroup's time that was in user mode. 0: the kernel does not tell it. */
+SELDOM static double user_share(const struct cgroup_v2_cpu_stat *stat)
+{
+	return (double)max_i64(stat->user_usec, 0) / (double)max_i64(stat->usage_usec, 1);
+}
+
 /*
  * A cgroup that holds only the tree also counts CPU time that is in no process's figures: children of a parent that ignores
  * SIGCHLD. It does not count processes that left it, which only a job with the permission to write other cgroups can do (a
@@ -101,10 +107,9 @@ SELDOM static void hold_against_cgroup(struct process_tree *tree, int64_t certai
 	 * The kernel estimates the user part of a cgroup and those of processes apart from each other: 0.07 and 0.14 s of the
 	 * same 0.17 s. Those of processes end as wait4(2) tells them, so the cgroup divides only what they lack.
 	 */
-	if (right_ns > known_ns && stat.user_usec >= 0 && stat.usage_usec > 0)
-		members->of[USAGE_UTIME_NS] = wrapping_sum(
-			members->of[USAGE_UTIME_NS],
-			count_of_real((double)missing_ns * (double)stat.user_usec / (double)stat.usage_usec));
+	members->of[USAGE_UTIME_NS] =
+		wrapping_sum(members->of[USAGE_UTIME_NS],
+			     count_of_real((double)max_i64(missing_ns, 0) * user_share(&stat)));
 }
 
 /*
@@ -181,7 +186,7 @@ SELDOM void cpu_before_reap(struct process_tree *tree, struct member *member)
 	length = own_cost_read_io(tree->root, &tree->cpu.self_io_file, &account->self_io_before);
 	account->has_self_io_before = length > 0;
 	/* The kernel adds the bytes of this very reading afterwards. The next one must not count them as a child's. */
-	if (length > 0)
+	if (account->has_self_io_before)
 		account->self_io_before.of[USAGE_READ_CHARS] += length;
 }
 

@@ -24,14 +24,13 @@ static ssize_t take_own_io(const struct root *root, ssize_t length, struct usage
 	return length;
 }
 
-static int read_thread_io(struct root *root, pid_t tid, struct usages *ret_io)
+/* Leaves `ret_io` as it is if the file cannot be read. */
+static void read_thread_io(struct root *root, pid_t tid, struct usages *ret_io)
 {
 	char path[64];
-	ssize_t length;
 
 	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)tid);
-	length = take_own_io(root, root->live ? root_read(root, path) : -ENOENT, ret_io);
-	return length < 0 ? (int)length : 0;
+	(void)take_own_io(root, root->live ? root_read(root, path) : -ENOENT, ret_io);
 }
 
 int own_cost_read_io(struct root *root, struct kept_file *file, struct usages *ret_io)
@@ -39,18 +38,17 @@ int own_cost_read_io(struct root *root, struct kept_file *file, struct usages *r
 	return (int)take_own_io(root, root->live ? root_reread(root, file) : -ENOENT, ret_io);
 }
 
-/* The counters of this thread, except its CPU time. */
+/* The counters of this thread. Its clock tells the CPU time more exactly. */
 static struct usages thread_rest(const struct own_cost *cost, struct root *root)
 {
 	struct usages usages = {0};
 	struct rusage usage;
 
 	if (cost->with_io)
-		(void)read_thread_io(root, (pid_t)syscall(SYS_gettid), &usages);
+		read_thread_io(root, (pid_t)syscall(SYS_gettid), &usages);
 	if (getrusage(RUSAGE_THREAD, &usage) == 0) {
 		struct usages counted = usages_of_rusage(&usage);
 
-		counted.of[USAGE_CPU_NS] = 0;
 		usages_add(&usages, &counted);
 	}
 	return usages;
@@ -67,9 +65,9 @@ void own_cost_begin(struct own_cost *cost, struct root *root)
 
 int64_t own_cost_cpu_ns(const struct own_cost *cost)
 {
-	int64_t now_ns = cost->running ? thread_cpu_now_ns() : 0;
+	int64_t spent_ns = cost->spent.of[USAGE_CPU_NS];
 
-	return cost->spent.of[USAGE_CPU_NS] + (cost->running ? now_ns - cost->begun.of[USAGE_CPU_NS] : 0);
+	return cost->running ? spent_ns + thread_cpu_now_ns() - cost->begun.of[USAGE_CPU_NS] : spent_ns;
 }
 
 struct usages own_cost_rest(const struct own_cost *cost, struct root *root)

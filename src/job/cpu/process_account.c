@@ -113,7 +113,7 @@ bool account_may_contain(const struct account *parent, const struct account *chi
 	int64_t used_ns = child->own.of[USAGE_CPU_NS] + child->waited.of[USAGE_CPU_NS];
 	int64_t grown_ns = parent->waited.of[USAGE_CPU_NS] - parent->appeared_last.of[USAGE_CPU_NS];
 
-	return used_ns > CPU_TOLERANCE_NS && grown_ns > 0 && grown_ns >= used_ns - CPU_TOLERANCE_NS;
+	return used_ns > CPU_TOLERANCE_NS && grown_ns >= used_ns - CPU_TOLERANCE_NS;
 }
 
 void account_settle(struct account *account)

@@ -18,12 +18,10 @@ enum { NAME_SIZE = 64 };
 
 static int64_t refill_allowance(int64_t left, int64_t a_second, int64_t elapsed_ns)
 {
-	int64_t most = a_second * WAITING_SECONDS_SAVED;
+	int64_t earned = min_i64(elapsed_ns, WAITING_SECONDS_SAVED * NSEC_PER_SEC) * a_second;
 
-	if (elapsed_ns >= WAITING_SECONDS_SAVED * NSEC_PER_SEC)
-		return most;
-	left += (elapsed_ns * a_second + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
-	return left > most ? most : left;
+	left += earned / NSEC_PER_SEC + (earned % NSEC_PER_SEC != 0);
+	return min_i64(left, a_second * WAITING_SECONDS_SAVED);
 }
 
 void waiting_follow(struct process_tree *tree, bool is_followed)
