@@ -219,8 +219,6 @@ static int apply_all(struct front *front, const char *path)
 				message = without_name(rt_config_message(front->config), item->row->name);
 			else if (given_is_output(item))
 				front->named_outputs = true;
-			if (r == 0 && given_is_output(item))
-				front->inherited_outputs = item->origin != ORIGIN_COMMAND_LINE;
 		}
 		if (message) {
 			status = complain_of_setting(front, item, path, message);
@@ -547,22 +545,29 @@ void front_done(struct front *front)
 	free(front->kept_path);
 }
 
-bool front_forget_outputs(struct front *front)
+bool front_forget(struct front *front, int error)
 {
+	const char *message = rt_config_message(front->config);
+	const char *name = *message == 'r' ? "root" : "output";
+	const struct given *item = given_by_name(&front->given, name);
+	enum origin strongest = error == -EBUSY                             ? ORIGIN_ENVIRONMENT
+				: front->command && is_place_mistake(error) ? ORIGIN_CONFIG
+									    : 0;
+	const struct option_row *row;
 	size_t kept = 0;
 
-	if (!front->inherited_outputs)
+	if (!item || item->origin > strongest)
 		return false;
 	if (!front->no_warnings)
-		say("%s; the outputs of the environment or the configuration file are ignored",
-		    rt_config_message(front->config));
+		say("%s; each %s of the environment or a file is ignored", message, name);
+	row = item->row;
 	for (size_t i = 0; i < front->given.count; i++) {
-		if (given_is_output(&front->given.items[i]))
+		if (front->given.items[i].row == row)
 			free(front->given.items[i].text);
 		else
 			front->given.items[kept++] = front->given.items[i];
 	}
 	front->given.count = kept;
-	front->named_outputs = front->inherited_outputs = false;
+	front->named_outputs = false;
 	return configure_from_file(front, config_path(front)) == 0;
 }

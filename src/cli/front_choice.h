@@ -15,8 +15,7 @@ struct front {
 	char **command; /* into argv; NULL: no job is wrapped */
 	pid_t pid;      /* to attach to; 0: none */
 	enum option_mode mode;
-	bool named_outputs;     /* named by the user, as opposed to the default stream */
-	bool inherited_outputs; /* from the environment or the configuration file */
+	bool named_outputs; /* named by the user, as opposed to the default stream */
 	bool quiet;
 	bool wait_descendants;
 	bool keep_running;

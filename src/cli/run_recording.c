@@ -172,9 +172,9 @@ static int open_tracker(struct recording_run *run)
 	struct front *front = run->front;
 	int r;
 
-	r = rt_open(front->config, &run->tracker);
-	if (r == -EBUSY && front_forget_outputs(front))
+	do
 		r = rt_open(front->config, &run->tracker);
+	while (r < 0 && front_forget(front, r));
 	if (r >= 0)
 		return 0;
 	drop_kept_run(front);

@@ -193,6 +193,32 @@ def test_bad_value_is_a_warning(run, needs_toml, tmp_path, line, text):
     assert result.err.startswith("resource-tracker: resource-tracker.toml:2: ") and text in result.err
 
 
+@pytest.mark.parametrize("settings, text", [
+    ('output = ["absent/run.jsonl"]', "cannot write to 'absent/run.jsonl'"),
+    ('output = ["run-%q.jsonl"]', "output 'run-%q.jsonl'"),
+    ('output = ["resource-tracker.toml"]', "cannot write to 'resource-tracker.toml'"),
+    ('root = "/absent"', "root folder '/absent' cannot be opened"),
+    ('output = ["absent/run.jsonl"]\nroot = "/absent"', "cannot write to 'absent/run.jsonl'"),
+])
+def test_a_place_in_the_file_that_cannot_be_used_stops_no_job(run, needs_toml, tmp_path, settings, text):
+    (tmp_path / "resource-tracker.toml").write_text(f"[tracker]\nquiet = true\n{settings}\n")
+    result = run("sh", "-c", "echo it ran; exit 3")
+    assert (result.returncode, result.out) == (3, "it ran\n"), result.err
+    assert text in result.err and "ignored" in result.err
+
+
+def test_a_root_in_the_file_that_cannot_be_used_leaves_the_outputs(run, helpers, needs_toml, tmp_path):
+    (tmp_path / "resource-tracker.toml").write_text('[tracker]\nroot = "/absent"\noutput = ["run.jsonl"]\n')
+    assert run("true").returncode == 0
+    assert helpers.json_lines(tmp_path / "run.jsonl")[-1]["run_end"]["exit_code"] == 0
+
+
+def test_a_place_in_the_file_counts_no_more_if_the_user_gives_another(run, needs_toml, tmp_path):
+    (tmp_path / "resource-tracker.toml").write_text('[tracker]\nquiet = true\noutput = ["run.jsonl"]\n')
+    assert run("-o", "absent/run.jsonl", "--", "true").returncode == 125
+    assert run("true", env={"TRACKER_OUTPUT": "absent/run.jsonl"}).returncode == 125
+
+
 def test_unreadable_and_odd_files(run, needs_toml, tmp_path):
     assert "Is a directory" in run("-c", ".", "-q", "--", "true").err
     (tmp_path / "binary.toml").write_bytes(bytes(range(256)))
