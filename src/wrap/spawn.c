@@ -42,8 +42,7 @@ static pid_t fork_into_cgroup(int cgroup_fd)
 	return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
-static _Noreturn void run_child(const struct wrap *wrap, const struct wrap_job *job,
-				const struct exec_plan *plan)
+static _Noreturn void run_child(const struct wrap *wrap, const struct wrap_job *job, struct exec_plan *plan)
 {
 	int error = job->in_child ? job->in_child(job->context) : 0;
 
@@ -53,6 +52,11 @@ static _Noreturn void run_child(const struct wrap *wrap, const struct wrap_job *
 	}
 	inherited_restore_for_job(wrap);
 	error = exec_plan_run(plan);
+	if (error == E2BIG) {
+		/* The words of the job may fit where the additions do not. */
+		plan->environment = environ;
+		error = exec_plan_run(plan);
+	}
 	atomic_store(&wrap->page->exec_error, error);
 	_exit(error == ENOENT ? NOT_FOUND_STATUS : NOT_EXECUTABLE_STATUS);
 }

@@ -184,3 +184,25 @@ def test_start_up_costs_little_more_than_gnu_time(tmp_path):
     late = statistics.median(wrapped) - statistics.median(times)
     print(f"the wrapper alone costs {late:+.2f} ms over GNU time")
     assert quiet(wrapped) - quiet(times) < 1
+
+
+def test_a_job_whose_words_leave_no_room_for_the_marks_runs(binary, tmp_path):
+    """Arguments and environment have a limit (a fourth of the stack's). RESOURCE_TRACKER_MARKS needs more than the recorder's words."""
+    folder = tmp_path / "/".join(["d" * 200] * 5)
+    folder.mkdir(parents=True)
+    command = [binary, "-q", "-o", "run.jsonl", "true"]
+
+    def run_with(size):
+        return subprocess.run(command, cwd=folder, env={"PATH": os.environ["PATH"], "FILLER": "x" * size}, capture_output=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, resource.RLIM_INFINITY)))
+
+    fits, too_much = 0, 128 << 10
+    while too_much - fits > 1:
+        middle = (fits + too_much) // 2
+        try:
+            run_with(middle)
+            fits = middle
+        except OSError:
+            too_much = middle
+    done = run_with(fits)
+    assert (done.returncode, done.stderr) == (0, b"")
