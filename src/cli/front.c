@@ -548,7 +548,7 @@ void front_done(struct front *front)
 bool front_forget(struct front *front, int error)
 {
 	const char *message = rt_config_message(front->config);
-	const char *name = *message == 'r' ? "root" : "output";
+	const char *name = strncmp(message, "root ", 5) == 0 ? "root" : "output";
 	const struct given *item = given_by_name(&front->given, name);
 	enum origin strongest = error == -EBUSY                             ? ORIGIN_ENVIRONMENT
 				: front->command && is_place_mistake(error) ? ORIGIN_CONFIG
