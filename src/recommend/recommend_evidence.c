@@ -317,7 +317,7 @@ void find_evidence(struct advice_run *run)
 
 	*evidence = UNKNOWN_EVIDENCE;
 	evidence->started = facts->started;
-	evidence->secs = facts->wall_secs;
+	evidence->secs = facts->recorded_secs;
 	find_input(evidence, facts);
 	evidence->limit_mib = allowances_highest_limit_mib(&facts->allowances);
 	find_peaks(evidence, facts);

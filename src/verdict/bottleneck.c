@@ -40,14 +40,14 @@ const struct launcher *idle_launcher(const struct run_facts *facts)
 {
 	const struct run_start_row *start = FIRST(record_identity(facts->record), run_start);
 	double cores = summary_mean_cores(facts);
-	double short_cores = summary_cpu_short_secs(facts) / facts->wall_secs;
+	double short_cores = summary_cpu_short_secs(facts) / facts->recorded_secs;
 	const struct launcher *launcher;
 
 	if (!start || text_absent(start->executable) || !(cores < CLIENT_CORES) ||
 	    cores + short_cores >= CLIENT_CORES_WANTED)
 		return NULL;
 	launcher = find_launcher(start->executable);
-	if (launcher || !(facts->programs.launcher_secs >= CLIENT_SHARE * facts->wall_secs))
+	if (launcher || !(facts->programs.launcher_secs >= CLIENT_SHARE * facts->recorded_secs))
 		return launcher;
 	return facts->programs.launcher;
 }
@@ -415,7 +415,7 @@ static bool search_launcher(struct search *search)
 static bool may_have_waited_for_cpu(const struct run_facts *facts)
 {
 	return facts->tracked && !facts->cpu_course.has_pressure &&
-	       facts->cpu_course.full_secs >= FULL_HALF * facts->wall_secs;
+	       facts->cpu_course.full_secs >= FULL_HALF * facts->recorded_secs;
 }
 
 static void add_idle(struct search *search)

@@ -237,6 +237,9 @@ def test_shares_of_a_run_after_waiting_for_descendants(run, tmp_path):
     assert any("waited for a CPU during 30.0 % of the time" in text for text in texts), texts
     summary = json.loads(run("summary", "--json", path).out)
     assert summary["time"]["wall_secs"] == 0.5 and summary["tracker"]["cpu_of_core_pct"] == 0.1
+    assert " UTC, 0.50 s, and 8.00 s with its descendants: " in run("summary", path).out
+    samples[-1]["run_end"].update(wall_secs=7.95)
+    assert "descendants: " not in run("summary", recordings.write(path, samples)).out
 
 
 def test_threads_that_take_turns_are_not_held_up(run, tmp_path):

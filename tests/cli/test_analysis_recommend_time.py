@@ -74,6 +74,13 @@ def test_recordings_give_time_as_their_lines_do(run, tmp_path):
     assert advice(run, well[0], at(3, exit_code=1))["time_secs"] is None
 
 
+def test_the_time_of_a_recording_includes_the_descendants_that_it_waited_for(run, tmp_path):
+    """Only the first process ends after 1 s. A limit by its time would kill the next run."""
+    paths = [recordings.steady(tmp_path / f"{number}.jsonl", end={"wall_secs": 1.0, "tree_wall_secs": 600.0 + number},
+                               start={**recordings.NO_LIMITS, "run_id": f"r{number}"}) for number in range(2)]
+    assert advice(run, *paths)["time_secs"] == 840
+
+
 def test_a_repeated_attempt_has_twice_the_time(run, tmp_path):
     path = history(tmp_path, [{"wall_secs": 1000.0}] * 100)
     assert [time_of(run, path, "--attempt", k)[0] for k in (1, 2, 3)] == [1320, 2640, 5220]
