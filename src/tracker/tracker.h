@@ -169,7 +169,7 @@ void tracker_close_targets(struct rt_tracker *tracker);
 bool tracker_outputs_gone(const struct rt_tracker *tracker);
 void tracker_warn(struct rt_tracker *tracker, const char *text);
 /* Why processes cannot be read, and the remedy. */
-#define PROC_OF_STRANGERS "/proc shows other processes than the job's: mount a new one (unshare --mount-proc)"
+#define PROC_OF_STRANGERS "/proc does not show the job's processes: mount a new one (unshare --mount-proc)"
 /* Takes a warning over from the collector that has just run. */
 void tracker_take_warning(struct rt_tracker *tracker);
 

@@ -28,7 +28,7 @@ def can(*command):
 
 BWRAP = ("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "--die-with-parent")
 UNSHARE = ("unshare", "--fork", "--pid")
-STRANGERS = "/proc shows other processes than the job's: mount a new one (unshare --mount-proc)"
+STRANGERS = "/proc does not show the job's processes: mount a new one (unshare --mount-proc)"
 UNSHARE_KILL = ("unshare", "--fork", "--pid", "--kill-child")
 
 
@@ -98,6 +98,15 @@ def test_a_proc_of_another_namespace_is_not_the_jobs(binary, tmp_path):
     for sample in samples:
         assert not sample["programs"] and sample["cpu"]["process_memory_mib"] is None and sample["cpu"]["process_child_count"] is None
         assert sample["memory"]["used_mib"] > 0
+
+
+def test_an_empty_proc_shows_no_processes(binary):
+    """As in a chroot without /proc: it was said to show other processes than the job's."""
+    if not can("unshare", "-m"):
+        pytest.skip("unshare cannot make a namespace here")
+    done = subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc; "$@"', "sh", binary, "-q", "sh", "-c", "exit 3"],
+                          stdin=subprocess.DEVNULL, check=False, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (3, f"resource-tracker: {STRANGERS}\n")
 
 
 def test_a_pid_of_another_namespace_is_not_looked_up(binary):
