@@ -255,7 +255,11 @@ static int64_t patience_left(struct job_sockets *sockets, int64_t waited_ns)
 	return has_unanswered(sockets) ? UNANSWERED_PATIENCE_NS - waited_ns : 0;
 }
 
-/* Waits at most half a second until the kernel has told of all ends. If it has not, `lost_ends` or `lost_tails` is set. */
+/*
+ * Waits at most half a second until the kernel has told of all ends. If it has not, `lost_ends` or `lost_tails` is set. A job without a sign of a
+ * connection sets no fences: they take a thread that runs on each CPU, at the end of each job. Its bound is then 0, and too low if all
+ * its connections were short and a real-time process kept the CPU whose work queue tells of their ends.
+ */
 static void wait_for_ends(struct job_sockets *sockets, const struct root *root, int64_t now_ns)
 {
 	int64_t begun_ns = now_ns;
