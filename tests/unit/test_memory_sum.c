@@ -182,6 +182,42 @@ static void test_pages_of_a_segment_that_a_member_reads_later_count_once(void **
 	assert_int_equal(best_mib(), 2 * 10 + 20);
 }
 
+/* An object of unknown size may have more pages than were seen: pages that were written come without a page fault. */
+static void test_pages_without_a_fault_may_be_all_of_the_machine(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t faults, error_kib;
+	} CASES[] = {
+		{"/dev/zero (deleted)", 0, 0},
+		{"/dev/zero (deleted)", 30 * MIB_PAGES, 30 * MIB},
+		{"/dev/zero (deleted)", 200 * MIB_PAGES, 100 * MIB},
+		{"/memfd:x (deleted)", 0, 100 * MIB},
+		{"/memfd:x (deleted)", 30 * MIB_PAGES, 100 * MIB},
+	};
+
+	(void)state;
+	lay_machine(4000, 4000, 100, 0);
+	tree.started_by_caller = true;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		const struct memory_area area = {.device = 1,
+						 .inode = 5 + i,
+						 .end = 40 * MIB * 1024,
+						 .shared = true,
+						 .writable = true,
+						 .name = scan_bytes(CASES[i].name, strlen(CASES[i].name))};
+
+		memory_objects_done(&memory.objects);
+		assert_non_null(memory_objects_meet(&memory.objects, &root, FIRST_PID, &area));
+		if (!i)
+			assert_true(page_places_add(&read_as(add(10, 0), READING_ROLLUP, 0)->objects, 1, 5));
+		members[0].memory.reading->objects.at[0] = (struct page_place){1, 5 + i};
+		tree.cpu.account.published.of[USAGE_MINOR_FAULTS] = CASES[i].faults;
+		assert_int_equal(best_mib(), 10);
+		assert_int_equal(found.error_kib, CASES[i].error_kib);
+	}
+}
+
 static void test_parts_of_the_members_add_up(void **state)
 {
 	double sum = 0;
@@ -339,6 +375,7 @@ UNIT_TESTS
 		TEST(test_parts_of_a_tree_that_sleeps_hold),
 		TEST(test_a_segment_counts_once_with_pages_that_no_process_maps),
 		TEST(test_pages_of_a_segment_that_a_member_reads_later_count_once),
+		TEST(test_pages_without_a_fault_may_be_all_of_the_machine),
 		TEST(test_parts_of_the_members_add_up),
 		TEST(test_a_job_of_ended_processes_has_no_memory),
 		TEST(test_descendants_of_an_ended_root_have_memory),
