@@ -87,8 +87,10 @@ void alone_forget(void)
 		return;
 	the_command = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(CRASHES); i++)
-		if (sigaction(CRASHES[i], NULL, &before) == 0 && before.sa_handler == run_after_crash)
-			signal(CRASHES[i], SIG_DFL);
+		if (sigaction(CRASHES[i], NULL, &before) == 0 && before.sa_handler == run_after_crash) {
+			before.sa_handler = SIG_DFL;
+			sigaction(CRASHES[i], &before, NULL);
+		}
 }
 
 int alone_run(int status)

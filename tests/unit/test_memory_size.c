@@ -201,6 +201,53 @@ static void test_memory_of_a_parent_that_has_ended_counts_once(void **state)
 	}
 }
 
+/* P is a fork of Q, without exec, and its child has its memory, but Q as the parent. */
+static void test_memory_of_a_sibling_counts_once(void **state)
+{
+	static char stack[65536];
+	int until[2], ready[2];
+	struct process_tree *siblings;
+	struct root real;
+	pid_t parent, pair[2] = {0};
+	int counted = 0;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_THREAD_SANITISER)
+		SKIP("two processes with one memory are beyond the thread sanitiser");
+	assert_int_equal(root_open(&real, "/", NULL), 0);
+	assert_int_equal(pipe(until), 0);
+	assert_int_equal(pipe(ready), 0);
+	parent = fork();
+	if (parent == 0) {
+		close(until[1]);
+		if (fork() == 0) {
+			pair[0] = getpid();
+			pair[1] = clone(wait_for_end, stack + sizeof stack, CLONE_VM | CLONE_PARENT | SIGCHLD,
+					&until[0]);
+			(void)!write(ready[1], pair, sizeof pair);
+		}
+		wait_for_end(&until[0]);
+	}
+	assert_int_equal(read(ready[0], pair, sizeof pair), sizeof pair);
+	assert_int_equal(process_tree_new(&real, true, &siblings), 0);
+	assert_int_equal(process_tree_seed(siblings, parent, false), 0);
+	process_tree_touch(siblings);
+	assert_true(memory_is_counted(siblings, process_tree_find(siblings, parent)));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(process_tree_find(siblings, pair[i])->parent_pid, parent);
+		counted += memory_is_counted(siblings, process_tree_find(siblings, pair[i]));
+	}
+	assert_int_equal(counted, 1);
+	process_tree_free(siblings);
+	root_close(&real);
+	for (int i = 0; i < 2; i++) {
+		close(until[i]);
+		close(ready[i]);
+	}
+	waitpid(parent, NULL, 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +256,7 @@ UNIT_TESTS
 						begin, end),
 		cmocka_unit_test_setup_teardown(test_a_process_that_stays_is_read_once, begin, end),
 		cmocka_unit_test(test_memory_of_a_parent_that_has_ended_counts_once),
+		cmocka_unit_test(test_memory_of_a_sibling_counts_once),
 		cmocka_unit_test_setup_teardown(test_growth_after_a_pass_belongs_to_the_next_one, begin, end),
 	};
 

@@ -128,20 +128,23 @@ static long compare_memory(const struct member *member, const struct member *oth
 
 /*
  * Processes that share memory may outlive the parent that shared it with them, or it may call exec. Each then counts with an older
- * one. Memory that is separate stays separate, so that ordinary orphans are compared with some others in their first readings only.
+ * one among its neighbours, as does a fork whose sibling shared its memory by CLONE_PARENT. Memory that is separate stays separate, so
+ * ordinary orphans and forks are compared with some others in their first readings only, and a fork with those of its size alone.
  */
-SELDOM static pid_t sharer_without_parent(const struct process_tree *tree, struct member *member)
+SELDOM static pid_t sharer_beside(const struct process_tree *tree, struct member *member, bool is_fork)
 {
+	size_t last = (size_t)(member - tree->members);
 	int left = SHARERS_COMPARED;
 
 	if (!member->memory.shared_with && member->memory.compared >= SHARER_READINGS)
 		return 0;
 	member->memory.compared += member->memory.compared < SHARER_READINGS;
-	for (size_t i = 0; i < tree->count; i++) {
+	for (size_t i = last > NEIGHBOURS ? last - NEIGHBOURS : 0; i < last; i++) {
 		const struct member *other = &tree->members[i];
 
 		if (other->pid < member->pid && other->memory.layout == member->memory.layout &&
 		    other->memory.virtual_pages == member->memory.virtual_pages &&
+		    (!is_fork || other->memory.resident_pages == member->memory.resident_pages) &&
 		    other->memory.shared_with != member->pid && left-- > 0 && !compare_memory(member, other))
 			return other->pid;
 	}
@@ -168,8 +171,7 @@ static pid_t sharer_of(struct process_tree *tree, struct member *member)
 		if (order > 0)
 			member->memory.apart_from = parent->pid;
 	}
-	return parent && parent->memory.layout == member->memory.layout ? 0
-									: sharer_without_parent(tree, member);
+	return sharer_beside(tree, member, parent && parent->memory.layout == member->memory.layout);
 }
 
 /* ---- the family of a process --------------------------------------------------------------------------------------- */
