@@ -128,18 +128,20 @@ static long compare_memory(const struct member *member, const struct member *oth
 
 /*
  * Processes that share memory may outlive the parent that shared it with them, or it may call exec. Each then counts with an older
- * one among its neighbours, as does a fork whose sibling shared its memory by CLONE_PARENT. Memory that is separate stays separate, so
- * ordinary orphans and forks are compared with some others in their first readings only, and a fork with those of its size alone.
+ * one, as does a fork with a sibling that shared its memory by CLONE_PARENT. Memory that is separate stays separate, so
+ * ordinary orphans and forks are compared with some others in their first readings only, and a fork with neighbours of its
+ * size alone.
  */
 SELDOM static pid_t sharer_beside(const struct process_tree *tree, struct member *member, bool is_fork)
 {
 	size_t last = (size_t)(member - tree->members);
+	size_t first = is_fork && last > NEIGHBOURS ? last - NEIGHBOURS : 0;
 	int left = SHARERS_COMPARED;
 
 	if (!member->memory.shared_with && member->memory.compared >= SHARER_READINGS)
 		return 0;
 	member->memory.compared += member->memory.compared < SHARER_READINGS;
-	for (size_t i = last > NEIGHBOURS ? last - NEIGHBOURS : 0; i < last; i++) {
+	for (size_t i = first; i < last; i++) {
 		const struct member *other = &tree->members[i];
 
 		if (other->pid < member->pid && other->memory.layout == member->memory.layout &&

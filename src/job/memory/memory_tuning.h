@@ -119,7 +119,7 @@ enum {
 	MOVED_PAGES = 64,     /* the same for a member's size */
 	SHARER_READINGS = 4,  /* in so many, a fork may prove to share the memory of another, and */
 	SHARERS_COMPARED = 8, /* is then compared with so many: 0.3 us each */
-	NEIGHBOURS = 64,      /* among which those are: a pool may have thousands */
+	NEIGHBOURS = 64,      /* among which those of a fork are: a pool may have thousands */
 };
 
 /* ---- shared memory with a name ------------------------------------------------------------------------------------- */
