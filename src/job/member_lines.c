@@ -45,9 +45,9 @@ static const char *source_words(const struct process_tree *tree, const struct me
 		return "none, another shares its memory";
 	if (member_is_read(family, member, now_ns))
 		return member->memory.reading->kind == READING_ROLLUP ? "smaps_rollup" : "sampled pages";
-	if (family->count > 1 && family->read && member->memory.is_forked)
-		return "page faults, as those of siblings that were read";
-	return family->count > 1 && member->memory.is_forked ? "page faults alone" : "resident set alone";
+	if (family->count <= 1 || !member->memory.is_forked)
+		return "resident set alone";
+	return family->read ? "page faults, as those of siblings that were read" : "page faults alone";
 }
 
 static void choice_words(const struct member *member, int64_t now_ns, char words[WORDS_BYTES])

@@ -85,41 +85,40 @@ int discover_process(struct process_tree *tree, pid_t pid)
 
 /* ---- lists of children ------------------------------------------------------------------------------------- */
 
-/* Adds all processes in the text of a children file. Adding overwrites that text, so their numbers are copied first. */
-static void add_listed(struct process_tree *tree, size_t length)
+/*
+ * Adds all processes in the text of a children file, as it was read: its length or a negative errno. Adding overwrites that text, so
+ * their numbers are copied first.
+ */
+static void add_listed(struct process_tree *tree, ssize_t length)
 {
 	enum { BATCH = 256 };
 	pid_t batch[BATCH];
-	struct scan text = parse_proc_pid_children(tree->root->text.data, length);
+	struct scan text = parse_proc_pid_children(tree->root->text.data, length > 0 ? (size_t)length : 0);
 	CLEANUP_BUFFER struct buffer rest = BUFFER(16 << 20);
-	size_t count = 0;
 
-	while (count < BATCH && scan_pid(&text, &batch[count]))
-		count++;
-	if (count == BATCH) {
-		buffer_add(&rest, text.at, scan_left(&text));
-		text = scan_bytes(rest.data, rest.length);
-	}
-	for (;;) {
+	for (bool is_first = true;; is_first = false) {
+		size_t count = 0;
+
+		while (count < BATCH && scan_pid(&text, &batch[count]))
+			count++;
+		if (is_first && count == BATCH) {
+			buffer_add(&rest, text.at, scan_left(&text));
+			text = scan_bytes(rest.data, rest.length);
+		}
 		for (size_t i = 0; i < count; i++)
 			if (!process_tree_excludes(tree, batch[i]))
 				(void)discover_process(tree, batch[i]);
 		if (count < BATCH)
 			return;
-		for (count = 0; count < BATCH && scan_pid(&text, &batch[count]);)
-			count++;
 	}
 }
 
 static void discover_children_of_thread(struct process_tree *tree, pid_t pid, pid_t tid)
 {
 	char path[PATH_SIZE];
-	ssize_t length;
 
 	snprintf(path, sizeof path, "task/%d/children", (int)tid);
-	length = root_read_pid(tree->root, pid, path);
-	if (length > 0)
-		add_listed(tree, (size_t)length);
+	add_listed(tree, root_read_pid(tree->root, pid, path));
 }
 
 static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
@@ -140,7 +139,6 @@ static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
 static void discover_children(struct process_tree *tree, size_t index, bool was_listed)
 {
 	struct member *member = &tree->members[index];
-	ssize_t length;
 
 	/* The numbers show the children of all threads. The list of the main thread is cheap, and a check. */
 	if (member->thread_count > 1 &&
@@ -148,9 +146,7 @@ static void discover_children(struct process_tree *tree, size_t index, bool was_
 		discover_children_of_threads(tree, member->pid);
 		return;
 	}
-	length = member_read_file(tree, member, FILE_CHILDREN);
-	if (length > 0)
-		add_listed(tree, (size_t)length);
+	add_listed(tree, member_read_file(tree, member, FILE_CHILDREN));
 }
 
 /* The kernel counts the threads as links, beside the two of any folder. The thread of the listener never forks. */
@@ -170,7 +166,6 @@ static void discover_orphans(struct process_tree *tree)
 
 	if (has_one_thread(tree, own)) {
 		char path[sizeof tree->discovery.own_children_path] = "";
-		ssize_t length;
 
 		snprintf(path, sizeof path, "proc/%d/task/%d/children", (int)own, (int)own);
 		/* A program with a tracker may have forked. */
@@ -178,9 +173,7 @@ static void discover_orphans(struct process_tree *tree)
 			kept_file_close(&tree->discovery.own_children_file);
 		tree->discovery.own_children_file.path =
 			memcpy(tree->discovery.own_children_path, path, sizeof path);
-		length = root_reread(tree->root, &tree->discovery.own_children_file);
-		if (length > 0)
-			add_listed(tree, (size_t)length);
+		add_listed(tree, root_reread(tree->root, &tree->discovery.own_children_file));
 		return;
 	}
 	/* Any of our threads may have forked, and the kernel may give orphans to any of them. */
@@ -234,17 +227,22 @@ static int64_t newest_pid(struct process_tree *tree)
  * A bit for each of the last numbers: its process was seen, and its parent is outside the job. That parent is visible, so it has been
  * tried as well, and the process need not be tried again.
  */
-static bool is_foreign(const struct process_tree *tree, pid_t pid)
+static uint64_t *foreign_bits(struct process_tree *tree, pid_t pid, uint64_t *ret_bit)
 {
-	return tree->discovery.foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->discovery.foreign)] >>
-		       (unsigned)pid % 64 &
-	       1;
+	*ret_bit = UINT64_C(1) << (unsigned)pid % 64;
+	return &tree->discovery.foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->discovery.foreign)];
+}
+
+static bool is_foreign(struct process_tree *tree, pid_t pid)
+{
+	uint64_t bit;
+
+	return *foreign_bits(tree, pid, &bit) & bit;
 }
 
 static void note_foreign(struct process_tree *tree, pid_t pid, bool is_foreign)
 {
-	uint64_t *bits = &tree->discovery.foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->discovery.foreign)];
-	uint64_t bit = UINT64_C(1) << (unsigned)pid % 64;
+	uint64_t bit, *bits = foreign_bits(tree, pid, &bit);
 
 	*bits = is_foreign ? *bits | bit : *bits & ~bit;
 }
@@ -283,10 +281,10 @@ static bool discover_by_events(struct process_tree *tree, int64_t lists_cost)
 	int64_t left = max_i64(lists_cost, COST_OF_EVENTS_LEAST);
 	pid_t *pids = programs_are_exact(tree->programs) ? malloc(FORKED_MOST * sizeof *pids) : NULL;
 	ssize_t count = pids ? programs_forked(tree->programs, pids, FORKED_MOST) : -1;
-	size_t known = tree->count + 1;
+	size_t known = SIZE_MAX;
 
 	/* A child may stand before its parent. */
-	while (count > 0 && tree->count != known) {
+	while (tree->count != known) {
 		known = tree->count;
 		for (ssize_t i = 0; i < count && left >= 0; i++)
 			left -= try_number(tree, pids[i], false);

@@ -23,8 +23,8 @@
 #include "job/tree/tree_tuning.h"
 #include "kernel/proc_pid_status.h"
 
-/* Bits of the kernel: of a mask of signals, and of the flags in /proc/PID/stat. */
-enum { SIGCHLD_BIT = 1 << (17 - 1), PF_EXITING = 0x4 };
+/* Of a mask of signals. */
+enum { SIGCHLD_BIT = 1 << (17 - 1) };
 
 SELDOM static void member_done(struct process_tree *tree, struct member *member)
 {
@@ -102,9 +102,8 @@ SELDOM static bool is_namespace_init(struct process_tree *tree, const struct mem
 static void note_sigchld(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
 {
 	bool ignored = stat->ignored_signals > 0 && stat->ignored_signals & SIGCHLD_BIT;
-	bool exiting = stat->state == 'Z' || (stat->flags > 0 && stat->flags & PF_EXITING);
 
-	if (ignored && exiting && !member->ignores_sigchld && !member->tears_down)
+	if (ignored && proc_pid_stat_is_exiting(stat) && !member->ignores_sigchld && !member->tears_down)
 		member->tears_down = is_namespace_init(tree, member);
 	if (member->tears_down)
 		return;
@@ -136,7 +135,7 @@ static void read_all_of_member(struct process_tree *tree, struct member *member)
 	member->parent_pid = stat.parent_pid;
 	member->state = stat.state;
 	member->is_zombie = stat.state == 'Z' && stat.thread_count <= 1;
-	member->is_ending = stat.flags > 0 && stat.flags & PF_EXITING && stat.thread_count <= 1;
+	member->is_ending = proc_pid_stat_is_exiting(&stat) && stat.thread_count <= 1;
 	member->thread_count = max_i64(0, max_i64(0, stat.thread_count) - cpu_own_threads(tree, member));
 	note_sigchld(tree, member, &stat);
 	programs_read_member(member, &stat);

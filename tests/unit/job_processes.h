@@ -6,11 +6,15 @@
 
 #include "scratch.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "job/memory/process_memory.h"
 #include "job/new_members.h"
 #include "job/pass.h"
+#include "job/tree/process_files.h"
 #include "kernel/proc_pid_stat.h"
 
 enum { PIDS = 7000000, TICKS_PER_SEC = 100 };
@@ -22,6 +26,7 @@ static int64_t clock_ns;
 /* Columns of /proc/PID/stat. Numbers of processes count from PIDS, except parents below 0: those are outside of the tree. */
 struct written {
 	int pid, parent;
+	int real_parent; /* the pid of a real process, instead of `parent` */
 	long long start;
 	char state;  /* 0: S */
 	int threads; /* 0: one */
@@ -52,7 +57,9 @@ static inline void put_below_proc(int number, const char *file, const char *text
 
 static inline void put_process(struct written process)
 {
-	int parent = process.parent < 0 ? 1 : PIDS + process.parent;
+	int parent = process.real_parent  ? process.real_parent
+		     : process.parent < 0 ? 1
+					  : PIDS + process.parent;
 	char text[500];
 
 	snprintf(text, sizeof text,
@@ -97,6 +104,49 @@ static inline int end_job(void **state)
 	process_tree_free(tree);
 	root_close(&job_root);
 	return scratch_leave(state);
+}
+
+/* Until the clock of a stopped process stands still. */
+static inline void wait_for_still_clock(pid_t pid)
+{
+	int64_t before_ns;
+
+	do {
+		before_ns = process_clock_ns(pid);
+		usleep(1000);
+	} while (process_clock_ns(pid) != before_ns);
+}
+
+/* Starts a real process that is stopped. */
+static inline pid_t start_still_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			(void)raise(SIGSTOP);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	wait_for_still_clock(pid);
+	return pid;
+}
+
+/* Lets it run for a moment, so that its clock has moved. */
+static inline void let_run(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGCONT), 0);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	wait_for_still_clock(pid);
+}
+
+static inline void end_still_process(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 /* The members in the order of the table: "100 200 300". */

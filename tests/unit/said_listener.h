@@ -1,4 +1,4 @@
-/* A listener that says what a test of src/job/programs/programs.c wants, and a job of one process. */
+/* A listener that says what a test of the programs of a job wants. It replaces src/job/programs/program_listener.c. */
 #pragma once
 
 #include "unit.h"
@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job/tree/process_tree.h"
 #include "job/programs/programs.h"
 
 /* ---- the listener ------------------------------------------------------------------------------------------------ */
@@ -17,7 +16,11 @@ static struct {
 	bool knows; /* the process is known: no exit event of it has come */
 	bool lost, other_ended, misses_ends;
 	int error; /* of a start */
-	size_t closed;
+	size_t closed, caught_up;
+	const pid_t *pids; /* living, or forked */
+	ssize_t pid_count; /* of the forked -1: unknown */
+	pid_t child, ancestors[2];
+	int ancestor_count;
 } said;
 
 struct program_listener {
@@ -59,15 +62,18 @@ bool program_listener_runs(const struct program_listener *listener)
 
 void program_listener_catch_up(struct program_listener *listener)
 {
-	(void)listener;
+	said.caught_up += listener == &only_listener;
 }
 
 bool program_listener_add_ancestor(struct program_listener *listener, pid_t child, pid_t pid)
 {
 	(void)listener;
-	(void)child;
-	(void)pid;
-	return false;
+	if (pid <= 0 || said.ancestor_count == 2)
+		return false;
+	if (!said.ancestor_count)
+		said.child = child;
+	said.ancestors[said.ancestor_count++] = pid;
+	return true;
 }
 
 bool program_listener_other_ended(struct program_listener *listener)
@@ -120,17 +126,22 @@ void program_listener_finish(struct program_listener *listener)
 
 size_t program_listener_living(struct program_listener *listener, pid_t *ret_pids, size_t size)
 {
+	size_t count = (size_t)said.pid_count < size ? (size_t)said.pid_count : size;
+
 	(void)listener;
-	(void)ret_pids;
-	(void)size;
-	return 0;
+	if (count)
+		memcpy(ret_pids, said.pids, count * sizeof *ret_pids);
+	return count;
 }
 
 ssize_t program_listener_forked(struct program_listener *listener, pid_t *ret_pids, size_t size)
 {
 	(void)listener;
-	ret_pids[0] = 77;
-	return (ssize_t)size;
+	if (said.pid_count < 0 || (size_t)said.pid_count >= size)
+		return -1;
+	if (said.pid_count)
+		memcpy(ret_pids, said.pids, (size_t)said.pid_count * sizeof *ret_pids);
+	return said.pid_count;
 }
 
 static int64_t said_exits;
@@ -145,46 +156,4 @@ int64_t program_listener_exits(struct program_listener *listener)
 {
 	(void)listener;
 	return said_exits;
-}
-
-/* ---- a process that ends ----------------------------------------------------------------------------------------- */
-
-struct world {
-	struct root root;
-	struct member member;
-	struct process_tree tree;
-	struct programs *programs;
-};
-
-/* One process, which has been seen in a pass. */
-static int begin(void **state)
-{
-	struct world *world = calloc(1, sizeof *world);
-
-	assert_non_null(world);
-	assert_int_equal(root_open(&world->root, NULL, NULL), 0);
-	world->member = (struct member){.pid = getpid(),
-					.start_ticks = 1,
-					.state = 'S',
-					.program.identity = 1,
-					.program.comm = "job"};
-	world->tree = (struct process_tree){
-		.root = &world->root, .root_pid = 1, .members = &world->member, .count = 1};
-	assert_int_equal(programs_new(true, &world->programs), 0);
-	world->programs->started = world->programs->exact = true;
-	memset(&said, 0, sizeof said);
-	said.knows = true;
-	programs_end_pass(world->programs, &world->tree);
-	*state = world;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct world *world = *state;
-
-	programs_free(world->programs);
-	root_close(&world->root);
-	free(world);
-	return 0;
 }

@@ -25,6 +25,8 @@ static void a_process_is_added_once(void **state)
 	assert_int_equal(member_of(200)->state, 'R');
 	assert_int_equal(member_of(200)->thread_count, 2);
 	assert_false(member_of(200)->is_zombie || member_of(200)->listed || member_of(200)->by_number);
+	for (enum member_file i = 0; i < MEMBER_FILES; i++)
+		assert_true(member_of(200)->files[i] < 0);
 	assert_true(member_of(100)->is_parent && member_of(100)->has_forked);
 	assert_false(member_of(200)->is_parent || member_of(200)->has_forked);
 	put_process((struct written){.pid = 300, .parent = 200, .start = 11, .state = 'Z'});
@@ -60,6 +62,29 @@ static void a_long_list_of_children_is_taken_whole(void **state)
 	begin_with_lists();
 	for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++)
 		assert_long_list(COUNTS[i]);
+}
+
+/* The file of a new member is longer than the part of the list before it. */
+static void a_long_file_of_a_child_overwrites_no_list(void **state)
+{
+	static char list[20 * 300], stat[8000];
+	size_t length = 0;
+
+	(void)state;
+	begin_with_lists();
+	for (int i = 1; i <= 300; i++)
+		length += (size_t)snprintf(list + length, sizeof list - length, "%d ", PIDS + 1000 + i);
+	put_children(100, 100, list);
+	put_process((struct written){.pid = 1300, .parent = 100, .start = 11});
+	memset(stat, ' ', sizeof stat - 1);
+	length = (size_t)snprintf(
+		stat, sizeof stat,
+		"%d (job) S %d 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 11 4096 10 0 1 2 3 0 0 0 0 0 0",
+		PIDS + 1001, PIDS + 100);
+	stat[length] = ' ';
+	put_below_proc(PIDS + 1001, "stat", stat);
+	process_tree_touch(tree);
+	assert_members("100 1001 1300");
 }
 
 static void children_of_all_threads_are_found(void **state)
@@ -237,7 +262,10 @@ static void an_ancestor_is_the_likely_new_parent(void **state)
 		put_process((struct written){.pid = 100 * i, .parent = 100 * (i - 1), .start = 9 + i});
 		assert_int_equal(discover_process(tree, PIDS + 100 * i), 0);
 	}
-	/* All parents are there. */
+	/* All parents are there, so that none is asked for. */
+	put_process((struct written){.pid = 500, .parent = 100, .start = 14});
+	discover_new_parents(tree);
+	assert_parent(500, 400);
 	remove_process(500);
 	discover_new_parents(tree);
 	assert_parent(500, 400);
@@ -271,6 +299,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		JOB_TEST(a_process_is_added_once),
 		JOB_TEST(a_long_list_of_children_is_taken_whole),
+		JOB_TEST(a_long_file_of_a_child_overwrites_no_list),
 		JOB_TEST(children_of_all_threads_are_found),
 		JOB_TEST(an_excluded_child_stays_out),
 		JOB_TEST(a_search_finds_descendants_in_any_order),

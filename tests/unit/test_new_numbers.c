@@ -1,13 +1,7 @@
 /* Tests of src/job/new_members.c: new processes are found by their numbers. Those that exist are real, and their files are the test's. */
 #include "job_processes.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "base/cleanup.h"
-#include "job/tree/process_files.h"
 #include "job/tree/tree_tuning.h"
 
 enum { OUTSIDE = 500000 }; /* no process has such a number below PIDS + OUTSIDE */
@@ -49,31 +43,8 @@ static int begin_numbers(void **state)
 
 static int end_numbers(void **state)
 {
-	if (child > 0) {
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
-	}
+	end_still_process(child);
 	return end_job(state);
-}
-
-/* Starts a process that does nothing. Its clock stands still. */
-static void start_child(void)
-{
-	int64_t before_ns;
-
-	child = fork();
-	if (child == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	assert_true(child > 0);
-	assert_int_equal(kill(child, SIGSTOP), 0);
-	assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
-	do {
-		before_ns = process_clock_ns(child);
-		usleep(1000);
-	} while (process_clock_ns(child) != before_ns);
 }
 
 /* Whether all numbers after `first` were tried, as those up to `before` were by the pass before. */
@@ -170,6 +141,11 @@ static void numbers_are_tried_if_the_lists_cost_more(void **state)
 	last->thread_count = 150;
 	assert_true(tries(PIDS + OUTSIDE, PIDS + OUTSIDE, PIDS + OUTSIDE + 3000));
 	assert_false(tries(PIDS + OUTSIDE, PIDS + OUTSIDE, PIDS + OUTSIDE + 3100));
+	/* Two lists of each of 100 more. */
+	for (int i = 0; i < 100; i++)
+		(void)append(2);
+	assert_true(tries(PIDS + OUTSIDE, PIDS + OUTSIDE, PIDS + OUTSIDE + 7000));
+	assert_false(tries(PIDS + OUTSIDE, PIDS + OUTSIDE, PIDS + OUTSIDE + 7100));
 }
 
 static void a_process_is_found_by_its_number(void **state)
@@ -185,7 +161,7 @@ static void a_process_is_found_by_its_number(void **state)
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
-	start_child();
+	child = start_still_process();
 	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
 		put_process((struct written){
 			.pid = child - PIDS, .parent = CASES[i].parent, .start = CASES[i].start});
@@ -209,7 +185,7 @@ static void a_number_outside_the_job_is_tried_once(void **state)
 {
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
-	start_child();
+	child = start_still_process();
 	tree->members[0].thread_count = 2;
 	put_process((struct written){.pid = child - PIDS, .parent = -1, .start = 11});
 	assert_true(tries(child - 1, child - 1, child));
@@ -221,6 +197,49 @@ static void a_number_outside_the_job_is_tried_once(void **state)
 	/* The numbers between were not tried in the last pass. */
 	assert_true(tries(child - 1, child - 1, child));
 	assert_int_equal(tree->count, 2);
+}
+
+/* The file of a process costs more than one list. All numbers are then tried again, the foreign ones, too. */
+static void numbers_that_cost_too_much_are_forgotten(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	child = start_still_process();
+	put_process((struct written){.pid = child - PIDS, .parent = -1, .start = 11});
+	assert_false(tries(child - 1, child - 1, child));
+	put_process((struct written){.pid = child - PIDS, .parent = 100, .start = 11});
+	tree->members[0].thread_count = 2;
+	assert_true(tries(child - 1, child, child));
+	assert_int_equal(tree->count, 2);
+}
+
+/* There is a bit for each of 1,024 numbers. */
+static void a_foreign_number_is_known_among_the_last_1024(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	child = start_still_process();
+	tree->members[0].thread_count = 2;
+	put_process((struct written){.pid = child - PIDS, .parent = -1, .start = 11});
+	assert_true(tries(child - 1, child - 1, child));
+	put_process((struct written){.pid = child - PIDS, .parent = 100, .start = 11});
+	(void)tries(child - 1, child + 1023, child + 1023);
+	assert_int_equal(tree->count, 1);
+	(void)tries(child - 1, child + 1024, child + 1024);
+	assert_int_equal(tree->count, 2);
+}
+
+/* Their lists are not read then. */
+static void numbers_are_tried_once_a_member_has_threads(void **state)
+{
+	(void)state;
+	tree->reads_all = false;
+	(void)tries(PIDS, PIDS, PIDS);
+	discover_below(tree, 0);
+	assert_false(tree->discovery.looked_at_numbers);
+	tree->members[0].thread_count = 2;
+	discover_below(tree, 0);
+	assert_true(tree->discovery.looked_at_numbers);
 }
 
 /* The numbers show the children of all threads, but for those of a process that was there before its number was looked at. */
@@ -268,7 +287,7 @@ static void children_are_listed_while_a_process_has_run_lately(void **state)
 {
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
-	start_child();
+	child = start_still_process();
 	for (int quiet = TREE_QUIET_PASSES_LISTED; quiet <= TREE_QUIET_PASSES_LISTED + 1; quiet++) {
 		char file[40];
 
@@ -292,6 +311,21 @@ static void children_are_listed_while_a_process_has_run_lately(void **state)
 	}
 }
 
+/* The kernel's own file tells the newest process. */
+static void the_newest_number_is_that_of_the_kernel(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (access("/proc/loadavg", R_OK) < 0)
+		SKIP("/proc has no loadavg");
+	kept_file_close(&tree->discovery.loadavg_file);
+	assert_int_equal(unlink("proc/loadavg"), 0);
+	assert_int_equal(symlink("/proc/loadavg", "proc/loadavg"), 0);
+	discover_above(tree);
+	assert_false(tree->discovery.numbers_unknown);
+	assert_true(tree->discovery.newest_pids[0] > 0);
+}
+
 /* The list of one thread stays open. With more threads, each may have the orphan. */
 static void the_list_of_the_tracker_stays_open_for_one_thread(void **state)
 {
@@ -307,6 +341,17 @@ static void the_list_of_the_tracker_stays_open_for_one_thread(void **state)
 		SKIP("this file system does not count folders as links");
 	discover_above(tree);
 	assert_true(tree->discovery.own_children_file.fd >= 0);
+	/* The program with the tracker has forked: the list that is open is that of its parent. */
+	put_below_proc(getpid(), file, "7000200 ");
+	put_process((struct written){.pid = 200, .parent = -1, .start = 11});
+	put_text("others", "");
+	kept_file_close(&tree->discovery.own_children_file);
+	tree->discovery.own_children_file.fd = open("others", O_RDONLY | O_CLOEXEC);
+	discover_above(tree);
+	assert_members("100");
+	strcpy(tree->discovery.own_children_path, "proc/1/task/1/children");
+	discover_above(tree);
+	assert_members("100 200");
 	kept_file_close(&tree->discovery.own_children_file);
 	snprintf(file, sizeof file, "task/%d/children", (int)getpid() + 1);
 	put_below_proc(getpid(), file, "");
@@ -323,9 +368,13 @@ UNIT_TESTS
 		NUMBER_TEST(numbers_are_tried_if_the_lists_cost_more),
 		NUMBER_TEST(a_process_is_found_by_its_number),
 		NUMBER_TEST(a_number_outside_the_job_is_tried_once),
+		NUMBER_TEST(numbers_that_cost_too_much_are_forgotten),
+		NUMBER_TEST(a_foreign_number_is_known_among_the_last_1024),
+		NUMBER_TEST(numbers_are_tried_once_a_member_has_threads),
 		NUMBER_TEST(lists_of_threads_are_read_without_numbers),
 		NUMBER_TEST(all_threads_are_read_if_numbers_were_not_tried),
 		NUMBER_TEST(children_are_listed_while_a_process_has_run_lately),
+		NUMBER_TEST(the_newest_number_is_that_of_the_kernel),
 		NUMBER_TEST(the_list_of_the_tracker_stays_open_for_one_thread),
 	};
 

@@ -1,4 +1,6 @@
 /* Tests of src/job/pass.c: passes over processes that the test writes. */
+#include "job/cpu/job_cpu.h"
+
 #include "job_processes.h"
 
 #include <errno.h>
@@ -130,6 +132,101 @@ static void a_new_parent_is_noted(void **state)
 	assert_true(member_of(200)->parent_reaped);
 }
 
+/* A list of children may lack one for a while. */
+static void a_member_that_is_older_than_the_tracking_is_forgiven_its_use(void **state)
+{
+	(void)state;
+	put_process((struct written){.pid = 100, .parent = -1, .start = 10});
+	put_children(100, 100, "");
+	assert_int_equal(process_tree_seed(tree, PIDS + 100, false), 0);
+	tree->seeded_ticks = 50;
+	put_process((struct written){.pid = 200, .parent = 100, .start = 49, .user_ticks = 70});
+	put_process((struct written){.pid = 300, .parent = 100, .start = 50, .user_ticks = 3});
+	put_children(100, 100, "7000200 7000300 ");
+	process_tree_touch(tree);
+	assert_members("100 200 300");
+	assert_int_equal(published_ms(), 30);
+	put_process((struct written){.pid = 200, .parent = 100, .start = 49, .user_ticks = 75});
+	process_tree_touch(tree);
+	assert_int_equal(published_ms(), 80);
+}
+
+/* Its file is there, but the kernel lets not even root read it. */
+static void a_member_that_may_not_be_read_stays(void **state)
+{
+	static const char WRITE_ONLY[] = "/proc/sys/vm/compact_memory";
+	char path[60];
+	int fd = open(WRITE_ONLY, O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	if (fd >= 0 || errno != EACCES)
+		SKIP("the kernel has no file that only can be written");
+	put_chain();
+	assert_int_equal(process_tree_seed(tree, PIDS + 100, true), 0);
+	process_tree_touch(tree);
+	snprintf(path, sizeof path, "proc/%d/stat", PIDS + 200);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink(WRITE_ONLY, path), 0);
+	process_tree_touch(tree);
+	assert_members("100 200 300");
+	assert_true(member_of(200)->unreadable);
+	assert_int_equal(published_ms(), 2340);
+	assert_int_equal(unlink(path), 0);
+	put_process((struct written){.pid = 200, .parent = 100, .start = 11, .user_ticks = 31});
+	process_tree_touch(tree);
+	assert_false(member_of(200)->unreadable);
+	assert_int_equal(published_ms(), 2350);
+}
+
+/* A file that the kernel does not have is not one that may not be read. */
+static void a_member_without_its_io_is_unreadable(void **state)
+{
+	(void)state;
+	put_chain();
+	assert_int_equal(process_tree_seed(tree, PIDS + 100, true), 0);
+	put_below_proc(PIDS + 200, "io",
+		       "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 0\nwrite_bytes: 0\n"
+		       "cancelled_write_bytes: 0\n");
+	put_below_proc(PIDS + 300, "io", "damaged\n");
+	process_tree_touch(tree);
+	assert_false(member_of(100)->unreadable);
+	assert_false(member_of(200)->unreadable);
+	assert_true(member_of(300)->unreadable);
+}
+
+/* The counters of a program that tracks itself include the tracker's threads. */
+static void the_threads_of_the_tracker_are_none_of_the_job(void **state)
+{
+	static const struct own_cost cost = {.threads = 2};
+
+	(void)state;
+	put_process((struct written){.pid = 100, .parent = -1, .start = 10, .threads = 5});
+	put_process((struct written){.pid = 200, .parent = 100, .start = 11, .threads = 3});
+	put_children(100, 100, "7000200 ");
+	assert_int_equal(process_tree_seed(tree, PIDS + 100, true), 0);
+	cpu_set_own_cost(tree, &cost);
+	process_tree_touch(tree);
+	assert_int_equal(member_of(100)->thread_count, 3);
+	assert_int_equal(member_of(200)->thread_count, 3);
+	put_process((struct written){.pid = 100, .parent = -1, .start = 10, .threads = 1});
+	process_tree_touch(tree);
+	assert_int_equal(member_of(100)->thread_count, 0);
+}
+
+/* Pages that the machine allocates from now on may be those of a job that begins now. */
+static void the_memory_of_a_started_job_begins_with_the_tracking(void **state)
+{
+	(void)state;
+	put_process((struct written){.pid = 100, .parent = -1, .start = 10});
+	put_text("proc/vmstat", "nr_free_pages 7\npgalloc_normal 1000\n");
+	assert_int_equal(process_tree_seed(tree, PIDS + 100, true), 0);
+	assert_int_equal(tree->memory.between.base_kib, -4000);
+	process_tree_free(tree);
+	assert_int_equal(process_tree_new(&job_root, true, &tree), 0);
+	assert_int_equal(process_tree_seed(tree, PIDS + 100, false), 0);
+	assert_int_equal(tree->memory.between.base_kib, 0);
+}
+
 static void all_is_read_every_ten_seconds(void **state)
 {
 	(void)state;
@@ -224,6 +321,13 @@ static void other_processes_tear_nothing_down(void **state)
 		assert_true(member_of(200)->ignores_sigchld);
 		assert_false(read_with(0, 0, NULL)->ignores_sigchld);
 	}
+	/* Without its status, it is like any other. */
+	put_process((struct written){
+		.pid = 200, .parent = 100, .start = 11, .flags = EXITING, .ignored = SIGCHLD_IGNORED});
+	put_below_proc(PIDS + 200, "status", "");
+	process_tree_touch(tree);
+	assert_false(member_of(200)->tears_down);
+	assert_false(read_with(0, 0, NULL)->ignores_sigchld);
 	/* Linux before 4.1 does not tell. One whose children were listed did not ignore them before. */
 	assert_true(read_with(EXITING, SIGCHLD_IGNORED, NULL)->tears_down);
 }
@@ -334,6 +438,60 @@ static void descendants_of_one_that_ignores_its_children_go_along(void **state)
 	assert_int_equal(tree->exited_count, 3);
 }
 
+/* The tracker's own bytes are read before it reaps, so that those of the child can be told from them. */
+static void nothing_is_read_for_a_child_that_is_not_the_jobs(void **state)
+{
+	(void)state;
+	begin_chain();
+	assert_int_equal(mkdir("proc/self", 0700), 0);
+	put_text("proc/self/io", "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 0\nwrite_bytes: 0\n"
+				 "cancelled_write_bytes: 0\n");
+	process_tree_exclude(tree, PIDS + 800);
+	job_root.live = true;
+	process_tree_before_reap(tree, PIDS + 800);
+	assert_false(tree->cpu.account.has_self_io_before);
+	process_tree_before_reap(tree, PIDS + 900);
+	assert_true(tree->cpu.account.has_self_io_before);
+	job_root.live = false;
+}
+
+/* The time of 300 is in the figures of 200 if that has waited for it. Otherwise the kernel has discarded it. */
+static void a_namespace_that_was_torn_down_may_have_lost_children(void **state)
+{
+	(void)state;
+	for (int lost = 0; lost <= 1; lost++) {
+		struct rusage usage = used_ms(lost ? 300 : 340);
+
+		begin_chain();
+		member_of(200)->tears_down = true;
+		remove_process(300);
+		process_tree_add_exited(tree, PIDS + 200, &usage);
+		assert_members("100");
+		assert_int_equal(tree->exited_count, 2);
+		assert_int_equal(tree->sigchld_ignored, lost);
+		process_tree_free(tree);
+		assert_int_equal(process_tree_new(&job_root, true, &tree), 0);
+	}
+}
+
+/* It waited for no child, so that wait4(2) tells the largest memory of itself. */
+static void the_largest_memory_of_a_process_alone_is_that_of_wait4(void **state)
+{
+	struct rusage usage = used_ms(300);
+
+	(void)state;
+	for (int faults = 0; faults <= 1; faults++) {
+		begin_chain();
+		member_of(200)->memory.was_counted = true;
+		usage.ru_maxrss = 5000;
+		usage.ru_minflt = faults;
+		process_tree_add_exited(tree, PIDS + 200, &usage);
+		assert_int_equal(tree->memory.between.seen_kib, faults ? 0 : 5000);
+		process_tree_free(tree);
+		assert_int_equal(process_tree_new(&job_root, true, &tree), 0);
+	}
+}
+
 static void one_process_alone_has_no_children(void **state)
 {
 	(void)state;
@@ -358,6 +516,11 @@ UNIT_TESTS
 		JOB_TEST(a_process_has_gone_with_its_file_or_its_start),
 		JOB_TEST(a_member_shows_its_state),
 		JOB_TEST(a_new_parent_is_noted),
+		JOB_TEST(a_member_that_is_older_than_the_tracking_is_forgiven_its_use),
+		JOB_TEST(a_member_that_may_not_be_read_stays),
+		JOB_TEST(a_member_without_its_io_is_unreadable),
+		JOB_TEST(the_threads_of_the_tracker_are_none_of_the_job),
+		JOB_TEST(the_memory_of_a_started_job_begins_with_the_tracking),
 		JOB_TEST(all_is_read_every_ten_seconds),
 		JOB_TEST(a_look_without_clocks_is_a_pass),
 		JOB_TEST(a_process_that_ignores_its_children_is_noted),
@@ -368,6 +531,9 @@ UNIT_TESTS
 		JOB_TEST(a_process_has_no_fewer_threads_than_none),
 		JOB_TEST(children_of_a_reaped_process_have_their_figures_in_its_own),
 		JOB_TEST(descendants_of_one_that_ignores_its_children_go_along),
+		JOB_TEST(nothing_is_read_for_a_child_that_is_not_the_jobs),
+		JOB_TEST(a_namespace_that_was_torn_down_may_have_lost_children),
+		JOB_TEST(the_largest_memory_of_a_process_alone_is_that_of_wait4),
 		JOB_TEST(one_process_alone_has_no_children),
 	};
 

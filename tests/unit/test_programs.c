@@ -1,5 +1,5 @@
 /* Tests of src/job/programs/programs.c with a listener of its own, which says what each test wants. */
-#include "said_listener.h"
+#include "said_programs.h"
 
 static int64_t exits(const struct world *world)
 {
@@ -46,8 +46,15 @@ static void exits_are_unknown_once_events_were_lost(void **state)
 	assert_int_equal(programs_exits(&world->tree), -1);
 	said_exits = -1;
 	assert_int_equal(programs_exits(&world->tree), 3);
+	world->tree.cpu.exits_missed = true;
+	assert_int_equal(programs_exits(&world->tree), -1);
 	said_exits = 0;
 	assert_int_equal(programs_exits(&world->tree), 0);
+	/* Without programs, passes alone count them. */
+	world->tree.programs = NULL;
+	assert_int_equal(programs_exits(&world->tree), -1);
+	world->tree.cpu.exits_missed = false;
+	assert_int_equal(programs_exits(&world->tree), 3);
 }
 
 static void an_event_in_time_counts_once(void **state)

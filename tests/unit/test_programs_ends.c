@@ -1,5 +1,11 @@
 /* Tests of src/job/programs/programs.c: ends with a status, its listener, and the parent of an attached job's first process. */
-#include "said_listener.h"
+#include "said_programs.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "kernel/proc_pid_stat.h"
 
 /* ---- ends with a status ------------------------------------------------------------------------------------------ */
 
@@ -65,6 +71,9 @@ static void a_failed_process_has_the_figures_of_its_last_sample(void **state)
 	world->member.cpu.account.own.of[USAGE_CPU_NS] = 1000000;
 	world->member.memory.resident_pages = 5;
 	programs_end_pass(world->programs, &world->tree);
+	/* Its memory has gone before its end is told. */
+	world->member.memory.resident_pages = 0;
+	programs_end_pass(world->programs, &world->tree);
 	tell_an_end(getpid(), 9, -1);
 	programs_end_pass(world->programs, &world->tree);
 	failure = &world->programs->failures.at[0];
@@ -83,6 +92,51 @@ static void the_first_process_has_its_end_told_with_any_status(void **state)
 	assert_int_equal(world->programs->root.pid, 1 << 22);
 	assert_int_equal(world->programs->root.ended_ns, 14);
 	assert_int_equal(world->programs->failures.count, 0);
+}
+
+/* Where no events are heard, a descriptor of the process tells its end to the pass that finds it gone. */
+static void an_end_that_no_event_has_told_is_kept(void **state)
+{
+	struct world *world = *state;
+	const struct failures *failures = &world->programs->failures;
+
+	said.error = -1;
+	programs_hear(world->programs, true);
+	for (int is_root = 0; is_root <= 1; is_root++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			pause();
+		assert_true(pid > 0);
+		world->member.pid = pid;
+		world->member.parent_pid = 11;
+		world->member.cpu.account.own.of[USAGE_CPU_NS] = 12;
+		world->member.memory.resident_pages = 5;
+		world->tree.root_pid = is_root ? pid : 1;
+		world->tree.fds_left = END_DESCRIPTORS_LEAVE + 1;
+		world->tree.count = 1;
+		programs_end_pass(world->programs, &world->tree);
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		if (world->programs->ends_untold)
+			skip();
+		world->tree.count = 0;
+		programs_end_pass(world->programs, &world->tree);
+		assert_int_equal(world->tree.fds_left, END_DESCRIPTORS_LEAVE + 1);
+		assert_int_equal(world->programs->process_count, 0);
+		assert_int_equal(world->programs->root.pid, is_root ? pid : 0);
+		if (!failures->count)
+			skip(); /* Linux 6.13 and 6.14 tell no status */
+		assert_int_equal(failures->at[is_root].pid, pid);
+		assert_int_equal(failures->at[is_root].wait_status, SIGKILL);
+		assert_int_equal(failures->at[is_root].parent_pid, 11);
+		assert_int_equal(failures->at[is_root].reaper_pid, 11);
+		assert_int_equal(failures->at[is_root].cpu_ns, 12);
+		assert_int_equal(failures->at[is_root].resident_kib, 5 * (world->root.page_bytes >> 10));
+		assert_true(failures->at[is_root].ended_ns > 0);
+		assert_true(failures->at[is_root].sampled_ns > 0);
+		assert_string_equal(failures->at[is_root].program, world->programs->at[0].name);
+	}
 }
 
 /* ---- the listener ------------------------------------------------------------------------------------------------ */
@@ -144,15 +198,82 @@ static void a_listener_that_stops_hearing_is_dropped(void **state)
 static void forks_and_the_program_of_a_process_are_asked_for(void **state)
 {
 	struct world *world = *state;
-	pid_t pids[3];
+	pid_t pids[3] = {0};
 
-	assert_int_equal(programs_forked(world->programs, pids, 3), 3);
+	said.pids = (const pid_t[]){77, 78};
+	said.pid_count = 2;
+	assert_int_equal(programs_forked(world->programs, pids, 3), 2);
 	assert_int_equal(pids[0], 77);
+	assert_int_equal(programs_living(world->programs, pids, 1), 1);
 	assert_ptr_equal(programs_of(world->programs, getpid()), &world->programs->at[0]);
 	assert_null(programs_of(world->programs, 1 << 22));
 }
 
 /* ---- the parent of an attached job's first process ---------------------------------------------------------------- */
+
+/* Orphans of the job become children of one of them. */
+static void the_processes_above_an_attached_job_are_told(void **state)
+{
+	struct world *world = *state;
+
+	world->tree.root_pid = getpid();
+	programs_start(world->programs, &world->tree);
+	assert_int_equal(said.child, getpid());
+	assert_true(said.ancestor_count >= 1);
+	assert_int_equal(said.ancestors[0], getppid());
+	assert_true(world->programs->started && world->programs->exact);
+	/* The caller is above a job that it has started. */
+	said.ancestor_count = 0;
+	world->tree.started_by_caller = true;
+	programs_start(world->programs, &world->tree);
+	assert_int_equal(said.ancestor_count, 0);
+}
+
+static void events_are_caught_up_before_a_process_is_reaped(void **state)
+{
+	struct world *world = *state;
+
+	programs_before_reap(world->programs);
+	assert_int_equal(said.caught_up, 1);
+	world->programs->started = false;
+	programs_before_reap(world->programs);
+	assert_int_equal(said.caught_up, 1);
+	world->programs->started = true;
+	said.error = -1;
+	programs_hear(world->programs, true);
+	programs_before_reap(world->programs);
+	assert_int_equal(said.caught_up, 1);
+}
+
+/* The first process has gone in a pass. Its parent has waited for it by the next one: these are the 400 ms. */
+static void the_parent_tells_the_time_of_a_first_process_that_has_gone(void **state)
+{
+	struct world *world = *state;
+	struct root_waiter *waiter = &world->programs->waiter;
+
+	for (int is_last = 0; is_last <= 1; is_last++) {
+		const int64_t *reaped_ns = &world->tree.cpu.account.reaped.of[USAGE_CPU_NS];
+
+		waiter->pid = getpid();
+		waiter->is_known = true;
+		waiter->is_wanted = waiter->is_late = false;
+		assert_int_equal(read_proc_pid_stat(&world->root, getpid(), &waiter->before), 0);
+		waiter->before.waited_utime_ticks -= 4 * world->root.clock_ticks / 10;
+		world->tree.cpu = (struct job_cpu){.cgroup_cpu_fd = -1};
+		world->tree.with_children = true;
+		world->tree.count = 0;
+		world->tree.is_last_pass = is_last;
+		programs_end_pass(world->programs, &world->tree);
+		assert_int_equal(*reaped_ns, 0);
+		world->tree.cpu.root_vanished = true;
+		programs_end_pass(world->programs, &world->tree);
+		assert_int_equal(*reaped_ns, is_last ? 400 * NSEC_PER_MSEC : 0);
+		programs_end_pass(world->programs, &world->tree);
+		assert_int_equal(*reaped_ns, 400 * NSEC_PER_MSEC);
+		programs_end_pass(world->programs, &world->tree);
+		assert_int_equal(*reaped_ns, 400 * NSEC_PER_MSEC);
+	}
+}
 
 /* A child that it waited for besides makes its figures those of both. */
 static void the_parent_is_asked_again_after_another_child_of_it_has_ended(void **state)
@@ -216,6 +337,10 @@ UNIT_TESTS
 		said_test(a_listener_that_does_not_start_is_dropped),
 		said_test(a_listener_that_stops_hearing_is_dropped),
 		said_test(forks_and_the_program_of_a_process_are_asked_for),
+		said_test(an_end_that_no_event_has_told_is_kept),
+		said_test(the_processes_above_an_attached_job_are_told),
+		said_test(events_are_caught_up_before_a_process_is_reaped),
+		said_test(the_parent_tells_the_time_of_a_first_process_that_has_gone),
 		said_test(the_parent_is_asked_again_after_another_child_of_it_has_ended),
 		said_test(a_job_that_the_caller_started_has_no_parent_to_ask),
 	};
