@@ -110,6 +110,44 @@ static void test_children_of_a_parent_that_came_and_went_are_found(void **state)
 	end(&job);
 }
 
+/* Each thread has a record, and all amounts of each count. */
+static void test_the_bytes_of_all_threads_are_those_of_the_process(void **state)
+{
+	struct known_process process = {.pid = 100, .record_ns = -1};
+	struct taskstats record = {.tid = 100, .pid = 100};
+
+	(void)state;
+	for (int i = 0; i < TASKSTATS_IO; i++)
+		record.io[i] = 1000 + i;
+	for (int thread = 0; thread < 2; thread++)
+		exit_record_add(&process, &record, 0);
+	for (int i = 0; i < TASKSTATS_IO; i++)
+		assert_int_equal(process.record_io[i], 2 * (1000 + i));
+}
+
+/* A record that waits for that of its parent is told in its first batch alone. */
+static void test_another_child_of_the_jobs_parent_is_told_once(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	job.records.ancestors = (struct job_ancestors){.root = 100, .pids = {50}, .count = 1};
+	record(&job, 7, 6, "cron");
+	assert_string_equal(settle(&job), "");
+	assert_false(job.records.ancestors.other_ended);
+	record(&job, 200, 50, "sh");
+	assert_string_equal(settle(&job), "");
+	assert_true(job.records.ancestors.other_ended);
+	job.records.ancestors.other_ended = false;
+	assert_string_equal(settle(&job), "");
+	assert_false(job.records.ancestors.other_ended);
+	record(&job, 100, 50, "make");
+	assert_string_equal(settle(&job), "make 100 1, ");
+	assert_false(job.records.ancestors.other_ended);
+	end(&job);
+}
+
 static void test_a_record_waits_for_its_parent_for_one_more_batch(void **state)
 {
 	struct job job;
@@ -321,6 +359,8 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_children_of_a_parent_that_came_and_went_are_found),
+		cmocka_unit_test(test_the_bytes_of_all_threads_are_those_of_the_process),
+		cmocka_unit_test(test_another_child_of_the_jobs_parent_is_told_once),
 		cmocka_unit_test(test_a_record_waits_for_its_parent_for_one_more_batch),
 		cmocka_unit_test(test_a_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_a_name_is_the_known_one_unless_the_process_has_called_exec),

@@ -65,6 +65,56 @@ static void test_nothing_is_known_of_a_new_process_before_its_end(void **state)
 	end(&heard);
 }
 
+/* The kernel sends no more events of threads, so that the first one's end is that of the process. */
+static void test_threads_are_not_counted_once_they_are_left_out(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard_events_leave_threads_out(&heard);
+	assert_int_equal(known_processes_find(&heard.known, JOB)->threads, 0);
+	fork_process(&heard, 101);
+	assert_int_equal(known_processes_find(&heard.known, 101)->threads, 0);
+	exec_process(&heard, 101);
+	assert_int_equal(known_processes_find(&heard.known, 101)->threads, 0);
+	fork_thread(&heard, JOB);
+	end_thread(&heard, JOB, true);
+	assert_int_equal(heard.exits, 1);
+	end(&heard);
+}
+
+/* It was too late for its clock. */
+static void test_the_time_of_an_exec_may_be_unknown(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = JOB}, -1);
+	assert_int_equal(heard.event_count, 1);
+	assert_int_equal(heard.events[0].clock_ns, -1);
+	end(&heard);
+}
+
+/* A pass found it before the event of its fork was read, which tells the parent and thereby the program. */
+static void test_a_fork_tells_the_program_of_a_process_that_a_pass_found(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard_events_add(&heard, 101, NULL, NULL, 0);
+	heard_events_add(&heard, 102, "cc1", "gcc", 0);
+	fork_process(&heard, 101);
+	fork_process(&heard, 102);
+	assert_string_equal(known_processes_find(&heard.known, 101)->parent, "make");
+	assert_string_equal(known_processes_find(&heard.known, 101)->program, "make");
+	assert_string_equal(known_processes_find(&heard.known, 102)->parent, "gcc");
+	assert_string_equal(known_processes_find(&heard.known, 102)->program, "cc1");
+	end(&heard);
+}
+
 static void test_a_process_ends_with_its_last_thread(void **state)
 {
 	struct heard_events heard;
@@ -485,6 +535,9 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_known_of_a_new_process_before_its_end),
+		cmocka_unit_test(test_threads_are_not_counted_once_they_are_left_out),
+		cmocka_unit_test(test_the_time_of_an_exec_may_be_unknown),
+		cmocka_unit_test(test_a_fork_tells_the_program_of_a_process_that_a_pass_found),
 		cmocka_unit_test(test_a_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_a_process_outlives_threads_that_were_forked_before_the_first_event),
 		cmocka_unit_test(test_a_process_lives_on_when_a_later_thread_calls_exec),

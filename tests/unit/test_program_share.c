@@ -110,6 +110,67 @@ static void all_ends_were_told_so_none_is_unseen(void **state)
 	assert_false(program(programs, "as")->is_unseen);
 }
 
+/* There is no weight, one of running processes, or one of what they had before. */
+static void the_smallest_rest_counts_for_one_program(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = {.of = {[USAGE_CPU_NS] = PROGRAM_CPU_UNIT_NS, [USAGE_READ_BYTES] = 1}};
+
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "make")->cpu_units, 1);
+	assert_int_equal(program(programs, "make")->io[0], 1);
+	assert_int_equal(program(programs, "make")->io_estimated[0], 1);
+	total.of[USAGE_CPU_NS] += PROGRAM_CPU_UNIT_NS;
+	program(programs, "as")->grown_ns = 1;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "as")->cpu_units, 1);
+	program(programs, "as")->grown_ns = 0;
+	program(programs, "make")->cpu_units = 0;
+	total.of[USAGE_CPU_NS] += PROGRAM_CPU_UNIT_NS;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "as")->cpu_units, 2);
+	assert_int_equal(program(programs, "cc1plus")->cpu_units, 0);
+}
+
+/* A process that was too short for its clock has the least of all weights. */
+static void one_short_end_has_all_the_rest(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(100);
+
+	program(programs, "as")->ended_ns = 1;
+	programs_share(programs, &total, 2);
+	assert_int_equal(msec_of(programs, "as"), 100);
+	total = cpu(200);
+	program(programs, "cc1plus")->missed_ns = 1;
+	programs_share(programs, &total, 2);
+	assert_int_equal(msec_of(programs, "cc1plus"), 100);
+}
+
+/* Damaged counters of the kernel. */
+static void a_total_that_goes_down_takes_nothing_away(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(100), less = cpu(50);
+
+	total.of[USAGE_READ_BYTES] = 5000;
+	less.of[USAGE_READ_BYTES] = 4000;
+	program(programs, "as")->unpublished_ns = 100 * NSEC_PER_MSEC;
+	program(programs, "as")->io_grown[0] = 5000;
+	programs_share(programs, &total, 2);
+	program_begin_pass(program(programs, "as"));
+	programs_share(programs, &less, 2);
+	assert_int_equal(msec_of(programs, "as"), 100);
+	assert_int_equal(sum_units(programs), 1000);
+	assert_int_equal(program(programs, "as")->io[0], 5000);
+	assert_int_equal(programs->published_units, 1000);
+	assert_int_equal(programs->published_io[0], 5000);
+	/* The old total was counted. */
+	programs_share(programs, &total, 2);
+	assert_int_equal(sum_units(programs), 1000);
+	assert_int_equal(program(programs, "as")->io[0], 5000);
+}
+
 static void a_clock_ahead_of_the_total_waits_for_it(void **state)
 {
 	struct programs *programs = *state;
@@ -351,6 +412,9 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(a_missed_end_gets_the_rest_as_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(time_that_no_clock_shows_is_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(all_ends_were_told_so_none_is_unseen, begin, end),
+		cmocka_unit_test_setup_teardown(the_smallest_rest_counts_for_one_program, begin, end),
+		cmocka_unit_test_setup_teardown(one_short_end_has_all_the_rest, begin, end),
+		cmocka_unit_test_setup_teardown(a_total_that_goes_down_takes_nothing_away, begin, end),
 		cmocka_unit_test_setup_teardown(a_clock_ahead_of_the_total_waits_for_it, begin, end),
 		cmocka_unit_test_setup_teardown(without_events_unseen_processes_are_children_of_their_parent,
 						begin, end),

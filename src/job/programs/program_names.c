@@ -50,7 +50,7 @@ const char *program_names_read(struct program_names *names, pid_t pid)
 	}
 	/* A zombie has no arguments any more, but still its name. */
 	length = read_file(pid, "stat", bytes, sizeof bytes);
-	if (length <= 0 || parse_proc_pid_stat(bytes, (size_t)length, &stat) < 0)
+	if (parse_proc_pid_stat(bytes, (size_t)length, &stat) < 0)
 		return NULL;
 	return program_names_keep(names, stat.comm);
 }

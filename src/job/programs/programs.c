@@ -405,7 +405,7 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 	after = program_of_event(programs, event, process->named_ns > event->at_ns ? process : NULL,
 				 event->after);
 	used_ns = event->clock_ns - process->cpu_ns;
-	if (event->clock_ns >= 0 && used_ns > 0 && !event->is_first) {
+	if (used_ns > 0 && !event->is_first) {
 		credit_time(&programs->at[event->before ? programs_index(programs, event->before) : after],
 			    used_ns);
 		process->cpu_ns = event->clock_ns;
@@ -466,7 +466,7 @@ static void keep_failure(struct programs *programs, const struct process_tree *t
 			 const struct program_event *event)
 {
 	const struct program_process *process = find_process(programs, event->pid);
-	const bool is_sampled = process && process->read_ns && process->start_ticks >= 0;
+	const bool is_sampled = process && process->read_ns;
 	const struct failure failure = {
 		.pid = event->pid,
 		.parent_pid = event->parent_pid,
