@@ -121,9 +121,7 @@ int add_thread_children(pid_t pid, pid_t tid, struct pid_set *set)
 			got = read(fd, bytes.data + bytes.length, READ_STEP);
 			if (got < 0 && errno == EINTR)
 				continue;
-			if (got <= 0)
-				break;
-			bytes.length += (size_t)got;
+			bytes.length += got > 0 ? (size_t)got : 0;
 			/* The kernel fills a page with pids before it returns a part of them. */
 			if (got < READ_STEP / 2)
 				break;

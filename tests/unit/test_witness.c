@@ -1,13 +1,10 @@
 /* Tests of src/wrap/witness.c: each count that the tracker sees has its time. */
-#include "unit.h"
+#include "wrap_children.h"
 
-#include <signal.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/wait_child.h"
-#include "wrap/state.h"
 
 enum { SIGNALS = 1000 };
 
@@ -44,10 +41,199 @@ static void a_signal_that_was_counted_has_its_time(void **state)
 	assert_int_equal(old, 0);
 }
 
+/* A search for the command line of the tracker does not find it. The tracker keeps its own. */
+static void the_witness_has_a_name_of_its_own(void **state)
+{
+	static struct shared_page page;
+	char *first = program_invocation_name, *argv[] = {first, first + strlen(first) + 1, NULL};
+	char path[40], bytes[4096] = "", own[4096] = "";
+	struct wrap wrap = {.own_pid = getpid(), .page = &page, .main_argv = argv};
+	size_t length = strlen(argv[0]) + 1 + strlen(argv[1]);
+	FILE *file;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	file = fopen("/proc/self/cmdline", "r");
+	assert_non_null(file);
+	assert_true(fread(own, 1, sizeof own, file) >= length);
+	fclose(file);
+	/* The arguments stand behind each other. */
+	if (memcmp(own, first, length) != 0 || length < strlen("rt-witness"))
+		skip();
+	witness_start(&wrap);
+	assert_true(wrap.witness > 0);
+	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)wrap.witness);
+	while (strcmp(bytes, "rt-witness") != 0) {
+		file = fopen(path, "r");
+		assert_non_null(file);
+		memset(bytes, 0, sizeof bytes);
+		(void)fread(bytes, 1, sizeof bytes - 1, file);
+		fclose(file);
+		usleep(1000);
+	}
+	for (size_t i = strlen(bytes); i < length; i++)
+		assert_int_equal(bytes[i], 0);
+	assert_memory_equal(own, first, length);
+	witness_kill(&wrap);
+	witness_reap(&wrap);
+	assert_int_equal(wrap.witness, 0);
+}
+
+/* One that does not end in 20 ms is left to the first process. */
+static void a_witness_that_does_not_end_is_left_alone(void **state)
+{
+	struct wrap wrap = {.own_pid = getpid()};
+	int64_t begun_ns = monotonic_now_ns();
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	wrap.witness = pid;
+	witness_reap(&wrap);
+	assert_int_equal(wrap.witness, 0);
+	assert_true(monotonic_now_ns() >= begun_ns + 20 * NSEC_PER_MSEC);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(wait_child(pid, NULL, 0, NULL), pid);
+}
+
+/* The tracker has ended before the witness could ask the kernel to end with it. */
+static void a_witness_without_its_tracker_ends(void **state)
+{
+	static struct shared_page page;
+	struct wrap wrap = {.own_pid = getpid() + 1, .page = &page};
+	int status;
+
+	(void)state;
+	if (is_emulated())
+		skip();
+	witness_start(&wrap);
+	assert_true(wrap.witness > 0);
+	assert_int_equal(waitpid(wrap.witness, &status, 0), wrap.witness);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static int started_count;
+static pid_t last_started;
+
+static void note_started(void *context, pid_t pid)
+{
+	(void)context;
+	started_count++;
+	last_started = pid;
+}
+
+/* Another process has killed it. That is done sixteen times at most. */
+static void a_witness_that_was_lost_is_started_again(void **state)
+{
+	static struct shared_page page;
+	static const struct wrap_hooks HOOKS = {.own_child = note_started};
+	struct wrap wrap = {.own_pid = getpid(), .page = &page, .hooks = &HOOKS, .job = 1 << 22};
+
+	(void)state;
+	if (is_emulated())
+		skip();
+	for (int i = 1; i <= 16; i++) {
+		witness_lost(&wrap);
+		assert_int_equal(started_count, i);
+		assert_true(wrap.witness > 0 && wrap.witness == last_started);
+		end_sleeper(wrap.witness);
+	}
+	witness_lost(&wrap);
+	assert_int_equal(wrap.witness, 0);
+	/* Nor is it for a job that has ended, or once the tracker has killed it. */
+	wrap.witnesses_lost = 0;
+	wrap.job = 0;
+	witness_lost(&wrap);
+	wrap.job = 1 << 22;
+	wrap.witness_killed = true;
+	witness_lost(&wrap);
+	assert_int_equal(wrap.witness, 0);
+	assert_int_equal(started_count, 16);
+	/* Nothing is left to kill or to wake. */
+	witness_kill(&wrap);
+	witness_wake(&wrap);
+	witness_reap(&wrap);
+}
+
+/* Those with a value are counted apart, and a SIGCONT of the tracker not at all. */
+static void the_witness_counts_by_kind(void **state)
+{
+	const int signo = SIGRTMIN + 1;
+	struct shared_page *page =
+		mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct wrap wrap = {.own_pid = getpid(), .page = page};
+	uint32_t question;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_true(page != MAP_FAILED);
+	witness_start(&wrap);
+	while (!witness_has_answered(&wrap, witness_ask(&wrap)))
+		usleep(1000);
+	assert_int_equal(kill(wrap.witness, signo), 0);
+	assert_int_equal(kill(wrap.witness, signo), 0);
+	assert_int_equal(sigqueue(wrap.witness, signo, (union sigval){0}), 0);
+	assert_int_equal(kill(wrap.witness, SIGCONT), 0);
+	question = witness_ask(&wrap);
+	assert_int_equal(question, page->asked);
+	while (!witness_has_answered(&wrap, question))
+		usleep(100);
+	assert_int_equal(page->sightings[signo].sent, 2);
+	assert_int_equal(page->sightings[signo].queued, 1);
+	assert_int_equal(page->sightings[SIGCONT].sent + page->sightings[SIGCONT].queued, 0);
+	assert_false(witness_has_answered(&wrap, question + 1));
+	witness_kill(&wrap);
+	witness_reap(&wrap);
+	munmap(page, sizeof *page);
+}
+
+/* While the tracker is stopped with its job, the witness continues it once the job runs. */
+static void the_witness_continues_the_tracker_once_its_job_runs(void **state)
+{
+	struct shared_page *page =
+		mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct wrap wrap = {.own_pid = getpid(), .page = page};
+	signal_set before;
+	siginfo_t info;
+	pid_t job;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_true(page != MAP_FAILED);
+	mask_signals(SIG_BLOCK, SIGNAL_BIT(SIGCONT), &before);
+	job = start_sleeper();
+	stop_child(job);
+	page->stopped_job = job;
+	witness_start(&wrap);
+	while (!witness_has_answered(&wrap, witness_ask(&wrap)))
+		usleep(1000);
+	assert_int_equal(take_signal(SIGNAL_BIT(SIGCONT), &info, 50 * NSEC_PER_MSEC), 0);
+	assert_int_equal(kill(job, SIGCONT), 0);
+	assert_int_equal(take_signal(SIGNAL_BIT(SIGCONT), &info, 60 * NSEC_PER_SEC), SIGCONT);
+	assert_int_equal(info.si_pid, wrap.witness);
+	page->stopped_job = 0;
+	witness_kill(&wrap);
+	witness_reap(&wrap);
+	while (take_signal(SIGNAL_BIT(SIGCONT), &info, 0))
+		continue;
+	mask_signals(SIG_SETMASK, before, NULL);
+	end_sleeper(job);
+	munmap(page, sizeof *page);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_signal_that_was_counted_has_its_time),
+		cmocka_unit_test(the_witness_has_a_name_of_its_own),
+		cmocka_unit_test(a_witness_that_does_not_end_is_left_alone),
+		cmocka_unit_test(a_witness_that_was_lost_is_started_again),
+		cmocka_unit_test(a_witness_without_its_tracker_ends),
+		cmocka_unit_test(the_witness_counts_by_kind),
+		cmocka_unit_test(the_witness_continues_the_tracker_once_its_job_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@ static struct seen {
 } * seen;
 
 static int64_t deadline_ns;
+static int early_signal; /* to the group of the wrapping process, before it starts its job */
 
 static int64_t next_deadline(void *context)
 {
@@ -72,10 +73,14 @@ static pid_t start_wrapping(const char *text, bool wait_descendants, int (*in_ch
 		struct wrap *wrap;
 
 		setpgid(0, 0);
-		if (wrap_prepare(WRAP_JOB, NULL, &wrap) < 0 || wrap_spawn(wrap, &job, &started) < 0)
+		if (wrap_prepare(WRAP_JOB, NULL, &wrap) != 0)
+			_exit(99);
+		if (early_signal)
+			kill(-getpid(), early_signal);
+		if (wrap_spawn(wrap, &job, &started) != 0)
 			_exit(99);
 		seen->is_ready = true;
-		if (wrap_run(wrap, &HOOKS, wait_descendants, &end) < 0)
+		if (wrap_run(wrap, &HOOKS, wait_descendants, &end) != 0)
 			_exit(98);
 		seen->exec_error = end.exec_error;
 		wrap_exit(wrap, &end);
@@ -180,6 +185,23 @@ static void a_signal_reaches_the_job_once(void **state)
 	assert_file_text("got", "u\nu\nt\n");
 }
 
+/* It came before the job did, so that its group cannot have got it. The shell may not have its trap yet. */
+static void a_signal_from_before_the_start_is_forwarded(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	early_signal = SIGUSR1;
+	pid = start_wrapping("trap 'exit 9' USR1; while :; do sleep 0.01; done", false, NULL);
+	early_signal = 0;
+	status = status_of(pid);
+	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGUSR1 : WEXITSTATUS(status) == 9);
+	assert_int_equal(seen->signals, 1);
+	assert_int_equal(seen->forwarded, 1);
+}
+
 static void a_job_that_stops_stops_the_command(void **state)
 {
 	pid_t pid = start_wrapping("touch ready; kill -STOP $$; exit 7", false, NULL);
@@ -210,6 +232,28 @@ static void processes_that_stay_are_waited_for_if_wanted(void **state)
 	wait_for_file("late");
 }
 
+/* A signal that would end a program ends the wait. Others do not. */
+static void a_signal_ends_the_wait_for_processes_that_stay(void **state)
+{
+	pid_t pid = start_wrapping("(touch stays; sleep 1) & exit 4", true, NULL);
+	int status;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	wait_for_file("stays");
+	for (int i = 0; i < TRIES && !seen->reaped; i++)
+		usleep(1000);
+	assert_int_equal(kill(pid, SIGUSR1), 0);
+	usleep(20000);
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	status = status_of(pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 4);
+	/* They were not waited for. */
+	assert_int_equal(seen->reaped, 1);
+	assert_int_equal(seen->signals, 0);
+}
+
 static void samples_are_taken_while_the_job_runs(void **state)
 {
 	(void)state;
@@ -231,7 +275,7 @@ static pid_t start_watching(pid_t target, bool keep_running)
 		struct wrap *wrap;
 		int signo = 0;
 
-		if (wrap_prepare(WRAP_WATCH, NULL, &wrap) < 0)
+		if (wrap_prepare(WRAP_WATCH, NULL, &wrap) != 0)
 			_exit(99);
 		seen->is_ready = true;
 		seen->watch_end = (int)wrap_watch(wrap, target, keep_running, &HOOKS, &signo);
@@ -281,8 +325,10 @@ UNIT_TESTS
 		unit_test_of_job(the_command_ends_as_the_job_ended),
 		unit_test_of_job(a_job_that_cannot_start_has_the_codes_of_a_shell),
 		unit_test_of_job(a_signal_reaches_the_job_once),
+		unit_test_of_job(a_signal_from_before_the_start_is_forwarded),
 		unit_test_of_job(a_job_that_stops_stops_the_command),
 		unit_test_of_job(processes_that_stay_are_waited_for_if_wanted),
+		unit_test_of_job(a_signal_ends_the_wait_for_processes_that_stay),
 		unit_test_of_job(samples_are_taken_while_the_job_runs),
 		unit_test_of_job(a_watch_ends_with_its_target_or_a_signal),
 	};
