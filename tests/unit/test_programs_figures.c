@@ -365,6 +365,47 @@ static void processes_are_found_by_their_numbers(void **state)
 	assert_string_equal(programs_of(world->programs, NOBODY + 2)->name, "c");
 }
 
+/* The list of processes grows, and keeps its order. */
+static void many_processes_are_found_by_their_numbers(void **state)
+{
+	static struct member many[100];
+	struct world *world = *state;
+
+	world->tree.members = many;
+	world->tree.count = 100;
+	for (int i = 0; i < 100; i++) {
+		many[i] = (struct member){
+			.pid = NOBODY + i * 37 % 100, .start_ticks = 1, .state = 'S', .program.identity = 1};
+		snprintf(many[i].program.comm, sizeof many[i].program.comm, "%d", i * 37 % 100);
+	}
+	pass_with_ms(world, 0);
+	assert_int_equal(world->programs->process_count, 100);
+	assert_int_equal(world->programs->count, 100);
+	for (int i = 0; i < 100; i++) {
+		char name[20];
+
+		snprintf(name, sizeof name, "%d", i);
+		assert_int_equal(world->programs->processes[i].pid, NOBODY + i);
+		assert_string_equal(programs_of(world->programs, NOBODY + i)->name, name);
+	}
+}
+
+/* First as a parent of others, and again with its name. Zombies are parents no more. */
+static void the_listener_is_told_of_new_members(void **state)
+{
+	struct world *world = *state;
+	size_t added = said_added;
+
+	(void)add_member(world, getpid(), "job");
+	pass_with_ms(world, 0);
+	assert_int_equal(said_added, added + 2);
+	pass_with_ms(world, 0);
+	assert_int_equal(said_added, added + 2);
+	add_member(world, NOBODY + 1, "gone")->is_zombie = true;
+	pass_with_ms(world, 0);
+	assert_int_equal(said_added, added + 2);
+}
+
 /* Without events, the end of a process is asked of a descriptor of it, while there are enough. */
 static void descriptors_are_kept_where_no_events_are_heard(void **state)
 {
@@ -492,6 +533,8 @@ UNIT_TESTS
 		FIGURES_TEST(a_pass_before_the_start_does_nothing),
 		FIGURES_TEST(a_zombie_that_no_pass_has_seen_is_left_to_its_event),
 		FIGURES_TEST(processes_are_found_by_their_numbers),
+		FIGURES_TEST(many_processes_are_found_by_their_numbers),
+		FIGURES_TEST(the_listener_is_told_of_new_members),
 		FIGURES_TEST(descriptors_are_kept_where_no_events_are_heard),
 		cmocka_unit_test(a_member_has_another_identity_after_exec),
 		FIGURES_TEST(a_reaped_process_has_its_last_time),
