@@ -84,6 +84,30 @@ static void test_threads_are_not_counted_once_they_are_left_out(void **state)
 	end(&heard);
 }
 
+/* Threads of it live on: its end is still to come, with another time. */
+static void test_an_end_that_is_taken_back_is_still_to_come(void **state)
+{
+	struct heard_events heard;
+	const struct known_process *process;
+
+	(void)state;
+	begin(&heard);
+	heard_events_add(&heard, 101, "java", "make", 5);
+	end_thread(&heard, 101, true);
+	assert_int_equal(heard.exits, 1);
+	assert_null(known_processes_find(&heard.known, 101));
+	heard_events_add(&heard, 101, "late", NULL, 9);
+	heard_events_take_back(&heard, 101);
+	assert_int_equal(heard.exits, 0);
+	process = known_processes_find(&heard.known, 101);
+	assert_string_equal(process->program, "late");
+	assert_string_equal(process->parent, "make");
+	assert_int_equal(process->since_ns, 5);
+	assert_int_equal(process->clock_ns, -1);
+	assert_true(process->first_ended);
+	end(&heard);
+}
+
 /* It was too late for its clock. */
 static void test_the_time_of_an_exec_may_be_unknown(void **state)
 {
@@ -536,6 +560,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_known_of_a_new_process_before_its_end),
 		cmocka_unit_test(test_threads_are_not_counted_once_they_are_left_out),
+		cmocka_unit_test(test_an_end_that_is_taken_back_is_still_to_come),
 		cmocka_unit_test(test_the_time_of_an_exec_may_be_unknown),
 		cmocka_unit_test(test_a_fork_tells_the_program_of_a_process_that_a_pass_found),
 		cmocka_unit_test(test_a_process_ends_with_its_last_thread),

@@ -59,11 +59,37 @@ static void test_an_unread_process_was_one_of_its_siblings(void **state)
 	assert_int_equal(list[CC1].named.life_ns, life_ns);
 }
 
+/* Up to four times as long, or as short. The time is in milliseconds. */
+static void test_siblings_of_other_lives_are_not_alike(void **state)
+{
+	static const struct {
+		int mean, life;
+		bool alike;
+	} CASES[] = {{10, 40, true}, {10, 44, false}, {40, 10, true}, {44, 10, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		struct program list[2] = {0};
+		struct programs programs = {.at = list, .count = 2};
+
+		list[0].named.parent = NO_PROGRAM;
+		program_note_named(&list[1], 0, CASES[i].mean * NSEC_PER_MSEC);
+		/* Neither of these tells anything. */
+		program_note_named(&list[1], NO_PROGRAM, 5);
+		program_note_named(&list[1], 0, 0);
+		assert_int_equal(list[1].named.count, 1);
+		program_miss(&programs, &list[0], 0, CASES[i].life * NSEC_PER_MSEC, NSEC_PER_MSEC, false);
+		assert_true((list[1].missed_ns > 0) == CASES[i].alike);
+		assert_true((list[0].missed_ns > 0) != CASES[i].alike);
+	}
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_process_is_as_busy_as_others_of_its_program),
 		cmocka_unit_test(test_an_unread_process_was_one_of_its_siblings),
+		cmocka_unit_test(test_siblings_of_other_lives_are_not_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

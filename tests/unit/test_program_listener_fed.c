@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "job/programs/program_listener.h"
 #include "job/programs/program_tuning.h"
 #include "kernel/netlink.h"
@@ -169,6 +170,31 @@ static void forks_and_ends_are_told_once(void **state)
 	assert_int_equal(program_listener_exits(listener), 1);
 	assert_int_equal(take().count, 0);
 	assert_false(program_listener_misses_ends(listener));
+}
+
+/* The number of a process may be that of another one a second later. */
+static void the_clock_of_a_process_is_read_at_recent_events(void **state)
+{
+	static const enum proc_event_kind KINDS[] = {PROC_EVENT_EXECED, PROC_EVENT_EXITED};
+
+	(void)state;
+	for (int is_old = 0; is_old <= 1; is_old++) {
+		struct taken taken;
+
+		program_listener_add(listener, getpid(), "test");
+		for (int i = 0; i < 2; i++)
+			feed((struct proc_event){.kind = KINDS[i],
+						 .pid = getpid(),
+						 .parent_pid = JOB,
+						 .monotonic_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) -
+								 (is_old ? NSEC_PER_SEC : 0)});
+		taken = take();
+		assert_int_equal(taken.count, 2);
+		assert_int_equal(taken.events[0].kind, PROGRAM_EXECED);
+		assert_int_equal(taken.events[1].kind, PROGRAM_EXITED);
+		assert_int_equal(taken.events[0].clock_ns < 0, is_old);
+		assert_int_equal(taken.events[1].clock_ns < 0, is_old);
+	}
 }
 
 static void lost_events_are_told_once_and_for_ever(void **state)
@@ -365,6 +391,18 @@ static void another_child_of_the_jobs_parent_is_told_once(void **state)
 	assert_false(program_listener_other_ended(listener));
 }
 
+/* Events that came after those that were lost are read at once. */
+static void events_after_a_loss_are_read(void **state)
+{
+	(void)state;
+	(void)program_listener_add_ancestor(listener, JOB, PARENT);
+	feed_end(OTHER, PARENT, 0);
+	fed.receive_error = -ENOBUFS;
+	program_listener_catch_up(listener);
+	assert_true(program_listener_other_ended(listener));
+	assert_true(program_listener_misses_ends(listener));
+}
+
 /* Its parent has waited for it by then, and may be the job's. */
 static void an_end_without_a_parent_may_be_that_of_another_child(void **state)
 {
@@ -489,6 +527,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		fed_test(it_tells_why_the_kernel_sends_no_events),
 		fed_test(forks_and_ends_are_told_once),
+		fed_test(the_clock_of_a_process_is_read_at_recent_events),
 		fed_test(lost_events_are_told_once_and_for_ever),
 		fed_test(an_empty_or_interrupted_read_loses_nothing),
 		fed_test(processes_live_until_their_end_is_heard),
@@ -499,6 +538,7 @@ UNIT_TESTS
 		fed_test(a_process_that_a_pass_misses_is_removed),
 		fed_test(a_process_that_lives_on_ends_once),
 		fed_test(another_child_of_the_jobs_parent_is_told_once),
+		fed_test(events_after_a_loss_are_read),
 		fed_test(an_end_without_a_parent_may_be_that_of_another_child),
 		fed_test(there_is_room_for_thirty_two_ancestors),
 		fed_test(the_caller_reads_until_the_job_forks),

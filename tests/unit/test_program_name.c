@@ -49,6 +49,7 @@ static void runs_are_called_by_script_and_target(void **state)
 	assert_run("java -Xmx1g -jar /opt/app.jar secret", "app.jar");
 	assert_run("bash run.sh", "run.sh");
 	assert_run("bash --noprofile --norc -eo pipefail /tmp/step.sh", "step.sh");
+	assert_run("bash -1o /tmp/step.sh", "step.sh");
 	assert_run("python3 -uW ignore train.py", "train.py");
 	assert_run("java -Dkey=cp -server org.x.Main", "org.x.Main");
 	/* Code from an argument or the input has no name, so the folder tells runs apart. */

@@ -132,6 +132,20 @@ static void the_smallest_rest_counts_for_one_program(void **state)
 	assert_int_equal(program(programs, "cc1plus")->cpu_units, 0);
 }
 
+/* The parent of processes whose records have come has the other bytes, even one. */
+static void the_last_byte_is_that_of_the_only_parent(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = {.of = {[USAGE_READ_BYTES] = 1}};
+
+	programs->has_ended_io = true;
+	program(programs, "as")->io_reaped[0] = 1;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "as")->io[0], 1);
+	assert_int_equal(program(programs, "as")->io_estimated[0], 0);
+	assert_int_equal(program(programs, "make")->io[0], 0);
+}
+
 /* A process that was too short for its clock has the least of all weights. */
 static void one_short_end_has_all_the_rest(void **state)
 {
@@ -413,6 +427,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(time_that_no_clock_shows_is_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(all_ends_were_told_so_none_is_unseen, begin, end),
 		cmocka_unit_test_setup_teardown(the_smallest_rest_counts_for_one_program, begin, end),
+		cmocka_unit_test_setup_teardown(the_last_byte_is_that_of_the_only_parent, begin, end),
 		cmocka_unit_test_setup_teardown(one_short_end_has_all_the_rest, begin, end),
 		cmocka_unit_test_setup_teardown(a_total_that_goes_down_takes_nothing_away, begin, end),
 		cmocka_unit_test_setup_teardown(a_clock_ahead_of_the_total_waits_for_it, begin, end),

@@ -254,6 +254,33 @@ static void a_value_and_its_sender_are_passed_on(void **state)
 	assert_true(told[0].forwarded);
 }
 
+/* It has to be sent again, whatever the witness says by then. */
+static void a_value_waits_while_the_queue_of_the_job_is_full(void **state)
+{
+	struct rlimit limit, none;
+	int64_t before_ns = monotonic_now_ns(), again_ns;
+	siginfo_t info;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(getrlimit(RLIMIT_SIGPENDING, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_SIGPENDING, &none), 0);
+	note(SIGRTMIN + 1, SI_QUEUE, 1);
+	make_old();
+	again_ns = signals_settle(&wrap);
+	assert_int_equal(wrap.undecided_count, 1);
+	assert_true(wrap.undecided[0].refused);
+	assert_true(again_ns >= before_ns + NSEC_PER_MSEC);
+	assert_int_equal(told_count, 0);
+	assert_int_equal(setrlimit(RLIMIT_SIGPENDING, &limit), 0);
+	assert_true(signals_settle(&wrap) == INT64_MAX);
+	assert_int_equal(take_signal(ALL_SIGNALS, &info, 0), SIGRTMIN + 1);
+	assert_int_equal(told_count, 1);
+	assert_true(told[0].forwarded);
+}
+
 /* It has ended, and is not reaped yet. */
 static void a_job_that_has_gone_gets_nothing(void **state)
 {
@@ -329,6 +356,7 @@ UNIT_TESTS
 		SIGNALS_TEST(a_signal_for_the_tracker_alone_is_forwarded),
 		SIGNALS_TEST(a_signal_that_the_job_got_is_told_and_dropped),
 		SIGNALS_TEST(a_value_and_its_sender_are_passed_on),
+		SIGNALS_TEST(a_value_waits_while_the_queue_of_the_job_is_full),
 		SIGNALS_TEST(a_job_that_has_gone_gets_nothing),
 		SIGNALS_TEST(a_second_copy_is_taken_together_with_the_first),
 		SIGNALS_TEST(real_time_signals_keep_their_order),
