@@ -377,6 +377,30 @@ static void many_connections_are_asked_in_turn(void **state)
 	job_sockets_close(&sockets);
 }
 
+/* The server drops the first packet of each client. */
+static void an_attempt_to_connect_is_not_a_connection(void **state)
+{
+	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog program = {1, &drop};
+
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	begin_sockets(false);
+	listen_here();
+	assert_int_equal(setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program), 0);
+	client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), -1);
+	assert_int_equal(errno, EINPROGRESS);
+	look_later(false);
+	assert_int_equal(sockets.count, 2);
+	assert_int_equal(traffic.open_count, 0);
+	close_end(&client);
+	look_later(false);
+	assert_int_equal(traffic.count, 0);
+	job_sockets_close(&sockets);
+}
+
 /* The server's end drops what comes for a while. */
 static void bytes_that_were_sent_again_are_told(void **state)
 {
@@ -552,6 +576,7 @@ UNIT_TESTS
 		unit_test_of_machine(without_notifications_a_gap_is_known_at_once),
 		unit_test_of_machine(others_stay_when_one_connection_ends),
 		unit_test_of_machine(many_connections_are_asked_in_turn),
+		unit_test_of_machine(an_attempt_to_connect_is_not_a_connection),
 		unit_test_of_machine(bytes_that_were_sent_again_are_told),
 		unit_test_of_machine(a_quarter_of_the_room_is_left_until_the_next_look),
 		unit_test_of_machine(hidden_connections_are_unknown),

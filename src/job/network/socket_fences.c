@@ -38,7 +38,7 @@ static void let_go(struct socket_fences *fences)
 /* The cookie is in the list before its notification can come. */
 static bool set_on_this_cpu(struct socket_fences *fences)
 {
-	uint64_t cookie = 0;
+	uint64_t cookie;
 	socklen_t length = sizeof cookie;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool added;
@@ -107,26 +107,19 @@ static int start_fence_thread(struct socket_fences *fences)
 
 int socket_fences_begin(struct socket_fences **ret_fences)
 {
-	struct socket_fences *fences = malloc(sizeof *fences);
-	int error = 0;
+	struct socket_fences *fences = calloc(1, sizeof *fences);
+	int error;
 
 	if (!fences)
 		return -ENOMEM;
+	fences->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	fences->holders = 2;
-	fences->all_set = fences->failed = false;
-	fences->count = 0;
 	if (sched_getaffinity(0, sizeof fences->allowed, &fences->allowed) < 0)
 		error = -errno;
 	else
-		error = -pthread_mutex_init(&fences->lock, NULL);
+		error = start_fence_thread(fences);
 	if (error) {
 		free(fences);
-		return error;
-	}
-	error = start_fence_thread(fences);
-	if (error) {
-		fences->holders = 1;
-		let_go(fences);
 		return error;
 	}
 	*ret_fences = fences;
