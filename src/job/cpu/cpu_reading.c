@@ -13,12 +13,19 @@ static bool is_around_us(const struct process_tree *tree, const struct member *m
 	return tree->cpu.own_cost && member->pid == tree->root_pid;
 }
 
+/* Of a process that has gone, and on some kernels, the clock is unknown. */
+static bool is_known_clock(int64_t clock_ns)
+{
+	return clock_ns >= 0;
+}
+
 static int64_t member_clock_ns(const struct process_tree *tree, const struct member *member)
 {
 	int64_t clock_ns = process_clock_ns(member->pid);
 
-	return clock_ns >= 0 && is_around_us(tree, member) ? clock_ns - own_cost_cpu_ns(tree->cpu.own_cost)
-							   : clock_ns;
+	return is_known_clock(clock_ns) && is_around_us(tree, member)
+		       ? clock_ns - own_cost_cpu_ns(tree->cpu.own_cost)
+		       : clock_ns;
 }
 
 bool cpu_has_run_since_look(const struct process_tree *tree, struct member *member)
@@ -26,7 +33,7 @@ bool cpu_has_run_since_look(const struct process_tree *tree, struct member *memb
 	int64_t before_ns = member->cpu.looked_ns;
 
 	member->cpu.looked_ns = member_clock_ns(tree, member);
-	return member->cpu.looked_ns >= 0 && member->cpu.looked_ns != before_ns;
+	return is_known_clock(member->cpu.looked_ns) && member->cpu.looked_ns != before_ns;
 }
 
 bool cpu_begin_member(struct process_tree *tree, struct member *member)
@@ -38,9 +45,9 @@ bool cpu_begin_member(struct process_tree *tree, struct member *member)
 		return true;
 	clock_ns = member_clock_ns(tree, member);
 	member->cpu.looked_ns = clock_ns;
-	if (clock_ns < 0 || clock_ns == member->cpu.clock_ns)
+	if (!is_known_clock(clock_ns) || clock_ns == member->cpu.clock_ns)
 		return false;
-	member->cpu.ran_ns = member->cpu.clock_ns < 0 || clock_ns < member->cpu.clock_ns
+	member->cpu.ran_ns = !is_known_clock(member->cpu.clock_ns) || clock_ns < member->cpu.clock_ns
 				     ? INT64_MAX
 				     : clock_ns - member->cpu.clock_ns;
 	if (member->cpu.ran_ns != INT64_MAX) {
@@ -76,7 +83,7 @@ static void account_stat(struct process_tree *tree, struct member *member, const
 	int64_t ticked_ns = ticks_ns(tree, stat->utime_ticks) + ticks_ns(tree, stat->stime_ticks);
 
 	account->own.of[USAGE_CPU_NS] =
-		tree->uses_clock && member->cpu.clock_ns >= 0 ? member->cpu.clock_ns : ticked_ns;
+		tree->uses_clock && is_known_clock(member->cpu.clock_ns) ? member->cpu.clock_ns : ticked_ns;
 	account->own.of[USAGE_UTIME_NS] = user_part(tree, stat, account->own.of[USAGE_CPU_NS]);
 	account->own.of[USAGE_MINOR_FAULTS] = usage_at_most(stat->minor_faults, USAGE_FAULTS_MOST);
 	account->own.of[USAGE_MAJOR_FAULTS] = usage_at_most(stat->major_faults, USAGE_FAULTS_MOST);

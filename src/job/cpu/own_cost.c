@@ -30,7 +30,8 @@ static void read_thread_io(struct root *root, pid_t tid, struct usages *ret_io)
 	char path[64];
 
 	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)tid);
-	(void)take_own_io(root, root->live ? root_read(root, path) : -ENOENT, ret_io);
+	if (root->live)
+		(void)take_own_io(root, root_read(root, path), ret_io);
 }
 
 int own_cost_read_io(struct root *root, struct kept_file *file, struct usages *ret_io)

@@ -94,13 +94,12 @@ SELDOM void account_find_above(struct account *account, struct account *ancestor
 	if (!account->carries || !ancestor->carries)
 		return;
 	for (enum usage i = 0; i < USAGE_COUNT; i++) {
-		int64_t found =
+		int64_t found = max_i64(
+			0,
 			min_i64(not_appeared(account, i, account->appears.of[i]),
-				wrapping_difference(0, not_appeared(ancestor, i, ancestor->appears.of[i])));
+				wrapping_difference(0, not_appeared(ancestor, i, ancestor->appears.of[i]))));
 		int64_t owed = min_i64(found, account->owed.of[i]);
 
-		if (found <= 0)
-			continue;
 		account->owed.of[i] = wrapping_difference(account->owed.of[i], owed);
 		account->carried.of[i] = wrapping_difference(account->carried.of[i], found - owed);
 		ancestor->owed.of[i] = wrapping_sum(ancestor->owed.of[i], owed);

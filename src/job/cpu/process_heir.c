@@ -20,9 +20,9 @@ static struct member *next_above(const struct process_tree *tree, const struct m
 static struct member *last_vanished(const struct process_tree *tree, struct member *gone)
 {
 	struct member *last = gone, *next;
-	size_t steps = 0;
 
-	while ((next = next_above(tree, last)) && next->vanished && steps++ <= tree->count)
+	for (size_t steps = 0; steps <= tree->count && (next = next_above(tree, last)) && next->vanished;
+	     steps++)
 		last = next;
 	for (struct member *at = gone; at != last; at = next) {
 		next = next_above(tree, at);

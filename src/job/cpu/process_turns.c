@@ -62,7 +62,7 @@ bool turns_has(const struct process_tree *tree, const struct member *member)
 {
 	return tree->cpu.turns.count <= 1 || member->has_forked || member->pid == tree->root_pid ||
 	       member->cpu.ran_ns > tree->cpu.turns.much_ns ||
-	       ((size_t)member->pid + tree->passes) % tree->cpu.turns.count == 0;
+	       (size_t)member->pid % tree->cpu.turns.count == tree->passes % tree->cpu.turns.count;
 }
 
 bool turns_is_due(const struct process_tree *tree, const struct member *member)

@@ -143,7 +143,7 @@ static bool may_read_switches(struct process_tree *tree, const struct followed_t
 	waiting->asked++;
 	if (is_last || (thread->is_older && !thread->has_switches))
 		return true;
-	if (waiting->budget.switches <= 0 || ((size_t)thread->tid + tree->passes) % turns != 0)
+	if (waiting->budget.switches <= 0 || (size_t)thread->tid % turns != tree->passes % turns)
 		return false;
 	waiting->budget.switches--;
 	return true;
