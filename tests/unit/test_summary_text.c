@@ -63,7 +63,7 @@ static void an_end_may_be_unknown(void **state)
 	try_heading("a process\n1970-01-01 00:01:40 UTC, no end is recorded: still running, the recorder was "
 		    "killed, or its "
 		    "disk was full\n");
-	facts->wall_secs = 0.5;
+	facts->recorded_secs = facts->wall_secs = 0.5;
 	facts->layout = "snapshot";
 	try_heading("run.jsonl\n1970-01-01 00:01:40 UTC, 0.50 s: a snapshot does not record how it ended\n");
 	facts->layout = "csv";
