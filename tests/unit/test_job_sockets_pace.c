@@ -89,6 +89,38 @@ static void work_waits_for_its_allowance(void **state)
 	job_sockets_close(&sockets);
 }
 
+static void a_look_pays_for_its_work(void **state)
+{
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	begin_sockets(false);
+	client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	look_after(60 * NSEC_PER_SEC);
+	assert_true(sockets.for_searches.left_ns < SEARCHES_SAVED_NS);
+	assert_true(sockets.for_dumps.left_ns < DUMPS_SAVED_NS);
+	assert_true(sockets.for_ends.left_ns < ENDS_SAVED_NS);
+	job_sockets_close(&sockets);
+}
+
+/* An end that was not told may hide a new socket. */
+static void without_all_ends_each_look_searches(void **state)
+{
+	size_t searches;
+
+	(void)state;
+	NEEDS_A_NETWORK();
+	add_member(getpid());
+	begin_sockets(false);
+	sockets.lost_ends = true;
+	look_after(NSEC_PER_SEC);
+	searches = sockets.holders.searches;
+	look_after(NSEC_PER_SEC);
+	look_after(NSEC_PER_SEC);
+	assert_int_equal(sockets.holders.searches, searches + 2);
+	job_sockets_close(&sockets);
+}
+
 static void a_connection_that_is_handed_over_counts_from_then_on(void **state)
 {
 	pid_t job;
@@ -567,6 +599,8 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		unit_test_of_machine(an_unconnected_socket_is_tried_less_and_less_often),
 		unit_test_of_machine(work_waits_for_its_allowance),
+		unit_test_of_machine(a_look_pays_for_its_work),
+		unit_test_of_machine(without_all_ends_each_look_searches),
 		unit_test_of_machine(a_connection_that_is_handed_over_counts_from_then_on),
 		unit_test_of_machine(others_may_accept_from_a_server_from_before_an_attachment),
 		unit_test_of_machine(connections_made_in_the_jobs_group_are_the_jobs),

@@ -416,7 +416,6 @@ RUNS_ONCE void job_sockets_begin(struct job_sockets *sockets, struct process_tre
 	(void)socket_holders_search(&sockets->holders, tree, -1, visit_held, sockets);
 	tell_apart(sockets, &dumped);
 	free(dumped.sockets);
-	sockets->next_try_ns = 0;
 	sockets->dumped_ns = root_monotonic_ns(tree->root);
 }
 
