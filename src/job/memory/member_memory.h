@@ -36,19 +36,29 @@ enum reading_choice {
 };
 
 struct member_memory {
-	double share; /* its part of the tree's memory, in KiB; see process_memory_divide() */
-
+	/* First those that the code names most often: see struct member. */
 	int64_t resident_pages;
 	int64_t shared_pages;
-	int64_t virtual_pages;
-	pid_t shared_with; /* its memory is that of this process (vfork, CLONE_VM) and counted there. 0: its own */
-	pid_t apart_from;    /* the parent with which it does not share memory, 0 if unknown */
-	int compared;        /* readings in which it was compared with others without its parent */
-	bool is_refused;     /* its last reading was not permitted */
+	struct memory_reading *reading; /* NULL: never read */
+	int64_t faults;                 /* its own, minor and major, and */
+	int64_t anon_at_faults;         /* its anonymous pages at the same moment */
+	uint64_t family;   /* the same in members that descend from one by forks alone: see memory_family.h */
+	size_t fork_count; /* its forks that are members of its family in this tick */
+	bool is_forked;    /* forked, and has not called exec since */
+	bool passes_on;    /* its parent when it was first seen had hardly any memory of its own */
+	bool is_refused;   /* its last reading was not permitted */
 	bool is_being_freed; /* it has no address space any more, but the kernel may still hold its pages */
-	int64_t peak_faults; /* page faults when its high-water mark was read; same count, same mark */
+	int64_t mark_kib;    /* its high-water mark while tracked. 0: was not read */
+	int64_t virtual_pages;
+	uint64_t layout;         /* of its address space: a fork has its parent's. 0: not permitted to see */
+	int64_t inherited_pages; /* anonymous pages that it may have had from its parent when first seen */
+
+	double share;      /* its part of the tree's memory, in KiB; see process_memory_divide() */
+	pid_t shared_with; /* its memory is that of this process (vfork, CLONE_VM) and counted there. 0: its own */
+	pid_t apart_from;          /* the parent with which it does not share memory, 0 if unknown */
+	int compared;              /* readings in which it was compared with others without its parent */
+	int64_t peak_faults;       /* page faults when its high-water mark was read; same count, same mark */
 	int64_t peak_before_kib;   /* the mark when tracking began. 0: all of it is from the record */
-	int64_t mark_kib;          /* its high-water mark while tracked. 0: was not read */
 	int64_t passed_before_kib; /* passed_kib of the tree in the first tick in which it was counted */
 	int64_t beside_kib; /* the most that the rest of the tree held in a tick in which it was counted */
 	bool was_counted;   /* in a tick, else beside_kib says nothing */
@@ -58,27 +68,18 @@ struct member_memory {
 	int64_t resident_before;   /* pages */
 
 	/* Memory that is shared since a fork: see memory_family.h. */
-	bool is_forked;          /* forked, and has not called exec since */
-	size_t fork_count;       /* its forks that are members of its family in this tick */
-	int64_t forks_anon_kib;  /* anonymous memory of the largest of them */
-	uint64_t layout;         /* of its address space: a fork has its parent's. 0: not permitted to see */
-	uint64_t family;         /* the same in members that descend from one by forks alone */
-	pid_t forked_by;         /* its parent when it was first seen. 0: that had gone by then */
-	bool passes_on;          /* that parent had hardly any memory of its own */
-	int64_t inherited_pages; /* anonymous pages that it may have had from its parent when first seen */
-	int64_t inherited_least; /* those that it cannot have faulted in itself by then, except as huge pages */
-	int64_t faults;          /* its own, minor and major, and */
-	int64_t anon_at_faults; /* its anonymous pages at the same moment */
-	int64_t stat_pages;     /* its resident set by /proc/PID/stat, and */
-	int64_t stat_bytes;     /* the size of its address space, when statm was read. -1: never */
-	int64_t parent_faults;  /* its parent's when it was first seen, and */
+	int64_t forks_anon_kib; /* anonymous memory of the largest of its forks */
+	pid_t forked_by;        /* its parent when it was first seen. 0: that had gone by then */
+	int64_t inherited_least; /* of the inherited pages: those that it cannot have faulted in itself by then, except as huge pages */
+	int64_t stat_pages;    /* its resident set by /proc/PID/stat, and */
+	int64_t stat_bytes;    /* the size of its address space, when statm was read. -1: never */
+	int64_t parent_faults; /* its parent's when it was first seen, and */
 	int64_t parent_faults_before, parent_anon_before; /* at the reading before that, -1 if unknown */
 	int64_t parent_passing_before;
-	int64_t faults_before;          /* at the previous reading, 0 for none */
-	int64_t anon_before;            /* anon_at_faults at that time */
-	int64_t mark_before_kib;        /* mark_kib at that time */
-	struct fork_window forks;       /* when it forked members of its family */
-	struct memory_reading *reading; /* NULL: never read */
+	int64_t faults_before;    /* at the previous reading, 0 for none */
+	int64_t anon_before;      /* anon_at_faults at that time */
+	int64_t mark_before_kib;  /* mark_kib at that time */
+	struct fork_window forks; /* when it forked members of its family */
 	enum reading_choice choice;
 	int64_t uncertain_kib;     /* may have changed since the last reading */
 	int64_t reading_failed_ns; /* 0: no failure */
@@ -117,7 +118,9 @@ struct memory_between {
 
 struct job_memory {
 	struct memory_between between;
-	int64_t largest_kib;    /* largest high-water mark of any process while tracked, 0 if unknown */
-	int64_t huge_kib;       /* the most that the members can have in transparent huge pages */
+	int64_t largest_kib; /* largest high-water mark of any process while tracked, 0 if unknown */
+	int64_t huge_kib;    /* the most that the members can have in transparent huge pages */
+	/* When forks seemed to have got pages that nothing tells: older readings of them are repeated. 0: they did not. */
+	int64_t suspect_ns;
 	bool cgroup_has_memory; /* the tree's own cgroup counts memory */
 };
