@@ -15,6 +15,9 @@
  *   holes PAGES       give back one of so many pages of the newest mapping, if it is anonymous, which splits huge pages
  *   split PAGES       the same by mprotect(2), with all pages kept
  *   move              move the newest mapping, if it is anonymous, to another address (mremap)
+ *   collapse          let the kernel copy the newest mapping into huge pages, which takes no page fault
+ *   refill            give its pages back, and let the kernel fill them without a page fault (userfaultfd)
+ *   write-forks       write the newest mapping of each child (process_vm_writev)
  *   enlarge MIB       enlarge it, which may move it, and write the new part
  *   view N            map the file of the newest mapping N times more, and read every page of each
  *   many N            N shared anonymous mappings of one page       open-many N     N memfds of 64 KiB
@@ -32,6 +35,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -39,10 +43,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +58,10 @@
 
 #ifndef MADV_PAGEOUT
 #define MADV_PAGEOUT 21
+#endif
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
 #endif
 
 enum { MOST_AREAS = 128, PAGE = 4096, HUGE_PAGE = 2 << 20 };
@@ -347,6 +358,60 @@ static void move(struct area *area)
 	area->at = mremap(area->at, area->size, area->size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
 	if (area->at == MAP_FAILED)
 		die("mremap");
+}
+
+/* The kernel refuses while other processors have the pages in a queue. */
+static void collapse(const struct area *area)
+{
+	size_t begin = (HUGE_PAGE - (uintptr_t)area->at % HUGE_PAGE) % HUGE_PAGE;
+
+	madvise(area->at, area->size, MADV_HUGEPAGE);
+	for (size_t i = begin; i + HUGE_PAGE <= area->size; i += HUGE_PAGE)
+		for (int tries = 0; madvise(area->at + i, HUGE_PAGE, MADV_COLLAPSE) < 0 && tries < 100;
+		     tries++)
+			if (errno != EAGAIN)
+				die("madvise");
+}
+
+static void refill(const struct area *area)
+{
+	enum { OF_USER_CODE = 1 };
+	static char new[1 << 20];
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register at = {.range = {(uintptr_t)area->at, area->size},
+				     .mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | OF_USER_CODE);
+
+	memset(new, 1, sizeof new);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &at) < 0)
+		die("userfaultfd");
+	madvise(area->at, area->size, MADV_DONTNEED);
+	for (size_t i = 0; i < area->size; i += sizeof new) {
+		struct uffdio_copy copy = {
+			.dst = (uintptr_t)area->at + i, .src = (uintptr_t) new, .len = sizeof new};
+
+		if (ioctl(fd, UFFDIO_COPY, &copy) < 0)
+			die("userfaultfd");
+	}
+	close(fd);
+}
+
+static void write_forks(const struct area *area)
+{
+	static char new[1 << 20];
+	FILE *children = fopen("/proc/thread-self/children", "re");
+	int pid;
+
+	if (!children)
+		die("children");
+	while (fscanf(children, "%d", &pid) == 1)
+		for (size_t i = 0; i < area->size; i += sizeof new) {
+			struct iovec from = {new, sizeof new}, to = {area->at + i, sizeof new};
+
+			if (process_vm_writev(pid, &from, 1, &to, 1, 0) < 0)
+				die("process_vm_writev");
+		}
+	fclose(children);
 }
 
 static void enlarge(struct area *area, size_t size)
@@ -646,6 +711,12 @@ static bool act(const char *word)
 		madvise(newest->at, newest->size, MADV_DONTNEED);
 	else if (strcmp(word, "move") == 0)
 		move(newest);
+	else if (strcmp(word, "collapse") == 0)
+		collapse(newest);
+	else if (strcmp(word, "refill") == 0)
+		refill(newest);
+	else if (strcmp(word, "write-forks") == 0)
+		write_forks(newest);
 	else if (strcmp(word, "quit") == 0)
 		_exit(0);
 	else if (strcmp(word, "wait") == 0)

@@ -514,6 +514,39 @@ static void test_files_of_a_process_alone_are_looked_at_less(void **state)
 	}
 }
 
+/* The machine holds more, so that common pages may have become copies. */
+static void test_doubts_about_copies_without_page_faults(void **state)
+{
+	struct memory_reading *reading;
+
+	(void)state;
+	add(1, false, 1000);
+	add(1, true, 1000);
+	tick(0);
+	reading = members[1].memory.reading;
+	tree.memory.suspect_ns = reading->taken_ns;
+	assert_int_equal(doubt_of(1), 0);
+	tree.memory.suspect_ns++;
+	assert_int_equal(doubt_of(1), 1);
+	reading->is_settled = false;
+	assert_int_equal(doubt_of(1), PAGES * PAGE_KIB + WORTH_READING_KIB);
+}
+
+static void test_a_reading_keeps_the_exclusive_pages_of_the_one_before(void **state)
+{
+	(void)state;
+	add_family(2);
+	for (int own = 256; own <= 1024; own *= 2) {
+		lay_pages(FIRST_PID + 1, own);
+		tree.memory.suspect_ns = now_ns + 1;
+		memory.allowance_ns = ALLOWANCE_MOST_NS;
+		tick(1);
+		assert_int_equal(members[1].memory.reading->exclusive_kib, own * PAGE_KIB);
+		assert_int_equal(members[1].memory.reading->exclusive_before_kib,
+				 own > 256 ? own / 2 * PAGE_KIB : 0);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 UNIT_TESTS
@@ -533,6 +566,8 @@ UNIT_TESTS
 		TEST(test_faults_of_the_moment_of_a_reading),
 		TEST(test_how_many_faults_replace_common_pages),
 		TEST(test_files_of_a_process_alone_are_looked_at_less),
+		TEST(test_doubts_about_copies_without_page_faults),
+		TEST(test_a_reading_keeps_the_exclusive_pages_of_the_one_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

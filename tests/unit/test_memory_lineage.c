@@ -269,7 +269,7 @@ static void up_to_sixteen_origins_limit_the_sum(void **unused)
 	first->memory.forks.faults_last = first->memory.forks.anon_last = 10 * MIB_PAGES;
 	read_as(first, READING_SAMPLED, 10, 1, NOW_NS);
 	for (int i = 0; i < 17; i++) {
-		read_as(orphan_of(first, 900 + i, 20), READING_SAMPLED, 30, 1, BEFORE_NS)->common_kib = 0;
+		read_as(orphan_of(first, 900 + i, 20), READING_SAMPLED, 30, 1, NOW_NS)->common_kib = 0;
 		if (i == 15)
 			assert_int_equal(told_mib(first, true), 10 + 16 * 20);
 	}
@@ -281,25 +281,41 @@ static void up_to_sixteen_origins_limit_the_sum(void **unused)
 	members[17].memory.inherited_pages = 25 * MIB_PAGES;
 	assert_int_equal(told_mib(first, true), 10 + 16 * 20 + 5);
 	/* Nothing moves: what the parents replaced before they left is unknown. */
-	readings[0].taken_ns = NOW_NS - 1;
+	for (int i = 0; i <= 17; i++)
+		readings[i].taken_ns = NOW_NS - 1;
 	assert_true(told_mib(first, true) > 10 + 17 * 29);
 }
 
-/* The limit of forks with a living parent: its memory, and what each has faulted in. */
-static void faults_limit_the_memory_of_forks(void **unused)
+/* A process with 100 MiB that it had before its first fork. */
+static struct member *add_parent(void)
 {
-	struct member *parent = add(1, 100), *fork = add_fork(parent, 100, 10);
+	struct member *parent = add(1, 100);
 
-	(void)unused;
 	parent->memory.forks = (struct fork_window){.is_known = true,
 						    .faults_first = 100 * MIB_PAGES,
 						    .anon_first = 100 * MIB_PAGES,
 						    .faults_last = 100 * MIB_PAGES,
 						    .anon_last = 100 * MIB_PAGES};
+	return parent;
+}
+
+static struct member *add_known_fork(const struct member *parent, int64_t mib, int64_t own_mib)
+{
+	struct member *fork = add_fork(parent, mib, own_mib);
+
 	fork->memory.parent_faults_before = 100 * MIB_PAGES;
 	fork->memory.parent_anon_before = 100 * MIB_PAGES;
+	return fork;
+}
+
+/* The limit of forks with a living parent: its memory, and what each has faulted in. */
+static void faults_limit_the_memory_of_forks(void **unused)
+{
+	struct member *parent = add_parent(), *fork = add_known_fork(parent, 100, 10);
+
+	(void)unused;
 	sample(parent, 100, 0, 0, BEFORE_NS);
-	sample(fork, 60, 0, 0, BEFORE_NS);
+	sample(fork, 60, 0, 0, NOW_NS);
 	readings[1].common_kib = 0;
 	assert_int_equal(told_mib(parent, true), 110);
 	/* More than it inherited and faulted in is of huge pages, which limit nothing. */
@@ -322,6 +338,80 @@ static void faults_limit_the_memory_of_forks(void **unused)
 	assert_int_equal(told_mib(parent, true), 237);
 }
 
+/*
+ * Another process writes them, or the kernel copies them into huge pages. In a reading of this tick, a fork may have them because
+ * another member exited meanwhile.
+ */
+static void pages_without_faults_are_those_of_a_fork_that_had_them_before(void **unused)
+{
+	struct member *parent = add_parent(), *fork = add_known_fork(parent, 100, 10);
+	struct family_memory found;
+	static const struct {
+		int64_t taken_ns;
+		int before_mib, told_mib, doubt_mib;
+	} CASES[] = {
+		{BEFORE_NS, 0, 160, 0}, {NOW_NS, 0, 110, 50}, {NOW_NS, 30, 130, 30}, {NOW_NS, 90, 160, 0}};
+
+	(void)unused;
+	sample(parent, 100, 0, 0, BEFORE_NS);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		sample(fork, 60, 0, 0, CASES[i].taken_ns);
+		readings[1].common_kib = 0;
+		readings[1].exclusive_before_kib = CASES[i].before_mib * MIB_KIB;
+		found = measure_way(parent, true);
+		assert_int_equal(found.anon_kib, CASES[i].told_mib * MIB_KIB);
+		assert_int_equal(found.over_kib, CASES[i].doubt_mib * MIB_KIB);
+		assert_int_equal(found.doubt_kib, CASES[i].doubt_mib * MIB_KIB);
+	}
+	/* The machine tells of such pages, and no member has come or gone. */
+	tree.memory.suspect_ns = BEFORE_NS;
+	sample(fork, 60, 0, 0, NOW_NS);
+	readings[1].common_kib = 0;
+	assert_int_equal(told_mib(parent, true), 160);
+	fork->seen_pass = tree.passes;
+	assert_int_equal(told_mib(parent, true), 110);
+	fork->seen_pass = 0;
+	tree.memory.suspect_ns = 0;
+	/* Common pages that it has moved count twice: those are certainly too many. */
+	sample(fork, 60, 200, 50, BEFORE_NS);
+	readings[1].common_kib = 50 * MIB_KIB;
+	found = measure_way(parent, true);
+	assert_int_equal(found.anon_kib / MIB_KIB, 160);
+	assert_int_equal(found.doubt_kib, 0);
+	/* Since its last reading, a fork of its own may share them. */
+	sample(fork, 60, 0, 0, BEFORE_NS);
+	readings[1].common_kib = 0;
+	add_known_fork(fork, 100, 0)->memory.parent_faults_before = 0;
+	fork->memory.forks.is_known = true;
+	sample(&members[2], 0, 0, 0, BEFORE_NS);
+	readings[2].common_kib = 0;
+	found = measure_way(parent, true);
+	assert_int_equal(found.anon_kib / MIB_KIB, 110);
+	assert_int_equal(found.doubt_kib / MIB_KIB, 50);
+}
+
+/* Two of 14 were read: 40 MiB of each have no page faults of its own. */
+static void unread_forks_may_have_as_many_pages_without_faults(void **unused)
+{
+	struct member *parent = add_parent();
+	struct family_memory found;
+
+	(void)unused;
+	for (int i = 0; i < 14; i++)
+		add_known_fork(parent, 100, 0);
+	sample(parent, 0, 0, 100, BEFORE_NS);
+	for (int i = 1; i < 3; i++)
+		sample(&members[i], 40, 0, 60, BEFORE_NS);
+	found = measure_way(parent, true);
+	assert_int_equal(found.anon_kib / MIB_KIB, 100 + 2 * 40);
+	assert_int_equal(found.doubt_kib, 12 * 40 * MIB_KIB);
+	/* The parent had them: it has written into its forks, or freed and taken as much. */
+	parent->memory.faults += INT64_C(14) * 50 * MIB_PAGES;
+	found = measure_way(parent, true);
+	assert_int_equal(found.anon_kib / MIB_KIB, 100 + 100 + 2 * 40);
+	assert_int_equal(found.doubt_kib, 12 * 40 * MIB_KIB - 100 * MIB_KIB);
+}
+
 #define FAMILY_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 UNIT_TESTS
@@ -337,6 +427,8 @@ UNIT_TESTS
 		FAMILY_TEST(unread_members_add_pages_that_others_lack),
 		FAMILY_TEST(up_to_sixteen_origins_limit_the_sum),
 		FAMILY_TEST(faults_limit_the_memory_of_forks),
+		FAMILY_TEST(pages_without_faults_are_those_of_a_fork_that_had_them_before),
+		FAMILY_TEST(unread_forks_may_have_as_many_pages_without_faults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -359,6 +359,143 @@ static void test_shares_follow_the_total(void **state)
 	assert_true(is_about(share_mib(0), 130) && is_about(share_mib(1), 0));
 }
 
+/* A process and a fork that share 100 MiB, and so many more that the rest of the machine has. */
+static void lay_family(int beyond_mib)
+{
+	for (int i = 0; i < 2; i++) {
+		struct memory_reading *reading = read_as(add(100, 0), READING_ROLLUP, 0);
+
+		members[i].memory.family = 1;
+		members[i].memory.is_forked = i > 0;
+		members[i].memory.inherited_pages = i * 100 * MIB_PAGES;
+		members[i].memory.faults = reading->faults = 100 * MIB_PAGES * (1 - i);
+		/* It stays, because a new one was refused. */
+		members[i].memory.reading_failed_ns = NOW_NS;
+		reading->family_size = 2;
+		reading->exclusive_kib = 0;
+		reading->common_kib = 100 * MIB;
+		reading->common_share_kib = 50 * MIB;
+	}
+	lay_machine(100 + beyond_mib, 4000, 0, 0);
+}
+
+/* So much of what they shared is now a page of its own in each. */
+static void find_copies(int mib)
+{
+	for (int i = 0; i < 2; i++) {
+		members[i].memory.reading->exclusive_kib = mib * MIB;
+		members[i].memory.reading->common_kib = (100 - mib) * MIB;
+		members[i].memory.reading->common_share_kib = (100 - mib) / 2 * MIB;
+	}
+}
+
+/* The error in MiB after the machine has got so many MiB beyond 100. */
+static int error_mib(int beyond_mib, int job_mib)
+{
+	lay_machine(100 + beyond_mib, 4000, 0, 0);
+	assert_int_equal(best_mib(), job_mib);
+	return (int)(found.error_kib / MIB);
+}
+
+/* 16 MiB and a 32nd of 100 MiB, which is a bit more than three. */
+static void test_a_rise_of_the_machine_may_be_copies_of_common_pages(void **state)
+{
+	(void)state;
+	lay_family(50);
+	assert_int_equal(error_mib(50, 100), 0);
+	assert_int_equal(found.best_source, MEMORY_PSS);
+	assert_int_equal(error_mib(69, 100), 0);
+	assert_int_equal(tree.memory.suspect_ns, 0);
+	assert_int_equal(error_mib(70, 100), 20);
+	assert_int_equal(found.best_source, MEMORY_SAMPLED);
+	assert_int_equal(tree.memory.suspect_ns, NOW_NS);
+	/* Readings after it have found nothing: other programs have grown, and they may grow by as much again. */
+	assert_int_equal(error_mib(70, 100), 0);
+	assert_int_equal(found.best_source, MEMORY_PSS);
+	assert_int_equal(tree.memory.suspect_ns, 0);
+	assert_int_equal(error_mib(20, 100), 0);
+	assert_int_equal(error_mib(89, 100), 0);
+	/* No more than the two share. */
+	assert_int_equal(error_mib(900, 100), 100);
+}
+
+static void test_copies_that_readings_find_may_not_be_all(void **state)
+{
+	(void)state;
+	lay_family(50);
+	assert_int_equal(error_mib(50, 100), 0);
+	assert_int_equal(error_mib(90, 100), 40);
+	/* 20 of 40, and as many more. Then all. */
+	find_copies(20);
+	assert_int_equal(error_mib(110, 120), 40);
+	find_copies(60);
+	assert_int_equal(error_mib(110, 160), 0);
+	assert_int_equal(tree.memory.suspect_ns, 0);
+	/* As much as the machine had beyond the job at first. */
+	assert_int_equal(memory.beyond_kib, 50 * MIB);
+}
+
+static void test_a_rise_is_suspect_until_there_was_time_for_readings(void **state)
+{
+	(void)state;
+	lay_family(50);
+	assert_int_equal(error_mib(50, 100), 0);
+	assert_int_equal(error_mib(75, 100), 25);
+	members[1].memory.reading_failed_ns = 0;
+	memory.members_most = 2;
+	for (int i = 0; i < 2; i++) {
+		memory.last_ns = NOW_NS;
+		memory.allowance_ns = -1;
+		tree.memory.suspect_ns -= i;
+		assert_int_equal(error_mib(75, 100), 25);
+		assert_int_equal(tree.memory.suspect_ns, NOW_NS - i);
+	}
+}
+
+/* Growth of the rest of the machine meanwhile does not count when it runs again. */
+static void test_a_job_that_sleeps_is_not_suspect(void **state)
+{
+	(void)state;
+	lay_family(50);
+	assert_int_equal(error_mib(50, 100), 0);
+	tree.pass_ns = NOW_NS;
+	tree.changed_ns = NOW_NS - 1;
+	assert_int_equal(error_mib(75, 100), 0);
+	assert_int_equal(tree.memory.suspect_ns, 0);
+	tree.changed_ns++;
+	assert_int_equal(error_mib(75, 100), 0);
+	assert_int_equal(error_mib(100, 100), 25);
+	/* It sleeps, and was not read since. */
+	tree.changed_ns--;
+	members[1].memory.reading_failed_ns = 0;
+	memory.members_most = 2;
+	memory.last_ns = NOW_NS;
+	memory.allowance_ns = -1;
+	assert_int_equal(error_mib(100, 100), 25);
+}
+
+static void test_a_job_without_common_pages_is_not_suspect(void **state)
+{
+	(void)state;
+	read_as(add(100, 0), READING_ROLLUP, 0);
+	assert_int_equal(error_mib(50, 100), 0);
+	assert_int_equal(error_mib(900, 100), 0);
+	assert_int_equal(tree.memory.suspect_ns, 0);
+	assert_int_equal(memory.beyond_kib, 900 * MIB);
+}
+
+/* Some sandboxes tell 0. */
+static void test_a_machine_that_tells_no_anonymous_memory_raises_no_suspicion(void **state)
+{
+	(void)state;
+	lay_family(-100);
+	find_copies(60);
+	assert_int_equal(error_mib(-100, 160), 0);
+	find_copies(0);
+	assert_int_equal(error_mib(-100, 100), 0);
+	assert_int_equal(tree.memory.suspect_ns, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 UNIT_TESTS
@@ -383,6 +520,12 @@ UNIT_TESTS
 		TEST(test_without_readings_nothing_is_divided),
 		TEST(test_members_that_were_left_out_hide_the_sum),
 		TEST(test_shares_follow_the_total),
+		TEST(test_a_rise_of_the_machine_may_be_copies_of_common_pages),
+		TEST(test_copies_that_readings_find_may_not_be_all),
+		TEST(test_a_rise_is_suspect_until_there_was_time_for_readings),
+		TEST(test_a_job_that_sleeps_is_not_suspect),
+		TEST(test_a_job_without_common_pages_is_not_suspect),
+		TEST(test_a_machine_that_tells_no_anonymous_memory_raises_no_suspicion),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

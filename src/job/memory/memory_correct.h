@@ -15,3 +15,11 @@
 /* Call after memory_family_measure(), with its result. */
 void memory_correct(struct process_memory *memory, struct process_tree *tree, struct memory_family *family,
 		    int64_t now_ns, struct family_memory *found);
+
+/*
+ * Forks may get pages that no size and no page fault tells: another process writes theirs, or the kernel copies them into huge pages.
+ * Then the anonymous memory of the machine beyond the job's rises, so that they are read again. If that finds nothing, other
+ * jobs have grown, and only a rise above that level counts from then on. Returns how much the job may have more, in KiB.
+ */
+int64_t memory_watch_copies(struct process_memory *memory, struct process_tree *tree, int64_t anon_kib,
+			    int64_t rss_kib);

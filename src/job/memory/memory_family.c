@@ -8,6 +8,21 @@
 #include "base/min_max.h"
 #include "job/memory/memory_tuning.h"
 
+struct member *memory_family_member(const struct memory_families *families,
+				    const struct memory_family *family, const struct process_tree *tree,
+				    size_t i)
+{
+	return &tree->members[families->order[family->first + i]];
+}
+
+/* Its parent, if that is a member of its family. */
+static struct member *parent_in_family(const struct process_tree *tree, const struct member *member)
+{
+	struct member *parent = process_tree_find(tree, member->parent_pid);
+
+	return parent && parent->memory.family == member->memory.family && !parent->is_zombie ? parent : NULL;
+}
+
 /* ---- one member of a family ------------------------------------------------------------------------------------- */
 
 bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns)
@@ -176,21 +191,11 @@ static void begin_again(struct memory_families *families)
 
 		if (!family->count)
 			continue;
-		families->at[kept++] = (struct memory_family){.id = family->id,
-							      .sampled = family->sampled,
-							      .was_ambiguous = family->is_ambiguous,
-							      .own_part = family->own_part,
-							      .faulted_kib = family->faulted_kib,
-							      .replaced_kib = family->replaced_kib,
-							      .has_own_objects = family->has_own_objects,
-							      .count_before = family->count,
-							      .union_of = family->union_of,
-							      .union_kib = family->union_kib,
-							      .union_doubt_kib = family->union_doubt_kib,
-							      .union_spread_kib = family->union_spread_kib,
-							      .union_apart_kib = family->union_apart_kib,
-							      .correction = family->correction,
-							      .union_variance = family->union_variance};
+		family->count_before = family->count;
+		family->was_ambiguous = family->is_ambiguous;
+		memset(&family->first, 0,
+		       offsetof(struct memory_family, count_before) - offsetof(struct memory_family, first));
+		families->at[kept++] = *family;
 	}
 	families->count = kept;
 	index_families(families);
@@ -210,10 +215,10 @@ static struct memory_family *family_of(struct memory_families *families, const s
 
 static void note_parent(struct process_tree *tree, const struct member *member, struct memory_family *family)
 {
-	struct member *parent = member->memory.is_forked ? process_tree_find(tree, member->parent_pid) : NULL;
+	struct member *parent = member->memory.is_forked ? parent_in_family(tree, member) : NULL;
 	struct fork_window *forks;
 
-	if (!parent || parent->memory.family != member->memory.family || parent->is_zombie) {
+	if (!parent) {
 		family->has_orphans |= member->memory.is_forked;
 		return;
 	}
@@ -338,11 +343,6 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 /* ---- the union of the pages that members share -------------------------------------------------------------------- */
 
 /*
- * A page for each sampled address at which any member has a page that another process has as well, and more than one where
- * its members have different pages at one address.
- */
-
-/*
  * Exclusive pages of a member that it did not fault in itself since its last fork, or since it was forked: all others that had
  * them have replaced them or exited.
  */
@@ -402,9 +402,9 @@ struct union_counts {
 static pid_t origin_of(const struct process_tree *tree, const struct member *member, bool *ret_is_stranger)
 {
 	for (size_t i = 0; member->memory.is_forked && i < tree->count; i++) {
-		const struct member *parent = process_tree_find(tree, member->parent_pid);
+		const struct member *parent = parent_in_family(tree, member);
 
-		if (parent && parent->memory.family == member->memory.family && !parent->is_zombie) {
+		if (parent) {
 			member = parent;
 			continue;
 		}
@@ -419,7 +419,6 @@ static struct union_counts count_union(struct memory_families *families, const s
 {
 	struct union_counts counts = {0};
 	struct page_places *places = &families->places;
-
 	bool common_to_all = false;
 
 	places->count = 0;
@@ -513,6 +512,7 @@ struct family_sums {
 	int64_t share_kib;
 	double leaf_exclusive_kib;
 	double leaf_bound_kib;
+	double leaf_beyond_kib; /* exclusive pages less the bound */
 	double leaf_share_kib;
 	double leaf_squares[3]; /* exclusive, exclusive * bound, bound */
 	size_t leaves;
@@ -545,6 +545,7 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 	/* More than it can have faulted in, it has inherited alone, which tells nothing about its siblings. */
 	sums->leaf_exclusive_kib += leaf_kib;
 	sums->leaf_bound_kib += bound_kib;
+	sums->leaf_beyond_kib += (double)exclusive_kib - bound_kib;
 	sums->leaf_squares[0] += leaf_kib * leaf_kib;
 	sums->leaf_squares[1] += leaf_kib * bound_kib;
 	sums->leaf_squares[2] += bound_kib * bound_kib;
@@ -605,6 +606,8 @@ struct family_limit {
 		int64_t rest_kib;
 	} origins[ORIGINS];
 	size_t origin_count; /* ORIGINS + 1: too many */
+	/* Pages that forks seem to have without faults. A member that exits while others are read makes them seem so as well. */
+	int64_t unexplained_kib;
 };
 
 static void limit_orphan(const struct member *member, int64_t rest_kib, struct family_limit *limit)
@@ -623,31 +626,45 @@ static void limit_orphan(const struct member *member, int64_t rest_kib, struct f
 	limit->origins[i].rest_kib = max_i64(limit->origins[i].rest_kib, rest_kib);
 }
 
+/* The own pages of a fork that was not read. */
+static int64_t assumed_kib(const struct process_tree *tree, const struct memory_family *family,
+			   const struct member *member)
+{
+	return min_i64((int64_t)((double)member_bound_kib(tree, member) * family->own_part),
+		       member_anon_kib(tree, member));
+}
+
 static void limit_fork(const struct process_tree *tree, const struct memory_family *family,
 		       const struct member *member, int64_t now_ns, struct family_limit *limit)
 {
-	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	const struct memory_reading *reading = member->memory.reading;
 	int64_t anon_kib = member_anon_kib(tree, member),
 		own_kib = memory_pages_to_kib(tree, member->memory.faults);
-	bool is_read = tree->memory.huge_kib && member_is_read(family, member, now_ns);
-	int64_t rest_kib;
+	bool is_read = member_is_read(family, member, now_ns), has_huge = tree->memory.huge_kib;
+	int64_t exclusive_kib =
+		is_read ? member_exclusive_kib(tree, family, member) : assumed_kib(tree, family, member);
+	int64_t certain_kib = is_read ? exclusive_kib : 0, rest_kib;
 
 	/* Pages that it did not inherit are its own, if no forks share them. Its parent may have freed what it inherited. */
-	if (!is_read || member->memory.fork_count)
+	if (!is_read || !has_huge || member->memory.fork_count)
 		own_kib = max_i64(own_kib, anon_kib - member_inherited_kib(tree, member));
-	if (is_read)
-		own_kib = max_i64(own_kib, member_exclusive_kib(tree, family, member));
-	else if (member_may_have_huge_pages(member))
+	if ((!is_read || !has_huge) && member_may_have_huge_pages(member))
 		own_kib = anon_kib;
+	/* Others may have written its pages, or the kernel copied them, without a fault of its own: its own until it forks. */
+	if (is_read && !has_huge && reading->taken_ns >= now_ns &&
+	    (!tree->memory.suspect_ns || family->is_changing))
+		certain_kib = min_i64(exclusive_kib, reading->exclusive_before_kib);
+	if (has_huge || !member->memory.fork_count)
+		own_kib = max_i64(own_kib, certain_kib);
+	limit->unexplained_kib += max_i64(0, exclusive_kib - own_kib);
 	rest_kib = max_i64(0, anon_kib - own_kib);
 
 	/* Pages that it has freed may live on in its own forks. */
 	limit->own_kib += member->memory.fork_count ? own_kib : min_i64(own_kib, anon_kib);
-	if (parent && parent->memory.family == member->memory.family && !parent->is_zombie) {
+	if (parent_in_family(tree, member))
 		limit->rest_kib = max_i64(limit->rest_kib, rest_kib);
-	} else {
+	else
 		limit_orphan(member, rest_kib, limit);
-	}
 }
 
 /*
@@ -655,7 +672,8 @@ static void limit_fork(const struct process_tree *tree, const struct memory_fami
  * common in one reading and exclusive in the other. `in_motion`: members were read, started or exited in this tick.
  */
 static int64_t limit_kib(const struct memory_families *families, const struct memory_family *family,
-			 const struct process_tree *tree, int64_t now_ns, bool in_motion)
+			 const struct process_tree *tree, int64_t now_ns, bool in_motion,
+			 int64_t *ret_unexplained_kib)
 {
 	struct family_limit limit = {.grown_kib = INT64_MAX};
 	int64_t base_kib;
@@ -675,6 +693,7 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 					memory_pages_to_kib(tree, forks->anon_first + member->memory.faults -
 									  forks->faults_first));
 	}
+	*ret_unexplained_kib = limit.unexplained_kib;
 	/* The pages that a process replaced before it left the family are unknown. */
 	if (limit.origin_count > ORIGINS ||
 	    (!in_motion && (limit.origin_count || limit.grown_kib == INT64_MAX)))
@@ -693,12 +712,14 @@ static void apply_limit(struct family_memory *found, const struct memory_familie
 			const struct memory_family *family, const struct process_tree *tree, int64_t now_ns,
 			bool in_motion)
 {
-	int64_t over_kib = found->anon_kib - limit_kib(families, family, tree, now_ns, in_motion);
+	int64_t unexplained_kib;
+	int64_t over_kib =
+		found->anon_kib - limit_kib(families, family, tree, now_ns, in_motion, &unexplained_kib);
 
 	if (over_kib <= 0)
 		return;
 	found->anon_kib -= over_kib;
-	found->over_kib = tree->memory.huge_kib ? over_kib : 0;
+	found->over_kib = tree->memory.huge_kib ? over_kib : min_i64(over_kib, unexplained_kib);
 	found->doubt_kib += found->over_kib;
 }
 
@@ -718,14 +739,9 @@ static void add_unread(struct family_memory *found, const struct family_sums *su
 		       const struct process_tree *tree, const struct memory_family *family,
 		       const struct member *member)
 {
-	int64_t anon_kib = member_anon_kib(tree, member), exclusive_kib;
-
-	if (!member->memory.is_forked) {
-		exclusive_kib = max_i64(0, anon_kib - common_kib);
-	} else {
-		exclusive_kib = (int64_t)((double)member_bound_kib(tree, member) * family->own_part);
-		exclusive_kib = min_i64(exclusive_kib, anon_kib);
-	}
+	int64_t exclusive_kib = member->memory.is_forked
+					? assumed_kib(tree, family, member)
+					: max_i64(0, member_anon_kib(tree, member) - common_kib);
 	found->anon_kib += exclusive_kib;
 	found->private_kib += exclusive_kib;
 	if (!family->sampled && sums->leaves && member->memory.is_forked)
@@ -775,6 +791,10 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 		if (!member_is_read(family, member, now_ns))
 			add_unread(&found, &sums, common_kib, tree, family, member);
 	}
+	/* If the siblings have more pages than they faulted in, the others may have as many. */
+	if (sums.leaf_beyond_kib > 0)
+		found.doubt_kib += (int64_t)(sums.leaf_beyond_kib / (double)sums.leaves *
+					     (double)(family->count - family->read));
 	apply_limit(&found, families, family, tree, now_ns, in_motion);
 	return found;
 }

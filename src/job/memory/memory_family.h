@@ -34,20 +34,23 @@ struct memory_correction {
 
 struct memory_family {
 	uint64_t id;
+
+	/* Of this tick. */
 	size_t first; /* index of its first member in memory_families.order */
 	size_t count;
 	size_t read;           /* members with a usable reading */
 	int64_t anon_kib;      /* its anonymous memory in this tick */
 	int64_t largest_kib;   /* resident set of its largest member */
 	int64_t exclusive_kib; /* of the members with a usable reading, when readings were chosen */
-	size_t count_before;   /* members in the tick before */
 	bool is_changing;      /* members started or exited since then */
 	bool has_leaving; /* the kernel is freeing the memory of a member that has no address space any more */
-	bool has_orphans;     /* forks whose parent has exited, called exec, or was not seen before them */
+	bool has_orphans;  /* forks whose parent has exited, called exec, or was not seen before them */
+	bool is_ambiguous; /* members may have different pages at one address, which only page frames show */
+
+	size_t count_before;  /* members in the tick before */
+	bool was_ambiguous;   /* in the tick before */
 	bool has_own_objects; /* forks map shared memory that no other member maps */
 	bool sampled;         /* smaps_rollup would hold the largest one for too long */
-	bool is_ambiguous;  /* members may have different pages at one address, which only page frames show */
-	bool was_ambiguous; /* in the tick before */
 
 	/* The part of the faulted pages of forks that were their own, by the last readings of any of them. */
 	double own_part;
@@ -56,7 +59,10 @@ struct memory_family {
 	double faulted_kib;
 	double replaced_kib;
 
-	/* The union of the sampled common pages, and the version of the readings behind it. */
+	/*
+	 * The union of the sampled common pages, and the version of the readings behind it: a page for each address at which any member has
+	 * one, and more where members have different pages.
+	 */
 	uint64_t union_of;
 	int64_t union_kib;
 	int64_t union_doubt_kib;  /* the part that rests on page faults and on the origin of forks */
@@ -92,12 +98,9 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 void memory_families_done(struct memory_families *families);
 
 /* The member at `i` of a family. */
-static inline struct member *memory_family_member(const struct memory_families *families,
-						  const struct memory_family *family,
-						  const struct process_tree *tree, size_t i)
-{
-	return &tree->members[families->order[family->first + i]];
-}
+struct member *memory_family_member(const struct memory_families *families,
+				    const struct memory_family *family, const struct process_tree *tree,
+				    size_t i);
 
 struct family_memory memory_family_measure(struct memory_families *families, struct memory_family *family,
 					   struct process_tree *tree, int64_t now_ns);

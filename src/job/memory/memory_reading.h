@@ -24,6 +24,7 @@ struct memory_reading {
 	bool finds_anon; /* SAMPLED: the sample has found a good part of it */
 	bool has_anon;   /* SAMPLED: anonymous areas were sampled, because relatives share them */
 	bool has_copies; /* it maps shared memory privately: each page that it writes is beside one of that memory */
+	bool has_files;  /* file pages were sampled, perhaps in an earlier reading; set by the caller */
 	bool is_settled; /* the reading and statm are of one moment; set by the caller */
 	int64_t taken_ns;
 
@@ -35,12 +36,12 @@ struct memory_reading {
 	size_t family_size;
 	int64_t forks_anon_kib; /* of the largest of its forks */
 
-	bool has_files; /* file pages were sampled, perhaps in an earlier reading; set by the caller */
 	int64_t files_taken_ns; /* set by the caller */
 
 	int64_t anon_kib;
 	int64_t resident_kib; /* ROLLUP: all of it */
 	int64_t exclusive_kib;
+	int64_t exclusive_before_kib; /* in the reading before; set by the caller */
 	int64_t common_kib;
 	int64_t common_share_kib; /* ROLLUP: this process's part of `common`, which is divided by its users */
 	int64_t file_kib; /* pages of files: ROLLUP divided by users, SAMPLED only this process's own */

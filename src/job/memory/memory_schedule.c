@@ -270,7 +270,9 @@ static size_t add_candidates(struct process_memory *memory, const struct process
 		uint32_t at = memory->families.order[family->first + i];
 		struct member *member = &tree->members[at];
 		struct reading_candidate *candidate = &memory->candidates[count];
-		bool old = member->memory.reading && now_ns - member->memory.reading->taken_ns >= REFRESH_NS;
+		const struct memory_reading *reading = member->memory.reading;
+		bool old = reading && (reading->taken_ns < tree->memory.suspect_ns ||
+				       now_ns - reading->taken_ns >= REFRESH_NS);
 
 		member->memory.choice = READING_STILL_RIGHT;
 		if (is_refused(member, now_ns))
@@ -485,6 +487,7 @@ static void read_chosen(struct process_memory *memory, struct process_tree *tree
 	member->memory.reading->is_settled &=
 		!family->has_leaving && !shares_with_unseen(tree, family, member, &before);
 	member->memory.reading->others_shared_kib = others_kib;
+	member->memory.reading->exclusive_before_kib = before.exclusive_kib;
 	member->memory.reading->taken_ns = begun_ns;
 	member->memory.reading->has_files = subject.with_files || subject.keeps_files;
 	member->memory.reading->files_taken_ns = files_taken_ns;

@@ -35,17 +35,20 @@ struct tree_memory {
 };
 
 struct process_memory {
+	int64_t shared_kib;  /* sum of all members' file and shared memory pages in this tick */
+	int64_t late_kib;    /* what members that there was no time to read may have changed */
+	double allowance_ns; /* time that readings may take now */
+	int64_t beyond_kib; /* anonymous memory of the machine beyond the job's that readings have explained */
+	int64_t suspect_kib; /* the job's at tree->memory.suspect_ns */
+
+	struct memory_families families;
 	struct memory_reader reader;
 	struct memory_objects objects;
-	struct memory_families families;
 	struct page_places files; /* scratch */
 	struct reading_candidate *candidates;
 	size_t candidate_capacity;
 
-	int64_t shared_kib;   /* sum of all members' file and shared memory pages in this tick */
-	int64_t late_kib;     /* what members that there was no time to read may have changed */
 	size_t members_most;  /* the largest number of members so far */
-	double allowance_ns;  /* time that readings may take now */
 	int64_t last_ns;      /* when the allowance last grew. 0: never */
 	double correction_ns; /* the same of memory_correct.h, and */
 	int64_t corrected_ns; /* when that last grew. 0: never */

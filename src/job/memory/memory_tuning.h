@@ -112,9 +112,10 @@ enum {
 enum {
 	LEFT_PART =
 		32, /* pages that a process replaced between its forks matter from this part of the family on */
-	OWN_PART = 16,        /* less than this part of a fork's memory is hardly any of its own */
-	ORIGINS = 16,         /* parents that have gone whose forks are told apart: a table on the stack */
-	DOUBT_PART = 32,      /* a doubt below this part of a family's memory needs no correction */
+	OWN_PART = 16,   /* less than this part of a fork's memory is hardly any of its own */
+	ORIGINS = 16,    /* parents that have gone whose forks are told apart: a table on the stack */
+	DOUBT_PART = 32, /* a doubt below this part of a family's memory needs no correction */
+	COPIES_LEAST_KIB = 16 << 10, /* a smaller rise of the machine's memory is that of other programs */
 	SETTLED_PART = 64,    /* fewer faults than this part of its pages: two readings are of one moment */
 	MOVED_PAGES = 64,     /* the same for a member's size */
 	SHARER_READINGS = 4,  /* in so many, a fork may prove to share the memory of another, and */

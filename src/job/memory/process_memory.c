@@ -637,10 +637,7 @@ static SELDOM void leave_members_out(struct process_tree *tree, struct tree_memo
 		(void)is_unknown(tree, ABSENT_LEFT_OUT, ret_memory);
 }
 
-/*
- * If no member has run, come, gone or been read since a tick that found nothing to correct, its figures hold, as those of a thousand
- * processes that sleep do for most of the time.
- */
+/* If no member has run, come, gone or been read since a tick that found nothing to correct, its figures hold. */
 static bool still_hold(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode,
 		       struct tree_memory *ret_memory)
 {
@@ -702,9 +699,10 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	}
 	ret_memory->rss_bytes = rss_kib_of(tree) * 1024;
 	add_families(memory, tree, now_ns, &sums);
+	sums.doubt_kib += memory_watch_copies(memory, tree, sums.anon_kib, ret_memory->rss_bytes >> 10);
 	add_files(memory, tree, now_ns, &sums);
 	add_unsplit(memory, tree, now_ns, &sums);
-	sums.sampled |= memory->late_kib >= WORTH_READING_KIB;
+	sums.sampled |= memory->late_kib >= WORTH_READING_KIB || tree->memory.suspect_ns;
 	tell_tree_memory(memory, tree, now_ns, &sums, ret_memory);
 	if (mode == PSS_MODE_OFF)
 		ret_memory->pss_reason = ABSENT_PSS_OFF;
