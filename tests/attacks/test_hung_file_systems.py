@@ -414,7 +414,7 @@ def test_a_time_zone_that_hangs_delays_nothing(start, file_system, place, tmp_pa
     assert b" UTC, " in process.communicate(timeout=30)[0] and time.time() - begun < LIMIT_SECS
 
 
-def test_a_time_of_the_start_whose_zone_hangs_is_refused(start, file_system):
+def test_a_time_of_the_start_is_refused_while_its_zone_hangs(start, file_system):
     file_system.turn("never")
     begun = time.time()
     process = start(0, "--start-at", "12:00", *JOB, env={"TZ": f"{file_system.point}/zone"})

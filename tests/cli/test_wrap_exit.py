@@ -186,7 +186,7 @@ def test_start_up_costs_little_more_than_gnu_time(tmp_path):
     assert quiet(wrapped) - quiet(times) < 1
 
 
-def test_a_job_whose_words_leave_no_room_for_the_marks_runs(binary, tmp_path):
+def test_a_job_runs_that_leaves_no_room_for_the_marks(binary, tmp_path):
     """Arguments and environment have a limit (a fourth of the stack's). RESOURCE_TRACKER_MARKS needs more than the recorder's words."""
     folder = tmp_path / "/".join(["d" * 200] * 5)
     folder.mkdir(parents=True)

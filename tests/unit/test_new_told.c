@@ -279,7 +279,7 @@ static void only_an_attached_job_with_descendants_has_strays(void **state)
 	assert_members("100 300");
 }
 
-/* Of 600, each pass looks at the next 256. */
+/* Each pass looks at the next 256 of 600. */
 static void many_strays_are_looked_at_in_several_passes(void **state)
 {
 	pid_t pids[600];

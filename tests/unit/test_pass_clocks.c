@@ -128,10 +128,8 @@ static void a_member_is_read_for_others_that_it_shares_with_or_carries(void **st
 /* A pass as if 1,300 members had run in the last one, which makes eleven turns. */
 static void touch_in_turn(bool is_turn_of_child)
 {
-	size_t rest = (size_t)(child + 1) % 11;
-
 	/* The pass adds one. */
-	tree->passes = 11 * 100 - rest + (is_turn_of_child ? 0 : 1);
+	tree->passes = 11 * 100 + (size_t)child % 11 - (is_turn_of_child ? 1 : 0);
 	tree->cpu.turns.ran_count = 10 * TURNS_A_PASS;
 	tree->cpu.turns.ran_ns = INT64_MAX / TURNS_MUCH;
 	process_tree_touch(tree);

@@ -508,7 +508,7 @@ static void the_energy_of_the_gpus(void **state)
 	try_gpu_energy(150.4, "; 150 J\n");
 }
 
-/* Of a factor that the user gave, and of the energy that the summary shows. */
+/* The user gave a factor, and the summary shows the energy. */
 static void the_carbon_of_the_energy(void **state)
 {
 	(void)state;
