@@ -23,7 +23,7 @@ static void add_trace_line(struct buffer *out, const char *name, double value)
 static void add_trace_lines(struct buffer *out, const rt_summary *summary)
 {
 	const struct run_start_row *start = FIRST(record_identity(summary->facts.record), run_start);
-	double wall_secs = export_figure(summary, "time", "wall_secs"),
+	double wall_secs = summary->facts.recorded_secs > 0 ? summary->facts.recorded_secs : (double)NAN,
 	       peak_mib = export_figure(summary, "memory", "peak_mib");
 
 	buffer_add_text(out, "nextflow.trace/v2\n");

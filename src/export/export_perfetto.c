@@ -280,7 +280,7 @@ static int write_trace_run(struct trace_writer *writer, const char *path)
 	if (result < 0)
 		return result;
 	facts = &summary->facts;
-	ended = facts->wall_secs > 0 ? facts->started + facts->wall_secs : facts->ended;
+	ended = facts->recorded_secs > 0 ? facts->started + facts->recorded_secs : facts->ended;
 	writer->process++;
 	name_track(writer, "process_name", RUN_TRACK, facts->run_name);
 	name_track(writer, "thread_name", RUN_TRACK, "run");

@@ -179,7 +179,7 @@ static void add_crate_action(struct crate_writer *writer, const rt_summary *summ
 		add_crate_text(json, "identifier", start->run_id);
 	add_crate_time(json, "startTime", facts->started);
 	add_crate_time(json, "endTime",
-		       facts->wall_secs > 0 ? facts->started + facts->wall_secs : facts->ended);
+		       facts->recorded_secs > 0 ? facts->started + facts->recorded_secs : facts->ended);
 	json_key(json, "instrument");
 	add_crate_link(json, "tool", tool, NULL);
 	add_crate_end(json, facts);

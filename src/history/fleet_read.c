@@ -295,6 +295,7 @@ static struct fleet_run take_fleet_run(const struct run_lines *lines)
 	};
 	double counted = counted_by_limit(lines, run.memory_mib);
 
+	run.wall_secs = run_whole_secs(lines);
 	run.at_limit = counted >= AT_LIMIT * run_real(lines, FIGURE_memory_limit_mib) ||
 		       counted >= AT_LIMIT * run.memory_asked_mib;
 	find_job(lines, &run);

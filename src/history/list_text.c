@@ -12,6 +12,7 @@
 #include "base/grid.h"
 #include "base/printable.h"
 #include "base/signal_names.h"
+#include "history/line_secs.h"
 
 enum { CELL_BYTES = 400 };
 
@@ -125,7 +126,7 @@ static void fill_list_row(struct list_row *row, const json_t *line)
 	put_when(row->cells[WHEN], line_real(line, "started"));
 	put_run_name(row->cells[NAME], line);
 	put_outcome(row, line);
-	put_amount(row->cells[WALL], line_real(line, "wall_secs"), add_duration);
+	put_amount(row->cells[WALL], line_whole_secs(line), add_duration);
 	put_amount(row->cells[CPU], line_real(line, "cpu_secs"), add_duration);
 	put_amount(row->cells[MEMORY], line_real(line, "memory_peak_mib"), add_size_of_mib);
 	put_amount(row->cells[GPU], line_real(line, "gpus") > 0 ? line_real(line, "gpu_mean") : (double)NAN,

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "history/history.h"
+#include "history/line_secs.h"
 #include "summary/summary.h"
 
 static int order_of_secs(const void *a, const void *b)
@@ -38,7 +39,7 @@ void usual_time_find(struct record *record, const char *job_name, int64_t pid, s
 	summary_find_name(facts);
 	for (size_t i = history.count; i-- > 0 && ret_usual->count < USUAL_RUNS_MOST;) {
 		const json_t *line = history.runs[i].line;
-		double secs = json_number_value(json_object_get(line, "wall_secs"));
+		double secs = line_whole_secs(line);
 
 		if (line_has(line, "outcome", "ok") && line_has(line, "name", facts->run_name) &&
 		    line_has(line, "task", summary_task(facts)) && secs > 0)

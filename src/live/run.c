@@ -115,7 +115,7 @@ static void take_run_end(struct run *run, const struct run_end_row *end)
 	bool is_oom = reason_is(end, "oom_kill_confirmed") || reason_is(end, "oom_kill_suspected");
 	char name[SIGNAL_NAME_SIZE];
 
-	run->wall_secs = real_of_run(end->wall_secs);
+	run->wall_secs = fmax(real_of_run(end->wall_secs), real_of_run(end->tree_wall_secs));
 	run->memory_peak_mib = run_peak_of(run, end);
 	run->state = RUN_FAILED;
 	if (!count_absent(end->signal)) {

@@ -112,12 +112,12 @@ static int take_parallel_step(struct parallel_step *ret_step, const struct flow_
 		.told_makes = step->makes ? strdup(step->makes) : NULL,
 		.program = strdup(largest_program(&facts->programs)),
 		.started = facts->started,
-		.wall_secs = facts->wall_secs,
+		.wall_secs = facts->recorded_secs,
 		.cpu_secs = known_or_zero(cpu_time_total(&time)),
 	};
 	read_memory_course(ret_step, facts);
-	ret_step->recorded_secs = facts->wall_secs;
-	ret_step->wall_secs = secs_alone(facts->wall_secs, ret_step->cpu_secs, wait_for_others(facts));
+	ret_step->recorded_secs = facts->recorded_secs;
+	ret_step->wall_secs = secs_alone(facts->recorded_secs, ret_step->cpu_secs, wait_for_others(facts));
 	return ret_step->rule && ret_step->task && ret_step->program &&
 			       !ret_step->told_needs == !step->needs && !ret_step->told_makes == !step->makes
 		       ? 0
@@ -133,7 +133,7 @@ static int add_parallel_step(struct parallel *parallel, const struct flow_step *
 
 	if (result == -ENOMEM)
 		return result;
-	if (result < 0 || !(summary->facts.wall_secs > 0)) {
+	if (result < 0 || !(summary->facts.recorded_secs > 0)) {
 		parallel->unreadable++;
 		return 0;
 	}

@@ -226,7 +226,7 @@ void find_evidence_of_line(struct advice_run *ret_run, const struct run_lines *l
 
 	*evidence = UNKNOWN_EVIDENCE;
 	evidence->started = run_real(lines, FIGURE_run_started_timestamp);
-	evidence->secs = run_real(lines, FIGURE_time_wall_secs);
+	evidence->secs = run_whole_secs(lines);
 	evidence->input_bytes = run_real(lines, RUN_input_bytes);
 	evidence->input_is_guessed = run_text_is(lines, RUN_input_source, "arguments");
 	find_peaks_of_line(evidence, lines);

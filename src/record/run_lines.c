@@ -274,6 +274,13 @@ double run_real(const struct run_lines *lines, unsigned key)
 											     : (double)NAN;
 }
 
+double run_whole_secs(const struct run_lines *lines)
+{
+	double secs = run_real(lines, FIGURE_time_tree_wall_secs);
+
+	return isnan(secs) ? run_real(lines, FIGURE_time_wall_secs) : secs;
+}
+
 struct scan run_text(const struct run_lines *lines, unsigned key)
 {
 	return lines->values[key].kind == VALUE_STRING ? lines->values[key].raw : (struct scan){"", ""};

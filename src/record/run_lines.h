@@ -111,6 +111,8 @@ int run_lines_read_text(struct run_lines *ret_lines, const char *text, size_t le
 
 /* NaN: absent, or no number */
 double run_real(const struct run_lines *lines, unsigned key);
+/* With the descendants that the tracker waited for. NaN: unknown */
+double run_whole_secs(const struct run_lines *lines);
 /* The text with its escapes, or empty if it is absent. */
 struct scan run_text(const struct run_lines *lines, unsigned key);
 bool run_text_is(const struct run_lines *lines, unsigned key, const char *text);

@@ -124,6 +124,8 @@ static inline double cpu_time_total(const struct cpu_time *time)
  * outlived the root, or may be in no process's reaped time. Without an end, returns the sum of the samples.
  */
 struct cpu_time summary_cpu_time(const struct run_facts *facts);
+/* To the end of the descendants that the tracker waited for. NaN: they took no longer than the job. */
+double summary_tree_wall_secs(const struct run_facts *facts);
 /* The job's, or the machine's if no process was tracked. */
 double summary_mean_cores(const struct run_facts *facts);
 double summary_max_cores(const struct run_facts *facts);

@@ -13,7 +13,16 @@
  */
 static const double EXITS_SECS = 0.002, EXITS_SHARE = 0.01;
 
+/* A difference below it is the end of the job itself: its last sample, and the kernel freeing its memory. */
+static const double DESCENDANTS_SECS = 0.1;
 static const double JOULES_PER_KWH = 3.6e6;
+
+double summary_tree_wall_secs(const struct run_facts *facts)
+{
+	bool is_longer = facts->wall_secs > 0 && facts->recorded_secs >= facts->wall_secs + DESCENDANTS_SECS;
+
+	return is_longer ? facts->recorded_secs : (double)NAN;
+}
 
 struct cpu_time summary_cpu_time(const struct run_facts *facts)
 {

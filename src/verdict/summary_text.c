@@ -32,8 +32,6 @@ enum {
 static const double NOISE_SECS = 0.01;
 /* Two measures of the same memory differ enough to tell from here on. */
 static const double TELLING_FACTOR = 1.1, TELLING_MIB = 16;
-/* A difference below it is the end of the job itself: its last sample, and the kernel freeing its memory. */
-static const double DESCENDANTS_SECS = 0.1;
 
 #define MIB 1048576.0
 
@@ -146,7 +144,7 @@ static void add_page_heading(struct buffer *out, const struct run_facts *facts)
 	/* In a format with only time stamps, a single row covers an unknown time. */
 	if (facts->wall_secs > 0) {
 		add_duration(out, facts->wall_secs);
-		if (facts->recorded_secs >= facts->wall_secs + DESCENDANTS_SECS) {
+		if (!isnan(summary_tree_wall_secs(facts))) {
 			buffer_add_text(out, ", and ");
 			add_duration(out, facts->recorded_secs);
 			buffer_add_text(out, " with its descendants");

@@ -13,6 +13,7 @@
 #include "base/ends_with.h"
 #include "base/read_file.h"
 #include "base/scan.h"
+#include "history/line_secs.h"
 #include "history/run_line.h"
 #include "record/reader.h"
 #include "record/run_lines.h"
@@ -85,7 +86,6 @@ static void read_numbers(struct flow_step *step)
 #define NUMBER(key, field) {#key, offsetof(struct flow_step, field)}
 		NUMBER(started, started),
 		NUMBER(ended, ended),
-		NUMBER(wall_secs, wall_secs),
 		NUMBER(cpu_secs, cpu_secs),
 		NUMBER(cores_mean, cores_mean),
 		NUMBER(cores_max, cores_max),
@@ -105,6 +105,7 @@ static void read_numbers(struct flow_step *step)
 		*(double *)((char *)step + NUMBERS[i].place) =
 			json_is_number(value) ? json_number_value(value) : (double)NAN;
 	}
+	step->wall_secs = line_whole_secs(step->line);
 	/* The last sample is not the end: the job's length by its own clock is. */
 	if (!isnan(step->wall_secs))
 		step->ended = step->started + step->wall_secs;

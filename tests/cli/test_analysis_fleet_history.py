@@ -72,6 +72,15 @@ def test_waste_is_the_unused_part_of_the_request(groups):
     assert unknown["unused_core_hours"] is None and unknown["unused_gib_hours"] is None and unknown["runs_with_cores_asked"] == 0
 
 
+def test_a_run_lasts_as_long_as_the_descendants_that_it_waited_for(groups):
+    """The core hours that were asked for and not used are of that time, too. An older line has no such key."""
+    line_of_both = line(0, tree_wall_secs=7200.0, cores_asked=2.0, cores_mean=0.5)
+    found = groups([line_of_both])[0]
+    assert found["wall_secs"]["max"] == 7200.0 and found["unused_core_hours"] == 3.0
+    del line_of_both["tree_wall_secs"]
+    assert groups([line_of_both])[0]["wall_secs"]["max"] == 100.0
+
+
 def test_waste_of_memory_says_nothing_about_cores(run, groups, tmp_path):
     group, = groups([line(i, cores_asked=None) for i in range(36)])
     assert group["unused_core_hours"] is None and group["unused_gib_hours"] == pytest.approx(3.0)

@@ -528,6 +528,13 @@ def test_planted_files_are_neither_followed_nor_waited_for(terminal):
     assert victim.read_text() == "precious\n"
 
 
+def test_ls_shows_the_time_of_the_descendants_that_a_run_waited_for(terminal):
+    terminal.run("-q", "--", "true")
+    lines = terminal.history / "runs.jsonl"
+    lines.write_text(json.dumps({**json_lines(lines)[0], "tree_wall_secs": 754.0}) + "\n")
+    assert " 12 min 34 s " in terminal.piped("ls").stdout
+
+
 def test_damaged_and_huge_lines_are_left_out(terminal):
     terminal.run("-q", "--", "true")
     with open(terminal.history / "runs.jsonl", "a") as lines:

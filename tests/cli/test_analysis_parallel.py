@@ -9,11 +9,11 @@ import recordings
 from conftest import BUILD
 
 
-def step(folder, number, task, command, *, secs=4.0, memory=100.0, busy=1.0, waited=0.0, others=0.0, files=None, tags=None):
+def step(folder, number, task, command, *, secs=4.0, memory=100.0, busy=1.0, waited=0.0, others=0.0, files=None, tags=None, job_secs=None):
     """A step that began when the one before ended, with all its samples alike."""
     begun = 1_700_000_000.5 + number * secs
     start = {**recordings.START, "cpu_count": 2, "cpu_limit_cores": None, "cpuset_cores": None, "task_name": task, "tags": tags, "command": command and json.dumps(command)}
-    end = {**recordings.END, "exit_code": 0, "wall_secs": secs, "utime_secs": busy * secs, "stime_secs": 0.0, "memory_peak_mib": memory,
+    end = {**recordings.END, "exit_code": 0, "wall_secs": job_secs or secs, "tree_wall_secs": secs, "utime_secs": busy * secs, "stime_secs": 0.0, "memory_peak_mib": memory,
            "largest_process_peak_mib": memory}
     last = int(secs) - 1
     samples = [recordings.sample(i, cores=busy, memory=memory, timestamp=begun, job_name="make", start=start if i == 0 else None,
@@ -44,6 +44,12 @@ def advice(run, *words):
     assert result.returncode == 0, result.err
     answer = json.loads(result.out)
     return answer, {plan["jobs"]: plan for plan in answer["plans"]}
+
+
+def test_a_step_lasts_as_long_as_the_descendants_that_it_waited_for(run, tmp_path):
+    for number, name in enumerate(("a", "b")):
+        step(tmp_path, number, name, ["make", name], job_secs=0.5)
+    assert advice(run, "--cores", 4, "--memory", 16000, tmp_path)[1][1]["wall_secs"] == pytest.approx(8)
 
 
 def test_links_wait_for_their_objects_and_the_chain_is_the_limit(run, build):

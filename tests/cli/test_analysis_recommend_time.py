@@ -74,11 +74,13 @@ def test_recordings_give_time_as_their_lines_do(run, tmp_path):
     assert advice(run, well[0], at(3, exit_code=1))["time_secs"] is None
 
 
-def test_the_time_of_a_recording_includes_the_descendants_that_it_waited_for(run, tmp_path):
+def test_the_time_of_a_run_includes_the_descendants_that_it_waited_for(run, tmp_path):
     """Only the first process ends after 1 s. A limit by its time would kill the next run."""
     paths = [recordings.steady(tmp_path / f"{number}.jsonl", end={"wall_secs": 1.0, "tree_wall_secs": 600.0 + number},
                                start={**recordings.NO_LIMITS, "run_id": f"r{number}"}) for number in range(2)]
     assert advice(run, *paths)["time_secs"] == 840
+    assert run("runs", "add", "--runs", tmp_path / "lines", *paths).returncode == 0
+    assert advice(run, "--history", tmp_path / "lines")["time_secs"] == 840
 
 
 def test_a_repeated_attempt_has_twice_the_time(run, tmp_path):

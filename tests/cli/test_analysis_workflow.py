@@ -44,6 +44,11 @@ def path_of(found):
     return [name_of(found["steps"][index]) for index in found["path"]]
 
 
+def test_a_step_lasts_as_long_as_the_descendants_that_it_waited_for(run, tmp_path):
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", [step("load", 0, 1, tree_wall_secs=10.0), step("merge", 10, 5)]))
+    assert path_of(found) == ["load", "merge"] and (found["wall_secs"], found["path_secs"]) == (15.0, 15.0)
+
+
 def test_the_path_goes_through_the_failed_attempt_and_its_repeat(run, tmp_path):
     found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", GRAPH))
     assert path_of(found) == ["load", "align (s=1)", "align (s=1)", "merge"]

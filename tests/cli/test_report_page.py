@@ -138,6 +138,12 @@ def test_every_text_about_the_job_is_on_the_page(make, drive):
     assert [name for name in names if f"value of {name}" not in text] == []
 
 
+def test_the_time_of_the_descendants_stands_beside_that_of_the_job(make, drive):
+    samples = recordings.eight_samples()
+    samples[-1]["run_end"] = dict(recordings.END, wall_secs=0.25, tree_wall_secs=8.0)
+    assert "0.25 s, and 8.00 s with its descendants" in drive(make(samples), "look")["text"].replace("\u00a0", " ")
+
+
 @pytest.mark.night
 def test_waiting_threads_have_a_chart_of_their_own_beside_shares_of_time(make, drive):
     samples = recordings.eight_samples()
@@ -418,7 +424,7 @@ def test_the_page_tells_the_memory_that_advice_saves_on_earlier_runs(sized, driv
     assert data_of(sized(job_name="other"))["runs"][0]["saving"] is None
 
 
-def test_a_plot_needs_three_runs_whose_sizes_differ(sized, run, tmp_path):
+def test_a_plot_needs_three_runs_of_different_sizes(sized, run, tmp_path):
     assert data_of(sized(job_name="other"))["runs"][0]["sizes"] is None, "no run of this job"
     same = [{**json.loads(line), "input_bytes": 400 << 20} for line in (tmp_path / "lines.jsonl").open()]
     (tmp_path / "same.jsonl").write_text("".join(json.dumps(one) + "\n" for one in same))

@@ -33,7 +33,8 @@ static void figures_stand_in_their_groups(void **state)
 		fail_msg("%.80s", json);
 	try_part(",\"layout\":\"json\"},\n \"end\":{\"recorded\":true,\"in_words\":\"exit status 0\",");
 	try_part("},\n "
-		 "\"time\":{\"wall_secs\":100.0,\"cpu_secs\":100.0,\"user_secs\":75.0,\"system_secs\":25.0},"
+		 "\"time\":{\"wall_secs\":100.0,\"tree_wall_secs\":null,\"cpu_secs\":100.0,\"user_secs\":75."
+		 "0,\"system_secs\":25.0},"
 		 "\n "
 		 "\"cores\":{");
 	/* The last group ends before the courses. */

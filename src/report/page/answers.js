@@ -173,7 +173,8 @@ const verdictCard = (run, report) => {
 const hasCost = (run) => valueAt(run.raw, 'advice.cost.run_usd') !== null;
 
 const timeCard = (run, report) => card(hasCost(run) ? 'How long did it take, and what did it cost?' : 'How long did it take?', '',
-	element('p', {class: 'headline'}, told(run.raw, 'summary.time.wall_secs', duration),
+	element('p', {class: 'headline'}, element('span', {}, told(run.raw, 'summary.time.wall_secs', duration),
+		run.figure('time', 'tree_wall_secs') ? [', and ', told(run.raw, 'summary.time.tree_wall_secs', duration), ' with its descendants'] : null),
 		hasCost(run) ? element('span', {class: 'cost'}, told(run.raw, 'advice.cost.run_usd', dollars)) : null),
 	run.figure('time', 'cpu_secs') === null ? note('CPU time is not recorded.') :
 	note(told(run.raw, 'summary.time.cpu_secs', duration), ' of CPU time: ', told(run.raw, 'summary.time.user_secs', duration), ' user, ',

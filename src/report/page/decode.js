@@ -221,6 +221,6 @@ class Run {
 	}
 
 	get length() {
-		return Math.max(this.x.length ? this.x[this.x.length - 1] : 0, this.figure('time', 'wall_secs') || 0);
+		return Math.max(this.x.length ? this.x[this.x.length - 1] : 0, this.figure('time', 'tree_wall_secs') || this.figure('time', 'wall_secs') || 0);
 	}
 }
