@@ -320,10 +320,11 @@ const json_t *history_line(struct history *history, struct history_run *run)
 	return run->line;
 }
 
-static struct history_run *nth_newest(const struct history *history, uint64_t n)
+/* A run without a line has no sample yet, or its file is not a recording: `ls` does not show it either. */
+static struct history_run *nth_newest(struct history *history, uint64_t n)
 {
 	for (size_t i = history->count; i-- > 0;)
-		if (!history->runs[i].dropped && n-- == 0)
+		if (!history->runs[i].dropped && history_line(history, &history->runs[i]) && n-- == 0)
 			return &history->runs[i];
 	return NULL;
 }

@@ -535,6 +535,15 @@ def test_ls_shows_the_time_of_the_descendants_that_a_run_waited_for(terminal):
     assert " 12 min 34 s " in terminal.piped("ls").stdout
 
 
+def test_last_is_the_last_run_that_ls_shows(terminal):
+    terminal.run("-q", "--", "true")
+    (terminal.history / "2.jsonl").write_text("hello\n")
+    assert [line["number"] for line in terminal.listed()] == [1]
+    assert "true" in terminal.run("summary", "last")
+    assert "nor a run" in terminal.run("summary", "last~1", status=1)
+    assert "not a recording" in terminal.run("summary", "2", status=1)
+
+
 def test_damaged_and_huge_lines_are_left_out(terminal):
     terminal.run("-q", "--", "true")
     with open(terminal.history / "runs.jsonl", "a") as lines:
