@@ -110,9 +110,9 @@ int run_mark(char **argv)
 	result = act_in_time(call.path ? call.path : "/", call_mark, &call, sizeof(call));
 	result = result < 0 ? result : call.result;
 	/* A job that is not being recorded is not an error, and a mark must never fail a job. */
-	if (result < 0 && !(call.fd == -ENOENT && !request.file))
-		say_of("mark", "the phase is not marked: %s",
-		       result == -ETIMEDOUT ? file_place_fault(result) : strerror(-result));
+	if (result < 0 && call.path && (*call.path || request.file))
+		say_of("mark", "the phase is not marked: %s: %s", call.path,
+		       result == -EACCES ? strerror(EACCES) : file_place_fault(result));
 	if (result >= 0 && event == MARK_NEXT && strcmp(mark.name, "end") == 0)
 		say_of("mark", "phase end begins; to end one: mark NAME start, mark NAME stop");
 	return request.json ? print_mark(&mark) : 0;

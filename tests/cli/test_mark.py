@@ -34,6 +34,13 @@ def test_a_mark_that_cannot_be_written_does_not_fail_the_job(run, tmp_path):
     assert run("mark", "x" * 2000, "start", "--file", tmp_path / "long").returncode == 0
 
 
+@pytest.mark.parametrize("of_option", [False, True])
+def test_a_lost_mark_is_told_with_its_file_and_why(run, tmp_path, of_option):
+    path = tmp_path / "none" / "x.marks"
+    result = run("mark", "load", *(["--file", path] if of_option else []), env={} if of_option else {"RESOURCE_TRACKER_MARKS": str(path)})
+    assert (result.returncode, result.err) == (0, f"resource-tracker mark: the phase is not marked: {path}: its folder does not exist; create it first\n")
+
+
 def test_json_prints_the_mark(run, tmp_path):
     result = run("mark", "load", "start", "--json", "--file", tmp_path / "x")
     assert json.loads(result.out)["name"] == "load" and len(marks(tmp_path / "x")) == 1
