@@ -138,7 +138,7 @@ static int64_t due_ns(struct early_signal *signal, const struct early_signals *s
 	if (rule->limit_secs > 0)
 		limit = (struct time_limit){"that was given", started_ns,
 					    started_ns + (int64_t)(rule->limit_secs * 1e9)};
-	keep_waiting(signal, "the job ended before that time");
+	keep_waiting(signal, "the recording ended before that time");
 	if (!rule->is_share && rule->value > 0) {
 		snprintf(signal->because, sizeof signal->because, "%.6g s after the start", rule->value);
 		return started_ns + (int64_t)(rule->value * 1e9);

@@ -8,7 +8,7 @@ enum { SIGNAL_WORDS_BYTES = 1024 };
 struct signal_at_row;
 
 /*
- * "memory=90%:USR1 sent to 1 process after 2 min 5 s (912 of 1000 MiB)", "time=-2m:TERM not sent (the job ended before that time)". Program names and
- * reasons are as they were recorded.
+ * "memory=90%:USR1 sent to 1 process after 2 min 5 s (912 of 1000 MiB)", "time=-2m:TERM not sent (the recording ended before that
+ * time)". Program names and reasons are as they were recorded.
  */
 void add_signal_words(struct buffer *out, const struct signal_at_row *row);

@@ -1,5 +1,6 @@
 /* The public functions for a tracker's life: open, track, sample, finish, close. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -179,6 +180,28 @@ static int open_root(struct rt_tracker *tracker)
 	return root_open(&tracker->root, dir, NULL);
 }
 
+/* A rule that depends on a limit in force, or on memory, has no such time. */
+RUNS_ONCE static void tell_late_signals(struct rt_tracker *tracker)
+{
+	const struct rt_config *config = tracker->config;
+	char text[SIGNAL_RULE_BYTES + 64];
+
+	for (size_t i = 0; i < config->signal_rule_count; i++) {
+		const struct signal_rule *rule = &config->signal_rules[i];
+		double secs = rule->value;
+
+		if (rule->is_share)
+			secs *= rule->limit_secs;
+		else if (secs < 0)
+			secs += rule->limit_secs;
+		if (!config->duration_ns || secs * 1e9 < (double)config->duration_ns)
+			continue;
+		snprintf(text, sizeof text, "--signal-at: %s is never sent, because --duration ends before",
+			 rule->text);
+		tracker_warn(tracker, text);
+	}
+}
+
 static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 {
 	int error = config_copy(config, &tracker->config);
@@ -195,6 +218,7 @@ static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 	if (tracker->config->signal_rule_count && tracker->config->metric_count &&
 	    rt_config_set(tracker->config, "metrics", "signals_at") < 0)
 		return config_fail(config, -ENOMEM, "out of memory");
+	tell_late_signals(tracker);
 	selection_init(&tracker->selection, tracker->config->no_system, tracker->config->no_process,
 		       tracker->config->metrics, tracker->config->metric_count);
 	error = tracker_gather_facts(tracker);

@@ -115,8 +115,16 @@ def test_signals_that_were_not_sent_say_why(rows):
     assert [(row["process_count"], row["elapsed_secs"], row["because"]) for row in found] == [(0, None, None)] * 4
     why = [row["not_sent"] for row in found]
     # These tests may themselves run below a timeout(1).
-    assert why.pop(1) in ("no time limit is known", "the job started later than that", "the job ended before that time")
-    assert why == ["memory stayed below that level", "the job ended before that time", "the job ended before that time"]
+    assert why.pop(1) in ("no time limit is known", "the job started later than that", "the recording ended before that time")
+    assert why == ["memory stayed below that level", "the recording ended before that time", "the recording ended before that time"]
+
+
+def test_a_rule_that_is_due_when_the_recording_has_ended_is_told_at_the_start(run):
+    rules = "time=0.3s:TERM,time=0.2s:TERM,time=-1s/1.3s:USR1,time=50%/1m:USR2,time=0.1s:USR1,time=-10m:TERM,memory=90%:TERM"
+    result = run("--duration", 0.2, "--signal-at", rules, "-o", "run.jsonl", "--", "true")
+    assert (result.returncode, result.err.splitlines()) == (0, [
+        f"resource-tracker: --signal-at: {rule} is never sent, because --duration ends before" for rule in
+        ("time=0.3s:TERM", "time=0.2s:TERM", "time=-1s/1.3s:USR1", "time=50%/1m:USR2")])
 
 
 def test_no_process_runs_the_program(rows):
@@ -154,11 +162,11 @@ def test_the_summary_says_which_signals_were_sent_and_why_others_were_not(run, t
     assert json.loads(run("summary", "--json", path).out)["end"]["signals_at"] is None
     assert "Signals" not in run("summary", path).out
     made[1]["signals_at"] = [signal_row("memory=90%:USR1:py\033thon3", 100.5, "912 of 1000 MiB, full in 40 s", 2, "Operation not permitted")]
-    made[3]["signals_at"] = [signal_row("time=-2m:TERM", None, None, 0, "the job ended before that time")]
+    made[3]["signals_at"] = [signal_row("time=-2m:TERM", None, None, 0, "the recording ended before that time")]
     path = recordings.write(tmp_path / "run.jsonl", made)
     assert json.loads(run("summary", "--json", path).out)["end"]["signals_at"] == (
         "memory=90%:USR1:py\033thon3 sent to 2 processes after 1 min 41 s (912 of 1000 MiB, full in 40 s), not to all (Operation not permitted); "
-        "time=-2m:TERM not sent (the job ended before that time)")
+        "time=-2m:TERM not sent (the recording ended before that time)")
     text = " ".join(run("summary", path).out.split())
     assert "Signals memory=90%:USR1:py?thon3 sent to 2 processes" in text and "\033thon3" not in text
     # More of them than have room.

@@ -187,7 +187,7 @@ static void time_counts_from_the_start(void **unused)
 	begin_rule("time=58s:TERM");
 	sample(1, (struct memory){0});
 	assert_true(attends_at() == 58);
-	assert_told(57, (struct memory){0}, "-, 0, the job ended before that time");
+	assert_told(57, (struct memory){0}, "-, 0, the recording ended before that time");
 	begin_rule("time=58s:TERM");
 	assert_told(58, (struct memory){0}, "58 s after the start, 0, " HAS_ENDED);
 	/* The job began later than the recorder. */
