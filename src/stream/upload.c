@@ -37,6 +37,7 @@ struct upload {
 	const struct spool *spool; /* the same, open */
 	struct buffer begun;       /* recordings named by a state, one per line */
 	const char *only;          /* only states of this recording. NULL: all */
+	struct buffer *told;       /* names in the spool of runs that could not be sent, one per line */
 	int sent;                  /* number of runs */
 	int left;                  /* runs that could not be sent */
 };
@@ -108,6 +109,8 @@ static int upload_run(struct upload *upload, const char *path, int64_t begin, bo
 	if (r == 0) {
 		*ret_end = stream.spool.state.offset;
 		r = send_and_say(&stream, path);
+		if (r > 0)
+			buffer_printf(upload->told, "%s\n", stream.spool.name);
 	}
 	upload->sent += r == 0;
 	stream_close(&stream);
@@ -276,7 +279,7 @@ static int upload_state(const char *name, void *context)
 	bool disposable, wanted;
 	int r;
 
-	if (!is_for(upload, name))
+	if (!is_for(upload, name) || (upload->only && has_line(upload->told, name)))
 		return 0;
 	r = spool_open(&spool, upload->arguments->spool);
 	if (r < 0)
@@ -389,8 +392,10 @@ static void say_result(const struct upload *upload)
 static void upload_folder(struct upload *upload, const char *folder)
 {
 	struct arguments arguments = *upload->arguments;
-	struct upload inner = {
-		.settings = upload->settings, .arguments = &arguments, .begun = BUFFER(16 << 20)};
+	struct upload inner = {.settings = upload->settings,
+			       .arguments = &arguments,
+			       .begun = BUFFER(16 << 20),
+			       .told = upload->told};
 	struct spool spool;
 	int r;
 
@@ -421,8 +426,10 @@ static bool upload_states_of(struct upload *upload, const char *path)
 	CLEANUP_FREE char *real = NULL;
 	CLEANUP_FREE char *whole = NULL;
 	char *slash = folder ? strrchr(folder, '/') : NULL;
-	struct upload inner = {
-		.settings = upload->settings, .arguments = upload->arguments, .begun = BUFFER(16 << 20)};
+	struct upload inner = {.settings = upload->settings,
+			       .arguments = upload->arguments,
+			       .begun = BUFFER(16 << 20),
+			       .told = upload->told};
 	struct spool spool;
 
 	if (!folder)
@@ -467,7 +474,8 @@ int upload_main(const struct settings *given, char **argv)
 {
 	struct settings settings = *given;
 	struct arguments arguments;
-	struct upload upload = {.settings = &settings, .arguments = &arguments};
+	CLEANUP_BUFFER struct buffer told = BUFFER(16 << 20);
+	struct upload upload = {.settings = &settings, .arguments = &arguments, .told = &told};
 
 	if (arguments_parse(&arguments, argv) < 0)
 		return EXIT_USAGE;

@@ -137,6 +137,19 @@ def test_upload_reports_the_remaining_runs(world):
     assert (done.returncode, done.stdout) == (0, f"2 runs are sent; nothing is left in {world.spool}.\n")
 
 
+def test_upload_by_name_tries_and_tells_each_run_once(world):
+    """Its state in the spool, which the failed upload leaves, names it again by its whole path."""
+    recorder = world.record()
+    recorder.write(2)
+    recorder.end()
+    world.serve()
+    world.sentinel.trouble = lambda request: 403 if request["path"].endswith("/runs") else None
+    done = world.upload(recorder.path.name)
+    assert done.returncode == 1 and done.stderr.count("samples are not sent") == 1 and "/run.jsonl" not in done.stderr
+    world.sentinel.trouble = None
+    assert world.upload(recorder.path.name).returncode == 0
+
+
 def test_upload_of_a_recording_that_moved(world):
     recorder = world.record()
     process = world.follow(recorder, deadline=0.2)
