@@ -142,6 +142,9 @@ static int unknown_key(const struct config_file *file, const char *key, unsigned
 	return 0;
 }
 
+/* The value of a key that has no elements. */
+static const char EMPTY[] = "";
+
 static int visit_setting(void *context, const char *table, const char *key, const char *text, unsigned line)
 {
 	struct config_file *file = context;
@@ -155,7 +158,9 @@ static int visit_setting(void *context, const char *table, const char *key, cons
 	row = buffer_error(&name) < 0 ? NULL : option_by_toml_key(name.data);
 	if (!row)
 		return unknown_key(file, buffer_error(&name) < 0 ? "with a very long name" : name.data, line);
-	if (!text) {
+	if (text == EMPTY && option_is_repeatable(row))
+		return 0;
+	if (!text || text == EMPTY) {
 		if (file->warn)
 			say("%s:%u: %s has an invalid value; ignored", file->path, line, name.data);
 		return 0;
@@ -169,7 +174,7 @@ static int take_config(const struct config_call *call, int r, enum origin origin
 {
 	const char *path = call->path;
 	struct config_file file = {path, origin, warn, list};
-	struct toml_visitor visitor = {visit_setting, &file};
+	struct toml_visitor visitor = {visit_setting, &file, EMPTY};
 	struct toml_error error;
 
 	if ((r == -ENOENT || r == -ENOTDIR) && !call->named)

@@ -143,7 +143,7 @@ class reader
 	{
 		std::string text;
 
-		if (const toml::array *array = node.as_array()) {
+		if (const toml::array *array = node.as_array(); array && !array->empty()) {
 			for (const toml::node &element : *array) {
 				bool known = scalar_text(element, text);
 				int r = visit(table, key, known ? text.c_str() : nullptr, element);
@@ -153,7 +153,7 @@ class reader
 			}
 			return 0;
 		}
-		if (const toml::table *pairs = node.as_table()) {
+		if (const toml::table *pairs = node.as_table(); pairs && !pairs->empty()) {
 			for (auto &&[name, value] : *pairs) {
 				bool known = scalar_text(value, text);
 				std::string pair = std::string(name.str()) + "=" + text;
@@ -164,6 +164,8 @@ class reader
 			}
 			return 0;
 		}
+		if (node.is_array() || node.is_table())
+			return visit(table, key, visitor.empty, node);
 		return visit(table, key, scalar_text(node, text) ? text.c_str() : nullptr, node);
 	}
 

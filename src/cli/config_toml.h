@@ -16,10 +16,12 @@ extern "C" {
 struct toml_visitor {
 	/*
 	 * `table` is "" at the top level. The texts are valid during the call only. A value without a text (a
-	 * nested array) comes as NULL. Returns 0, or a negative errno that ends the reading.
+	 * nested array) comes as NULL, and an array or a table without elements as `empty`. Returns 0, or a
+	 * negative errno that ends the reading.
 	 */
 	int (*value)(void *context, const char *table, const char *key, const char *text, unsigned line);
 	void *context;
+	const char *empty;
 };
 
 struct toml_error {

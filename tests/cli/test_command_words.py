@@ -144,6 +144,21 @@ def test_an_unknown_key_names_a_near_one(run, tmp_path, needs_toml, text, meant)
     assert result.returncode == 0 and "unknown key " + meant in result.err
 
 
+@pytest.mark.parametrize("text, told", [
+    ("tracker = []\n", ["1: unknown key tracker is ignored; the nearest is "]),
+    ("[tracker]\nintervall = []\nquiet = {}\n", ["2: unknown key tracker.intervall is ignored; the nearest is ", "3: tracker.quiet has an invalid value; ignored"]),
+    ("[tracker]\ninterval_secs = []\n", ["2: tracker.interval_secs has an invalid value; ignored"]),
+    ("[tracker]\nquiet = true\nmetrics = []\noutput = []\n", []),
+])
+def test_an_empty_list_is_told_unless_the_key_takes_one(run, tmp_path, needs_toml, text, told):
+    (tmp_path / "resource-tracker.toml").write_text(text)
+    result = run("-o", "run.jsonl", "--", "true")
+    lines = result.err.splitlines()
+    assert result.returncode == 0 and len(lines) == len(told), lines
+    for line, one in zip(lines, told):
+        assert line.startswith("resource-tracker: resource-tracker.toml:" + one)
+
+
 def test_a_metric_that_is_like_none_has_no_nearest(run, recorded):
     result = run("stats", "-c", "process_cores_usd", recorded)
     if "needs resource-tracker-analysis" in result.err:

@@ -28,7 +28,7 @@ static int value(void *context, const char *table, const char *key, const char *
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-	struct toml_visitor visitor = {value, NULL};
+	struct toml_visitor visitor = {value, NULL, NULL};
 	struct toml_error error;
 	int r = toml_read((const char *)bytes, length, &visitor, &error);
 
