@@ -199,13 +199,15 @@ struct look_call {
 static void call_look(void *data)
 {
 	const struct look_call *call = data;
-	CLEANUP_CLOSE int fd = open(call->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	CLEANUP_CLOSE int fd = -1;
 	struct stat status;
 	char byte;
 
-	if (fd < 0 || fstat(fd, &status) < 0)
+	/* Opened here, a FIFO would let its writer go on, which this look's end would kill. */
+	if (stat(call->path, &status) < 0 || (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
 		return;
-	if (S_ISREG(status.st_mode))
+	fd = open(call->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0)
 		(void)!pread(fd, &byte, 1, 0);
 }
 

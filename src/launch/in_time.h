@@ -35,7 +35,7 @@ bool zone_answers(void);
 /* For a program: takes UTC if the zone does not answer, as libc does if there is no such zone. */
 void zone_in_time(void);
 
-/* Opens a file or folder, and reads the first byte of a file. Returns 0, also if that failed, or -ETIMEDOUT. */
+/* Opens a regular file or a folder, and reads the first byte of a file. Returns 0, also if that failed, or -ETIMEDOUT. */
 int look_in_time(const char *path);
 
 /* For act_in_time(): removes the file of that name. */
