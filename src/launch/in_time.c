@@ -116,6 +116,16 @@ int act_in_time(const char *path, void (*act)(void *), void *data, size_t size)
 	return 0;
 }
 
+int read_in_time(const char *path, void (*act)(void *), void *data, size_t size)
+{
+	int kept_ms = left_ms;
+	int r = act_in_time(path, act, data, size);
+
+	if (r == 0)
+		left_ms = kept_ms;
+	return r;
+}
+
 struct write_call {
 	int fd;
 	size_t length;
@@ -215,7 +225,7 @@ int look_in_time(const char *path)
 {
 	struct look_call call = {path};
 
-	return act_in_time(path, call_look, &call, sizeof call);
+	return read_in_time(path, call_look, &call, sizeof call);
 }
 
 void unlink_file(void *path)

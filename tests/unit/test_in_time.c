@@ -121,6 +121,31 @@ static void a_process_aside_works_where_a_path_may_hang(void **state)
 	with_served_folder(do_work_aside);
 }
 
+static void sleep_for(void *data)
+{
+	nanosleep(&(struct timespec){.tv_nsec = *(int *)data * NSEC_PER_MSEC}, NULL);
+}
+
+static void read_slowly(void)
+{
+	int pause_ms = 100;
+
+	allow_work_aside(500);
+	for (int i = 0; i < 11; i++)
+		EXPECT(read_in_time("served/x", sleep_for, &pause_ms, sizeof pause_ms) == 0);
+	/* A recorder has a second for all its calls. */
+	for (int i = 0; i < 10; i++)
+		(void)act_in_time("served/x", sleep_for, &pause_ms, sizeof pause_ms);
+	EXPECT(act_in_time("served/x", sleep_for, &pause_ms, sizeof pause_ms) == -ETIMEDOUT);
+}
+
+static void late_answers_leave_a_reader_its_time(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	with_served_folder(read_slowly);
+}
+
 static void hang_and_go_on(void)
 {
 	struct stat status = {.st_size = -7};
@@ -201,6 +226,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(a_process_aside_works_where_a_path_may_hang),
+		unit_test_in_scratch(late_answers_leave_a_reader_its_time),
 		unit_test_in_scratch(a_call_without_an_answer_ends_in_time),
 		unit_test_in_scratch(a_line_is_written_aside),
 		/* The last two: from then on this process allows work aside. */
