@@ -24,8 +24,7 @@ static int remove_run(const struct subcommand *command, struct buffer *numbers, 
 }
 
 /* One word must mean one run, because a recording does not come back. */
-static int remove_named(const struct subcommand *command, struct buffer *numbers, struct history *history,
-			const char *word)
+static int choose_named(const struct subcommand *command, struct history *history, const char *word)
 {
 	struct history_run *run;
 
@@ -38,16 +37,23 @@ static int remove_named(const struct subcommand *command, struct buffer *numbers
 				     word, word);
 	case HISTORY_ONE:
 	default:
-		return remove_run(command, numbers, history, run);
+		run->chosen = true;
+		return 0;
 	}
 }
 
-static int remove_all(const struct subcommand *command, struct buffer *numbers, struct history *history)
+static void choose_all(struct history *history)
+{
+	for (size_t i = 0; i < history->count; i++)
+		history->runs[i].chosen = !history->runs[i].live;
+}
+
+static int remove_chosen(const struct subcommand *command, struct buffer *numbers, struct history *history)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < history->count; i++)
-		if (!history->runs[i].live)
+		if (history->runs[i].chosen)
 			status |= remove_run(command, numbers, history, &history->runs[i]);
 	return status;
 }
@@ -70,9 +76,12 @@ int run_rm(const struct subcommand *command, char **argv)
 	if (history_open(&history, true, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	history_tidy(&history);
-	status = options.all ? remove_all(command, &numbers, &history) : 0;
+	if (options.all)
+		choose_all(&history);
+	/* All words before a run goes: last~1 counts from the newest one. */
 	for (size_t i = 0; i < words->count; i++)
-		status |= remove_named(command, &numbers, &history, words->texts[i]);
+		status |= choose_named(command, &history, words->texts[i]);
+	status |= remove_chosen(command, &numbers, &history);
 	saved = history_save(&history);
 	if (saved < 0)
 		return command_fault(command, "nothing is removed: the list of runs cannot be written: %s",

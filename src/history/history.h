@@ -22,6 +22,7 @@ struct history_run {
 	json_t *line;    /* NULL: there is none yet */
 	bool live;       /* a recorder is writing to it */
 	bool compressed; /* its recording is in its final form */
+	bool chosen;     /* by the words of `rm` */
 	bool dropped;    /* by history_remove() */
 	bool has_files;  /* of a run that history_save() removes */
 };

@@ -269,6 +269,14 @@ def test_removed_runs_go_and_their_numbers_are_not_given_again(terminal):
 
 # ---- runs that go on, and recorders that are killed
 
+def test_rm_counts_back_from_the_newest_run_of_before(terminal):
+    for _ in range(4):
+        terminal.run("-q", "--", "true")
+    result = terminal.piped("rm", "--json", "last", "last~1", "4")
+    assert (result.returncode, json.loads(result.stdout), result.stderr) == (0, [3, 4], "")
+    assert [line["number"] for line in terminal.listed()] == [1, 2]
+
+
 def test_a_live_run_is_shown_and_stays(terminal):
     process = terminal.start("-i", "0.1", "--", "sleep", "30")
     wait_until(lambda: terminal.listed() and terminal.listed()[0]["samples"] > 2, what="samples of the live run")
