@@ -29,6 +29,7 @@ static bool set_since(struct fleet *fleet, const char *value)
 {
 	struct scan text = scan_bytes(value, strlen(value));
 	uint64_t year, month, day;
+	struct tm date;
 	double secs;
 
 	if (parse_duration(value, &secs)) {
@@ -39,9 +40,11 @@ static bool set_since(struct fleet *fleet, const char *value)
 	    !scan_literal(&text, "-") || !scan_u64(&text, &day) || scan_left(&text) || year < 1970 ||
 	    year > 9999 || month < 1 || month > 12 || day < 1 || day > 31)
 		return false;
-	fleet->since = (double)mktime(&(struct tm){
-		.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day, .tm_isdst = -1});
-	return true;
+	date = (struct tm){
+		.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day, .tm_isdst = -1};
+	fleet->since = (double)mktime(&date);
+	/* mktime() turns 31 April into 1 May without an error. */
+	return date.tm_mday == (int)day;
 }
 
 /* `replay` may be NULL. */

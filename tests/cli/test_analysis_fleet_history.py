@@ -564,7 +564,7 @@ def test_only_runs_since_a_time(run, tmp_path):
     assert counts == {"2h": 1, "2d": 2, "1000d": 3, "2000-01-31": 3}
     result = run("history", "--since", "1m", "runs.jsonl")
     assert result.returncode == 1 and result.err == "resource-tracker history: no run started since then\n"
-    for words in ("yesterday", "2026-13-01", "2026-11", "-1d", "0", ""):
+    for words in ("yesterday", "2026-13-01", "2026-02-30", "2026-11", "-1d", "0", ""):
         assert run("history", "--since", words, "runs.jsonl").returncode == 2, words
 
 
