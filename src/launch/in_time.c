@@ -108,9 +108,14 @@ static int act_aside(const char *path, int kept_fd, void (*act)(void *), void *d
 	return r;
 }
 
+bool acts_aside(const char *path)
+{
+	return limit_ms && path_may_hang(path);
+}
+
 int act_in_time(const char *path, void (*act)(void *), void *data, size_t size)
 {
-	if (limit_ms && path_may_hang(path))
+	if (acts_aside(path))
 		return act_aside(path, -1, act, data, size);
 	act(data);
 	return 0;
@@ -146,7 +151,7 @@ int write_line_in_time(int fd, const char *bytes, size_t length, int timeout_ms)
 	struct write_call call = {.fd = fd, .length = length};
 	int r;
 
-	if (!limit_ms || length > sizeof call.bytes || !path_may_hang(descriptor_path(fd, path)))
+	if (length > sizeof call.bytes || !acts_aside(descriptor_path(fd, path)))
 		return write_in_time(fd, bytes, length, timeout_ms);
 	memcpy(call.bytes, bytes, length);
 	r = act_aside(path, fd, call_write, &call, sizeof call);

@@ -20,7 +20,13 @@ void allow_work_aside(int each_ms);
  */
 int act_in_time(const char *path, void (*act)(void *), void *data, size_t size);
 
-/* The same for a reader of many files: a late answer leaves later calls their time, so that a slow file system is no silent one. */
+/*
+ * Whether act_in_time() has a process of its own for `path`, which may hang. Never in a library: the table of mounts behind this
+ * question has no lock.
+ */
+bool acts_aside(const char *path);
+
+/* act_in_time() for a reader of many files: a late answer leaves later calls their time, so that a slow file system is no silent one. */
 int read_in_time(const char *path, void (*act)(void *), void *data, size_t size);
 
 /* As write_in_time(), also to a file that may hang: a process of its own writes that, with that deadline. */

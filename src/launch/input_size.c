@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "kernel/may_hang.h"
 #include "launch/in_time.h"
 
 enum { FOLDERS_DEEP = 32 };
@@ -191,7 +190,7 @@ static void add_inputs(void *data)
 static const char *first_that_may_hang(const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (path_may_hang(words[i]))
+		if (acts_aside(words[i]))
 			return words[i];
 	return *words;
 }

@@ -20,7 +20,6 @@
 #include "base/file_place.h"
 #include "base/plain_print.h"
 #include "launch/detached.h"
-#include "kernel/may_hang.h"
 #include "launch/in_time.h"
 #include "options/destinations.h"
 #include "sink/spool_folder.h"
@@ -132,9 +131,9 @@ static void prepare_for_later(struct rt_tracker *tracker, const char *recording,
 {
 	struct streaming *streaming = &tracker->streaming;
 	const struct destination_words *words = destination_words(tracker);
-	CLEANUP_FREE char *whole = disposable                 ? NULL
-				   : path_may_hang(recording) ? absolute_path(recording)
-							      : realpath(recording, NULL);
+	CLEANUP_FREE char *whole = disposable              ? NULL
+				   : acts_aside(recording) ? absolute_path(recording)
+							   : realpath(recording, NULL);
 
 	if (asprintf(&streaming->command, "resource-tracker upload %s%s", words->typed,
 		     disposable ? folder : recording) < 0)

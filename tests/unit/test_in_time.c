@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "launch/in_time.h"
+#include "launch/input_size.h"
 
 static int calls_here;
 
@@ -89,6 +90,25 @@ static void a_look_opens_files_and_folders_alone(void **state)
 	assert_int_equal(look_in_time("file"), 0);
 	assert_int_equal(read(watch, &seen, sizeof seen), sizeof seen);
 	assert_int_equal(seen.mask, IN_ACCESS);
+}
+
+static void add_inputs_in_a_library(void)
+{
+	const char *unknown;
+
+	EXPECT(!acts_aside("served/x"));
+	paths_look_again();
+	EXPECT(size_of_inputs((const char *const[]){"plain"}, 1, &unknown) >= 0);
+	EXPECT(umount2("served", MNT_DETACH) == 0);
+	/* It is read here only. */
+	EXPECT(!path_may_hang("served/x"));
+}
+
+static void a_library_reads_no_table_of_mounts(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	with_served_folder(add_inputs_in_a_library);
 }
 
 static void do_work_aside(void)
@@ -225,6 +245,7 @@ static void a_line_is_written_aside(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(a_library_reads_no_table_of_mounts),
 		unit_test_in_scratch(a_process_aside_works_where_a_path_may_hang),
 		unit_test_in_scratch(late_answers_leave_a_reader_its_time),
 		unit_test_in_scratch(a_call_without_an_answer_ends_in_time),
