@@ -121,7 +121,7 @@ int act_in_time(const char *path, void (*act)(void *), void *data, size_t size)
 	return 0;
 }
 
-int read_in_time(const char *path, void (*act)(void *), void *data, size_t size)
+int act_for_reader(const char *path, void (*act)(void *), void *data, size_t size)
 {
 	int kept_ms = left_ms;
 	int r = act_in_time(path, act, data, size);
@@ -230,7 +230,7 @@ int look_in_time(const char *path)
 {
 	struct look_call call = {path};
 
-	return read_in_time(path, call_look, &call, sizeof call);
+	return act_for_reader(path, call_look, &call, sizeof call);
 }
 
 void unlink_file(void *path)

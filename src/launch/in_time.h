@@ -26,8 +26,8 @@ int act_in_time(const char *path, void (*act)(void *), void *data, size_t size);
  */
 bool acts_aside(const char *path);
 
-/* act_in_time() for a reader of many files: a late answer leaves later calls their time, so that a slow file system is no silent one. */
-int read_in_time(const char *path, void (*act)(void *), void *data, size_t size);
+/* act_in_time() for a reader of many files: a late answer takes no time from later calls. */
+int act_for_reader(const char *path, void (*act)(void *), void *data, size_t size);
 
 /* As write_in_time(), also to a file that may hang: a process of its own writes that, with that deadline. */
 int write_line_in_time(int fd, const char *bytes, size_t length, int timeout_ms);

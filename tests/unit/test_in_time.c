@@ -152,7 +152,7 @@ static void read_slowly(void)
 
 	allow_work_aside(500);
 	for (int i = 0; i < 11; i++)
-		EXPECT(read_in_time("served/x", sleep_for, &pause_ms, sizeof pause_ms) == 0);
+		EXPECT(act_for_reader("served/x", sleep_for, &pause_ms, sizeof pause_ms) == 0);
 	/* A recorder has a second for all its calls. */
 	for (int i = 0; i < 10; i++)
 		(void)act_in_time("served/x", sleep_for, &pause_ms, sizeof pause_ms);
