@@ -213,9 +213,11 @@ static void without_events_unseen_processes_are_children_of_their_parent(void **
 	program(programs, "cc1plus")->missed_ns = 2e8;
 	programs_share(programs, &total, 1);
 	assert_int_equal(msec_of(programs, "make"), 100);
-	assert_int_equal(msec_of(programs, "cc1plus"), 200);
-	assert_int_equal(msec_of(programs, "short-lived children of make"), 699);
+	assert_int_equal(program(programs, "cc1plus")->cpu_units, 2001);
+	assert_int_equal(program(programs, "short-lived children of make")->cpu_units, 6999);
 	assert_int_equal(sum_units(programs), 10000);
+	/* Only one of them has waited for children. */
+	assert_int_equal(programs->count, 4);
 }
 
 static void a_little_rest_is_of_those_that_run(void **state)
@@ -369,6 +371,77 @@ static void sums_hold_for_random_histories(void **state)
 	}
 }
 
+/* Time of its clock that was published too early is not published again. */
+static void early_time_of_a_program_is_published_once(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(100);
+
+	program(programs, "make")->unpublished_ns = 100 * NSEC_PER_MSEC;
+	program(programs, "as")->unpublished_ns = -1;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "make")->cpu_units, 1000);
+	assert_int_equal(program(programs, "as")->cpu_units, 0);
+}
+
+/* Even if its weight is the least of all. */
+static void a_little_rest_is_first_that_of_a_missed_end(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(1);
+
+	program(programs, "make")->grown_ns = NSEC_PER_MSEC;
+	program(programs, "as")->missed_ns = 1;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "as")->cpu_units, 10);
+	assert_int_equal(program(programs, "as")->estimated_units, 10);
+}
+
+/* With events, or without a parent that has waited, there is no other process that could have used it. */
+static void a_missed_end_has_all_the_rest_unless_others_were_unseen(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = {0};
+
+	for (int exact = 0; exact <= 1; exact++) {
+		total = cpu(100 * (exact + 1));
+		programs->exact = exact;
+		program(programs, "make")->parent_ns = exact ? 9e8 : 0;
+		program(programs, "cc1plus")->ended_ns = 1e9;
+		program(programs, "as")->missed_ns = 1e6;
+		programs_share(programs, &total, 1);
+		assert_int_equal(msec_of(programs, "as"), 100 * (exact + 1));
+	}
+}
+
+/* Clocks have shown all of the growth, so that none of it was that of the missed end. */
+static void a_missed_end_waits_for_a_rest(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(10);
+
+	programs->pass_ns = NSEC_PER_SEC;
+	program(programs, "make")->unpublished_ns = 10 * NSEC_PER_MSEC;
+	program(programs, "as")->missed_ns = 100e6;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "make")->cpu_units, 100);
+	assert_true(program(programs, "as")->missed_ns == 100e6);
+}
+
+/* Weights of missed ends fade from pass to pass, until a sum with a new one does not show them. */
+static void faded_weights_beside_a_large_one_get_nothing(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(100);
+
+	program(programs, "make")->missed_ns = 1e9;
+	program(programs, "cc1plus")->missed_ns = program(programs, "as")->missed_ns = 1e-9;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "make")->cpu_units, 1000);
+	assert_int_equal(program(programs, "cc1plus")->cpu_units, 0);
+	assert_int_equal(program(programs, "as")->cpu_units, 0);
+}
+
 /* Each running process may have used a millisecond between the two readings. */
 static void a_rest_within_the_race_is_that_of_running_programs(void **state)
 {
@@ -415,6 +488,7 @@ static void further_programs_share_the_last_row(void **state)
 		snprintf(name, sizeof name, "program %d", i);
 		assert_true(programs_index(programs, name) < PROGRAMS_MOST);
 	}
+	assert_int_equal(programs_index(programs, "one more"), PROGRAMS_MOST - 1);
 	assert_int_equal(programs->count, PROGRAMS_MOST);
 	assert_string_equal(programs->at[PROGRAMS_MOST - 1].name, "more programs");
 	assert_int_equal(programs_index(programs, "as"), 2);
@@ -440,6 +514,12 @@ UNIT_TESTS
 						end),
 		cmocka_unit_test(bytes_of_unseen_children_are_an_estimate),
 		cmocka_unit_test_setup_teardown(bytes_of_several_parents_are_an_estimate, begin, end),
+		cmocka_unit_test_setup_teardown(early_time_of_a_program_is_published_once, begin, end),
+		cmocka_unit_test_setup_teardown(a_little_rest_is_first_that_of_a_missed_end, begin, end),
+		cmocka_unit_test_setup_teardown(a_missed_end_waits_for_a_rest, begin, end),
+		cmocka_unit_test_setup_teardown(a_missed_end_has_all_the_rest_unless_others_were_unseen,
+						begin, end),
+		cmocka_unit_test_setup_teardown(faded_weights_beside_a_large_one_get_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(sums_hold_for_random_histories, begin, end),
 		cmocka_unit_test_setup_teardown(a_rest_within_the_race_is_that_of_running_programs, begin,
 						end),

@@ -85,7 +85,7 @@ static double published_weight(const struct program *program)
 
 static double unpublished_weight(const struct program *program)
 {
-	return program->unpublished_ns > 0 ? (double)program->unpublished_ns : 0;
+	return (double)max_i64(0, program->unpublished_ns);
 }
 
 static double ended_weight(const struct program *program)
@@ -112,7 +112,7 @@ struct divider {
 static struct divider divider_of(const struct programs *programs, weight_of weight, double sum,
 				 int64_t amount)
 {
-	struct divider divider = {sum, amount, 0};
+	struct divider divider = {.left_weight = sum, .left = amount};
 
 	for (size_t i = 0; i < programs->count; i++)
 		if (weight(&programs->at[i]) > 0)
@@ -124,11 +124,11 @@ static int64_t next_part(struct divider *divider, size_t index, double weight)
 {
 	int64_t part = 0;
 
-	if (index == divider->last)
+	/* A sum does not show a weight that is very small beside the others. */
+	if (index == divider->last || (weight > 0 && weight >= divider->left_weight))
 		part = divider->left;
-	else if (weight > 0 && index < divider->last)
-		part = min_i64(divider->left,
-			       (int64_t)((double)divider->left * weight / divider->left_weight));
+	else if (weight > 0)
+		part = (int64_t)((double)divider->left * weight / divider->left_weight);
 	divider->left -= part;
 	divider->left_weight -= weight;
 	return part;
@@ -158,7 +158,6 @@ static SELDOM void give_to_children_of(struct programs *programs, weight_of weig
 		child->is_unseen = true;
 		child->cpu_units += part;
 		child->estimated_units += part;
-		child->ended_ns += (double)part * PROGRAM_CPU_UNIT_NS;
 	}
 }
 
