@@ -99,6 +99,11 @@ static void a_little_rest_is_that_of_the_programs_that_run(void **state)
 	pass_with_ms(world, 1);
 	assert_int_equal(units_of(world, "busy"), 370);
 	assert_int_equal(world->programs->published_units, 490);
+	/* One that does not run gets none, whatever it had before. */
+	add_ms(other, 10);
+	pass_with_ms(world, 13);
+	assert_int_equal(units_of(world, "busy"), 370);
+	assert_int_equal(units_of(world, "other"), 120 + 130);
 }
 
 static void the_time_of_a_member_never_goes_down(void **state)
@@ -199,6 +204,54 @@ static void an_end_tells_the_time_since_the_last_pass(void **state)
 	assert_int_equal(units_of(world, "job"), 500);
 	assert_int_equal(program_named(world, "job")->credited_ns, 50 * NSEC_PER_MSEC);
 	assert_int_equal(program_named(world, "job")->exited_count, 1);
+}
+
+/* Nothing is missed of a process whose clock was read at its end, even at zero, or before, even at its first nanosecond. */
+static void an_end_with_a_clock_misses_nothing(void **state)
+{
+	struct world *world = *state;
+
+	(void)tell_end(NOBODY, "zero", 0);
+	pass_with_ms(world, 0);
+	assert_true(program_named(world, "zero")->missed_ns == 0);
+	tell_end(NOBODY, "looked", -1)->seen_ns = 1;
+	tell_end(NOBODY + 1, "unlooked", -1)->seen_ns = 0;
+	pass_with_ms(world, 0);
+	assert_int_equal(program_named(world, "looked")->credited_ns, 1);
+	assert_int_equal(program_named(world, "unlooked")->credited_ns, 0);
+	assert_true(program_named(world, "unlooked")->missed_ns == LIKELY_LEAST_NS);
+}
+
+/* A look before the last pass tells nothing new, and takes nothing away. */
+static void a_look_before_the_last_pass_tells_nothing(void **state)
+{
+	struct world *world = *state;
+
+	add_ms(add_member(world, NOBODY, "job"), 30);
+	pass_with_ms(world, 30);
+	tell_end(NOBODY, "job", -1)->seen_ns = 20 * NSEC_PER_MSEC;
+	pass_with_ms(world, 0);
+	assert_int_equal(program_named(world, "job")->credited_ns, 30 * NSEC_PER_MSEC);
+	assert_int_equal(world->programs->processes[0].cpu_ns, 30 * NSEC_PER_MSEC);
+}
+
+/* On average it ended in the middle of the pass, and it went on as before: for 20 ms of 40, if the pass was as long. */
+static void an_unseen_end_was_probably_in_the_middle_of_the_pass(void **state)
+{
+	struct world *world = *state;
+	struct member *busy = add_member(world, NOBODY, "busy");
+
+	(void)add_member(world, NOBODY + 1, "idle");
+	said.lost = said.knows = true;
+	pass_with_ms(world, 0);
+	add_ms(busy, 40);
+	pass_with_ms(world, 40);
+	world->tree.count = 0;
+	world->programs->last_ns -= NSEC_PER_SEC;
+	pass_with_ms(world, 0);
+	assert_true(program_named(world, "busy")->missed_ns == LIKELY_LEAST_NS + 20.0 * NSEC_PER_MSEC);
+	assert_true(program_named(world, "idle")->missed_ns == LIKELY_LEAST_NS);
+	assert_int_equal(program_named(world, "busy")->exited_count, 1);
 }
 
 /* The event says that it was unseen for an hour, but a pass saw it just now. */
@@ -482,6 +535,30 @@ static void a_member_has_another_identity_after_exec(void **state)
 	assert_true(member.program.identity != second);
 }
 
+/* Wherever its code is. */
+static void a_name_that_differs_in_a_letter_is_another_identity(void **state)
+{
+	static const char *const NAMES[] = {"process-2", "process-3", "procest-3"};
+	struct proc_pid_stat stat = {.state = 'S'};
+
+	(void)state;
+	for (stat.code_start = 0; stat.code_start < 4; stat.code_start++) {
+		struct member member = {0};
+		uint64_t before = 0;
+
+		for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+			snprintf(stat.comm, sizeof stat.comm, "%s", NAMES[i]);
+			programs_read_member(&member, &stat);
+			assert_true(member.program.identity != before);
+			before = member.program.identity;
+		}
+		/* A fork that has called exec. */
+		stat.flags ^= 0x40;
+		programs_read_member(&member, &stat);
+		assert_true(member.program.identity != before);
+	}
+}
+
 /* ---- ends that the caller has heard ------------------------------------------------------------------------------ */
 
 static void a_reaped_process_has_its_last_time(void **state)
@@ -490,10 +567,14 @@ static void a_reaped_process_has_its_last_time(void **state)
 	struct member *member = add_member(world, NOBODY, "job"), *late = &members[1];
 
 	add_ms(member, 30);
+	member->cpu.account.waited.of[USAGE_CPU_NS] = 50 * NSEC_PER_MSEC;
 	pass_with_ms(world, 30);
 	add_ms(member, 20);
+	member->cpu.account.waited.of[USAGE_CPU_NS] = 60 * NSEC_PER_MSEC;
 	programs_note_reaped(world->programs, member);
 	assert_int_equal(program_named(world, "job")->credited_ns, 50 * NSEC_PER_MSEC);
+	assert_true(program_named(world, "job")->parent_ns == 10.0 * NSEC_PER_MSEC);
+	assert_true(program_named(world, "job")->ended_ns == 20.0 * NSEC_PER_MSEC);
 	assert_true(world->programs->processes[0].is_final);
 	programs_note_reaped(world->programs, member);
 	assert_int_equal(program_named(world, "job")->credited_ns, 50 * NSEC_PER_MSEC);
@@ -526,6 +607,9 @@ UNIT_TESTS
 		FIGURES_TEST(the_rest_is_that_of_programs_that_ended),
 		FIGURES_TEST(the_time_after_the_last_record_is_an_estimate),
 		FIGURES_TEST(an_end_tells_the_time_since_the_last_pass),
+		FIGURES_TEST(an_end_with_a_clock_misses_nothing),
+		FIGURES_TEST(a_look_before_the_last_pass_tells_nothing),
+		FIGURES_TEST(an_unseen_end_was_probably_in_the_middle_of_the_pass),
 		FIGURES_TEST(the_unseen_time_of_a_process_begins_with_its_last_pass),
 		FIGURES_TEST(an_end_without_a_name_is_that_of_the_program_that_a_pass_saw),
 		FIGURES_TEST(bytes_of_a_record_count_once),
@@ -538,6 +622,7 @@ UNIT_TESTS
 		FIGURES_TEST(the_listener_is_told_of_new_members),
 		FIGURES_TEST(descriptors_are_kept_where_no_events_are_heard),
 		cmocka_unit_test(a_member_has_another_identity_after_exec),
+		cmocka_unit_test(a_name_that_differs_in_a_letter_is_another_identity),
 		FIGURES_TEST(a_reaped_process_has_its_last_time),
 	};
 

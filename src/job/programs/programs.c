@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/runs_once.h"
@@ -137,15 +138,18 @@ static size_t read_program(struct programs *programs, struct process_tree *tree,
 /* Where its code and stack may not be seen, the name must do. */
 void programs_read_member(struct member *member, const struct proc_pid_stat *stat)
 {
-	uint64_t name[2] = {0}, mixed = (uint64_t)stat->code_start * 31 + (uint64_t)stat->stack_start;
+	uint64_t parts[] = {(uint64_t)stat->code_start, (uint64_t)stat->stack_start,
+			    proc_pid_stat_is_fork(stat), 0, 0},
+		 mixed = 0;
 
 	memcpy(member->program.comm, stat->comm, sizeof member->program.comm - 1);
 	/* Without its code and arguments it is still the program that it was. So is one whose main thread has ended. */
 	if (member->program.identity && proc_pid_stat_is_exiting(stat))
 		return;
-	memcpy(name, member->program.comm, sizeof member->program.comm);
-	mixed = mixed * 31 + proc_pid_stat_is_fork(stat);
-	member->program.identity = ((mixed * 31 + name[0]) * 31 + name[1]) | 1;
+	memcpy(&parts[3], member->program.comm, sizeof member->program.comm);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		mixed = mixed * 31 + parts[i];
+	member->program.identity = mixed;
 }
 
 static void credit_time(struct program *program, int64_t ns)
@@ -173,8 +177,7 @@ static void grow_process(struct programs *programs, struct program_process *proc
 	credit_time(program, process->grown_ns);
 	program->grown_ns += process->grown_ns;
 	process->cpu_ns = max_i64(cpu_ns, process->cpu_ns);
-	if (account->waited.of[USAGE_CPU_NS] > process->waited_ns)
-		program->parent_ns += (double)(account->waited.of[USAGE_CPU_NS] - process->waited_ns);
+	program->parent_ns += (double)max_i64(0, account->waited.of[USAGE_CPU_NS] - process->waited_ns);
 	for (int i = 0; i < PROGRAM_IO_COUNT; i++) {
 		int64_t grown = max_i64(0, io_of(member, i) - process->io[i]);
 
@@ -247,7 +250,7 @@ static SELDOM void take_unseen_end(struct programs *programs, struct process_tre
 				   struct program_process *process, int64_t now_ns)
 {
 	struct program *program = &programs->at[process->program];
-	int64_t pass_ns = max_i64(1, now_ns - programs->last_ns);
+	int64_t pass_ns = now_ns - programs->last_ns;
 
 	if (process->end_fd >= 0)
 		keep_seen_end(programs, tree, process);
@@ -256,7 +259,7 @@ static SELDOM void take_unseen_end(struct programs *programs, struct process_tre
 	if (process->is_final || process->start_ticks < 0)
 		return;
 	/* On average it ended in the middle of the pass, and it went on as before. */
-	program->missed_ns += 1e3 + (double)min_i64(process->grown_ns, pass_ns) / 2;
+	program->missed_ns += LIKELY_LEAST_NS + (double)min_i64(process->grown_ns, pass_ns) / 2;
 }
 
 /* The kernel tells the end of its first thread as that of the process. The end of the last one then comes without an event. */
@@ -453,12 +456,10 @@ static void take_last_look(struct programs *programs, struct program *program,
 
 	program_note_known(programs, program, event->seen_ns - event->before_ns,
 			   event->life_ns - event->unseen_ns, event->had_children);
-	if (used_ns <= 0)
-		return;
 	credit_time(program, used_ns);
-	program->ended_ns += (double)used_ns;
+	program->ended_ns += (double)max_i64(0, used_ns);
 	if (process)
-		process->cpu_ns = event->seen_ns;
+		process->cpu_ns = max_i64(process->cpu_ns, event->seen_ns);
 }
 
 /* Its memory has gone by now, so the last sample tells it. */
