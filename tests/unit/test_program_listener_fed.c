@@ -1,144 +1,7 @@
 /* Tests of src/job/programs/program_listener.c with a kernel of its own, which sends the events that each test wants. */
-#include "unit.h"
+#include "fed_listener.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "job/programs/program_listener.h"
-#include "job/programs/program_tuning.h"
-#include "kernel/netlink.h"
-#include "kernel/proc_events.h"
-#include "kernel/taskstats.h"
-
-/* ---- the kernel -------------------------------------------------------------------------------------------------- */
-
-enum { FED_MOST = 4096, JOB = 1 << 22, CHILD = JOB - 1, OTHER = JOB - 2, PARENT = JOB - 3 };
-
-static struct {
-	struct proc_event events[FED_MOST]; /* a datagram each */
-	int count, taken;
-	int receive_error; /* once, instead of events */
-	int open_error, choose_error, signal_error;
-	int signo; /* that was asked for last */
-	int opened;
-} fed;
-
-int proc_events_open(int buffer_bytes)
-{
-	assert_int_equal(buffer_bytes, EVENTS_ROOM_BYTES);
-	fed.opened++;
-	return fed.open_error ? fed.open_error : eventfd(0, EFD_CLOEXEC);
-}
-
-int proc_events_choose(int fd)
-{
-	assert_true(fd >= 0);
-	return fed.choose_error;
-}
-
-int proc_events_signal(int fd, int signo)
-{
-	assert_true(fd >= 0);
-	fed.signo = signo;
-	return fed.signal_error;
-}
-
-bool proc_events_next(struct scan *messages, struct proc_event *ret_event)
-{
-	if (scan_left(messages) < sizeof *ret_event)
-		return false;
-	memcpy(ret_event, messages->at, sizeof *ret_event);
-	messages->at += sizeof *ret_event;
-	return true;
-}
-
-int netlink_receive_batch(int fd, struct netlink_batch *batch)
-{
-	int count = 0, error = fed.receive_error;
-
-	assert_true(fd >= 0);
-	fed.receive_error = 0;
-	if (error)
-		return error;
-	for (; count < batch->capacity && fed.taken < fed.count; count++) {
-		memcpy(batch->bytes + (size_t)count * batch->datagram_bytes, &fed.events[fed.taken++],
-		       sizeof *fed.events);
-		batch->lengths[count] = sizeof *fed.events;
-	}
-	return count ? count : -EAGAIN;
-}
-
-int taskstats_open(int buffer_bytes, uint16_t *ret_family)
-{
-	(void)buffer_bytes;
-	(void)ret_family;
-	return -EPERM;
-}
-
-bool taskstats_next(struct scan *messages, uint16_t family, struct taskstats *ret_record)
-{
-	(void)messages;
-	(void)family;
-	(void)ret_record;
-	return false;
-}
-
-static void feed(struct proc_event event)
-{
-	assert_true(fed.count < FED_MOST);
-	fed.events[fed.count++] = event;
-}
-
-static void feed_fork(pid_t pid, pid_t parent_pid)
-{
-	feed((struct proc_event){.kind = PROC_EVENT_FORKED, .pid = pid, .parent_pid = parent_pid});
-}
-
-static void feed_end(pid_t pid, pid_t parent_pid, int wait_status)
-{
-	feed((struct proc_event){
-		.kind = PROC_EVENT_EXITED, .pid = pid, .parent_pid = parent_pid, .wait_status = wait_status});
-}
-
-/* ---- a listener without a thread --------------------------------------------------------------------------------- */
-
-static struct program_listener *listener;
-
-static int begin(void **state)
-{
-	(void)state;
-	memset(&fed, 0, sizeof fed);
-	listener = NULL;
-	if (program_listener_open(&listener) < 0)
-		return -1;
-	program_listener_add(listener, JOB, "make");
-	return program_listener_start(listener, true);
-}
-
-static int end(void **state)
-{
-	(void)state;
-	program_listener_close(listener);
-	return 0;
-}
-
-struct taken {
-	const struct program_event *events;
-	size_t count;
-	bool lost;
-};
-
-static struct taken take(void)
-{
-	struct taken taken;
-
-	taken.events = program_listener_take(listener, &taken.count, &taken.lost);
-	return taken;
-}
 
 static void it_tells_why_the_kernel_sends_no_events(void **state)
 {
@@ -424,8 +287,9 @@ static void there_is_room_for_thirty_two_ancestors(void **state)
 {
 	(void)state;
 	assert_false(program_listener_add_ancestor(listener, JOB, 0));
-	for (int i = 0; i < 32; i++)
+	for (int i = 0; i < 31; i++)
 		assert_true(program_listener_add_ancestor(listener, JOB, PARENT - i));
+	assert_true(program_listener_add_ancestor(listener, JOB, 1));
 	assert_false(program_listener_add_ancestor(listener, JOB, 1));
 }
 
@@ -446,6 +310,15 @@ static void the_caller_reads_until_the_job_forks(void **state)
 	/* It hears no more for the thread. */
 	fed.choose_error = -EPERM;
 	assert_int_equal(program_listener_hear(listener, true), 0);
+}
+
+/* A pass has found the child of a fork that no event has told. */
+static void the_caller_reads_until_a_pass_finds_a_fork(void **state)
+{
+	(void)state;
+	program_listener_add(listener, CHILD, "cc1");
+	assert_int_equal(program_listener_hear(listener, false), 0);
+	assert_true(program_listener_runs(listener));
 }
 
 /* Events of others wake it, too. */
@@ -542,6 +415,7 @@ UNIT_TESTS
 		fed_test(an_end_without_a_parent_may_be_that_of_another_child),
 		fed_test(there_is_room_for_thirty_two_ancestors),
 		fed_test(the_caller_reads_until_the_job_forks),
+		fed_test(the_caller_reads_until_a_pass_finds_a_fork),
 		fed_test(the_caller_reads_a_few_times_only),
 		fed_test(many_events_at_once_start_the_thread),
 		fed_test(a_thread_that_cannot_choose_its_events_is_not_started),

@@ -52,15 +52,6 @@ struct program_listener {
 	size_t taken_capacity;
 };
 
-static int64_t own_thread_ns(void)
-{
-	struct timespec time;
-
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) < 0
-		       ? -1
-		       : (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
-}
-
 static bool is_gone(pid_t pid)
 {
 	return process_clock_ns(pid) < 0;
@@ -101,9 +92,7 @@ static int nap_of(const struct program_listener *listener)
 {
 	if (listener->fd < 0 && is_within(listener, &RECORDS_ALONE))
 		return listener->heard.has_forks ? RECORDS_ALONE.nap_msec : RECORDS_NAP_WITHOUT_FORKS_MSEC;
-	if (listener->fd < 0)
-		return STOP;
-	/* Where records have the time of all, the events are not worth the last pace. */
+	/* Above the limit of the records no pace holds. Where these have the time of all, the events are not worth the last pace. */
 	for (size_t i = 0; i < ARRAY_SIZE(LISTENER_PACES) - listener->heard.with_records; i++)
 		if (is_within(listener, &LISTENER_PACES[i]))
 			return (int)max_i64(LISTENER_PACES[i].nap_msec,
@@ -146,6 +135,12 @@ static void take_message(struct program_listener *listener, struct scan messages
 	}
 }
 
+/* An empty socket and an interrupted call lose nothing. */
+static bool is_loss(int count)
+{
+	return count < 0 && count != -EAGAIN && count != -EINTR;
+}
+
 /* Takes all events that the kernel has sent so far. Returns how many messages there were, or a negative errno. */
 static int drain_events(struct program_listener *listener)
 {
@@ -158,7 +153,7 @@ static int drain_events(struct program_listener *listener)
 		count = listener->fd < 0 ? 0 : netlink_receive_batch(listener->fd, &batch);
 		for (int at = 0; at < count; at++)
 			take_message(listener, netlink_datagram(&batch, at));
-		listener->missed_forks |= count < 0 && count != -EAGAIN && count != -EINTR;
+		listener->missed_forks |= is_loss(count);
 		/* Exit records name those whose events were lost. */
 		if (count == -ENOBUFS && !listener->heard.with_records)
 			heard_events_forget(&listener->heard);
@@ -167,7 +162,7 @@ static int drain_events(struct program_listener *listener)
 	listener->missed_forks |= listener->fd < 0;
 	listener->heard.misses_ends |= listener->missed_forks;
 	heard_events_name(&listener->heard, listener->nap_msec < RECORDS_NAP_MSEC ? EXECS_MOST : EXECS_LEAST);
-	return count < 0 && count != -EAGAIN && count != -EINTR ? count : sum;
+	return is_loss(count) ? count : sum;
 }
 
 /* Often enough that a process which ends unread has little unknown time, and seldom enough to cost little. */
@@ -246,7 +241,7 @@ static int listen_once(struct program_listener *listener)
 	error = drain_events(listener);
 	read_records(listener);
 	look_at_living(listener);
-	listener->thread_spent_ns = own_thread_ns();
+	listener->thread_spent_ns = thread_cpu_now_ns();
 	nap_msec = error < 0 ? STOP : nap_of(listener);
 	if (nap_msec == STOP) {
 		close_sockets(listener);
@@ -298,13 +293,13 @@ static RUNS_ONCE int start_listener_thread(struct program_listener *listener)
 /* Until the thread starts, its rounds bound the cost. */
 static int64_t begin_spending(const struct program_listener *listener)
 {
-	return listener->is_read_by_caller ? -1 : own_thread_ns();
+	return listener->is_read_by_caller ? -1 : thread_cpu_now_ns();
 }
 
 static void end_spending(struct program_listener *listener, int64_t begun_ns)
 {
 	if (begun_ns >= 0)
-		listener->spent_ns += own_thread_ns() - begun_ns;
+		listener->spent_ns += thread_cpu_now_ns() - begun_ns;
 }
 
 /* The time of a process that has ended can be read only until its parent reaps it, so no event waits for a slow system call. */
@@ -430,7 +425,7 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	name = program ? program_names_keep(&listener->heard.names, program) : NULL;
 	process = known_processes_find(&listener->heard.known, pid);
 	/* Without events that are read at once, a pass alone tells that it has called exec or has a new name. */
-	if (process && name && (!process->program || listener->fd < 0 || !listener->heard.is_prompt))
+	if (process && name && (!process->program || !listener->heard.is_prompt))
 		process->program = name;
 	else if (!process && !heard_events_tell_end(&listener->heard, pid)) {
 		int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
