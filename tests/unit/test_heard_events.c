@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "job/programs/heard_events.h"
 
@@ -79,6 +80,7 @@ static void test_threads_are_not_counted_once_they_are_left_out(void **state)
 	exec_process(&heard, 101);
 	assert_int_equal(known_processes_find(&heard.known, 101)->threads, 0);
 	fork_thread(&heard, JOB);
+	fork_thread(&heard, JOB);
 	end_thread(&heard, JOB, true);
 	assert_int_equal(heard.exits, 1);
 	end(&heard);
@@ -118,6 +120,28 @@ static void test_the_time_of_an_exec_may_be_unknown(void **state)
 	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = JOB}, -1);
 	assert_int_equal(heard.event_count, 1);
 	assert_int_equal(heard.events[0].clock_ns, -1);
+	end(&heard);
+}
+
+/* The time since the event is taken off. A clock that is read at once may be at zero. */
+static void test_the_time_of_an_exec_is_never_below_zero(void **state)
+{
+	static const struct {
+		int64_t age_ns, clock_ns, told_ns;
+	} CASES[] = {{NSEC_PER_SEC, 1000, 0}, {-NSEC_PER_SEC, 1000, 1000}, {-NSEC_PER_SEC, 0, 0}};
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		const struct proc_event event = {.kind = PROC_EVENT_EXECED,
+						 .pid = JOB,
+						 .monotonic_ns =
+							 SYSTEM_CLOCKS.monotonic_ns(NULL) - CASES[i].age_ns};
+
+		heard_events_take(&heard, &event, CASES[i].clock_ns);
+		assert_int_equal(heard.events[i].clock_ns, CASES[i].told_ns);
+	}
 	end(&heard);
 }
 
@@ -440,6 +464,7 @@ static void test_an_end_without_its_record_is_told_when_the_pid_is_used_again(vo
 	heard_events_take(&heard, &fork, -1);
 	assert_int_equal(heard.exits, 1);
 	assert_int_equal(heard.heard_count, 0);
+	assert_int_equal(heard.events[0].life_ns, 0);
 	assert_int_equal(known_processes_find(&heard.known, 101)->exit_take, 0);
 	end(&heard);
 }
@@ -461,6 +486,117 @@ static void test_an_end_waits_a_pass_for_its_record(void **state)
 	heard.takes = 5;
 	(void)heard_events_settle(&heard, &records);
 	assert_int_equal(heard.exits, 1);
+	assert_int_equal(heard.known.count, 1);
+	/* Nothing tells how long it lived. */
+	assert_int_equal(heard.events[0].life_ns, 0);
+	assert_int_equal(heard.events[0].unseen_ns, 0);
+	end(&heard);
+}
+
+/* The record of its first thread has come, and says that others live on. */
+static void test_an_end_with_a_record_waits_for_its_last_one(void **state)
+{
+	struct taskstats record = {.tid = 101, .pid = 101, .parent_pid = JOB, .comm = "java"};
+	struct exit_records records = {.fd = -1, .at = &record, .count = 1, .capacity = 1};
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard.with_records = true;
+	fork_process(&heard, 101);
+	end_thread(&heard, 101, true);
+	for (heard.takes = 1; heard.takes < 4; heard.takes++) {
+		(void)heard_events_settle(&heard, &records);
+		assert_int_equal(heard.exits, 0);
+	}
+	record.is_last = true;
+	records.count = 1;
+	(void)heard_events_settle(&heard, &records);
+	assert_int_equal(heard.exits, 1);
+	assert_int_equal(heard.events[0].life_ns, 0);
+	assert_int_equal(heard.events[0].unseen_ns, 0);
+	end(&heard);
+}
+
+/* The end of one moves the next into its place. */
+static void test_all_ends_that_have_waited_are_told(void **state)
+{
+	enum { CHILDREN = 200 };
+	struct exit_records records = {.fd = -1};
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard.with_records = true;
+	for (int i = 1; i <= CHILDREN; i++) {
+		fork_process(&heard, JOB + i);
+		end_thread(&heard, JOB + i, true);
+	}
+	heard.takes = 1;
+	(void)heard_events_settle(&heard, &records);
+	assert_int_equal(heard.exits, CHILDREN);
+	assert_int_equal(heard.heard_count, 0);
+	assert_int_equal(heard.known.count, 1);
+	end(&heard);
+}
+
+/* Even a record of no time has the bytes, and a clock that shows as much lacks nothing. */
+static void test_a_record_of_no_time_is_one(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	for (int has_record = 0; has_record <= 1; has_record++) {
+		struct known_process *process;
+
+		fork_process(&heard, 101);
+		process = known_processes_find(&heard.known, 101);
+		process->record_ns = has_record ? 0 : -1;
+		process->unrecorded_ns = 50;
+		heard_events_take(
+			&heard,
+			&(struct proc_event){.kind = PROC_EVENT_EXITED, .pid = 101, .monotonic_ns = 9}, 0);
+		assert_int_equal(heard.events[has_record].has_io, has_record);
+		assert_int_equal(heard.events[has_record].unrecorded_ns, 0);
+		assert_int_equal(heard.events[has_record].clock_ns, 0);
+	}
+	fork_process(&heard, 101);
+	known_processes_find(&heard.known, 101)->record_ns = 1;
+	known_processes_find(&heard.known, 101)->unrecorded_ns = 50;
+	heard_events_take(&heard, &(struct proc_event){.kind = PROC_EVENT_EXITED, .pid = 101}, 0);
+	assert_int_equal(heard.events[2].unrecorded_ns, 50);
+	end(&heard);
+}
+
+static void test_more_processes_than_there_is_room_for_are_a_loss(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	for (int i = 1; i < KNOWN_SLOTS_MOST / 2; i++)
+		heard_events_add(&heard, JOB + i, "sh", NULL, 0);
+	assert_false(heard.lost);
+	heard_events_add(&heard, 1, "sh", NULL, 0);
+	assert_true(heard.lost);
+	assert_int_equal(heard.known.count, 0);
+	end(&heard);
+}
+
+/* It was told to have ended, and is unknown since then. */
+static void test_an_end_of_an_unknown_process_is_taken_back(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	fork_process(&heard, 101);
+	end_thread(&heard, 101, true);
+	heard_events_take_back(&heard, 101);
+	assert_int_equal(heard.exits, 0);
+	assert_int_equal(heard.known.count, 1);
+	heard_events_begin(&heard, 101, 5, 6);
 	assert_int_equal(heard.known.count, 1);
 	end(&heard);
 }
@@ -484,6 +620,8 @@ static void test_the_rest_is_told_at_the_end(void **state)
 	assert_int_equal(heard.exits, 2);
 	assert_int_equal(heard.known.count, 2);
 	assert_non_null(known_processes_find(&heard.known, 102));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(heard.events[i].life_ns, 0);
 	end(&heard);
 }
 
@@ -562,6 +700,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_threads_are_not_counted_once_they_are_left_out),
 		cmocka_unit_test(test_an_end_that_is_taken_back_is_still_to_come),
 		cmocka_unit_test(test_the_time_of_an_exec_may_be_unknown),
+		cmocka_unit_test(test_the_time_of_an_exec_is_never_below_zero),
 		cmocka_unit_test(test_a_fork_tells_the_program_of_a_process_that_a_pass_found),
 		cmocka_unit_test(test_a_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_a_process_outlives_threads_that_were_forked_before_the_first_event),
@@ -579,6 +718,11 @@ UNIT_TESTS
 		cmocka_unit_test(test_a_fork_that_names_itself_is_that_program_if_the_event_is_prompt),
 		cmocka_unit_test(test_an_end_without_its_record_is_told_when_the_pid_is_used_again),
 		cmocka_unit_test(test_an_end_waits_a_pass_for_its_record),
+		cmocka_unit_test(test_an_end_with_a_record_waits_for_its_last_one),
+		cmocka_unit_test(test_all_ends_that_have_waited_are_told),
+		cmocka_unit_test(test_a_record_of_no_time_is_one),
+		cmocka_unit_test(test_more_processes_than_there_is_room_for_are_a_loss),
+		cmocka_unit_test(test_an_end_of_an_unknown_process_is_taken_back),
 		cmocka_unit_test(test_the_rest_is_told_at_the_end),
 		cmocka_unit_test(test_the_status_of_a_process_comes_with_the_threads_that_outlive_the_first),
 		cmocka_unit_test(test_a_process_that_lives_on_keeps_its_parent),

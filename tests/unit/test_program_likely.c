@@ -25,6 +25,28 @@ static void test_a_process_is_as_busy_as_others_of_its_program(void **state)
 	assert_int_equal(programs.known[true].life_ns + as.known.life_ns, 0);
 }
 
+/* Even a nanosecond, in which a program has used nothing. */
+static void test_the_shortest_life_tells_how_busy_a_program_is(void **state)
+{
+	struct programs programs = {0};
+	struct program cc1 = {0}, as = {0};
+
+	(void)state;
+	program_note_known(&programs, &cc1, 0, 1, false);
+	assert_int_equal(cc1.known.life_ns, 1);
+	assert_int_equal(cc1.known.cpu_ns, 0);
+	assert_true(program_likely_ns(&programs, &cc1, 1000000, false) == LIKELY_LEAST_NS);
+	assert_true(program_likely_ns(&programs, &as, 1000000, false) == LIKELY_LEAST_NS);
+	program_note_known(&programs, &cc1, 1, 1, false);
+	assert_true(program_likely_ns(&programs, &cc1, 1000000, false) == LIKELY_LEAST_NS + 500000);
+	assert_true(program_likely_ns(&programs, &as, 1000000, false) == LIKELY_LEAST_NS + 500000);
+	/* Its own figures are better than those of all. */
+	program_note_known(&programs, &as, 1, 1, false);
+	assert_true(program_likely_ns(&programs, &as, 1000000, false) == LIKELY_LEAST_NS + 1000000);
+	program_note_named(&cc1, 0, 1);
+	assert_int_equal(cc1.named.count, 1);
+}
+
 /* A shell has started four processes that were named, and one that ended unread. */
 static void test_an_unread_process_was_one_of_its_siblings(void **state)
 {
@@ -68,19 +90,19 @@ static void test_siblings_of_other_lives_are_not_alike(void **state)
 	} CASES[] = {{10, 40, true}, {10, 44, false}, {40, 10, true}, {44, 10, false}};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-		struct program list[2] = {0};
+	for (size_t i = 0; i < 2 * sizeof CASES / sizeof *CASES; i++) {
+		struct program list[2] = {0}, *named = &list[i % 2], *other = &list[1 - i % 2];
 		struct programs programs = {.at = list, .count = 2};
 
-		list[0].named.parent = NO_PROGRAM;
-		program_note_named(&list[1], 0, CASES[i].mean * NSEC_PER_MSEC);
+		other->named.parent = NO_PROGRAM;
+		program_note_named(named, 0, CASES[i / 2].mean * NSEC_PER_MSEC);
 		/* Neither of these tells anything. */
-		program_note_named(&list[1], NO_PROGRAM, 5);
-		program_note_named(&list[1], 0, 0);
-		assert_int_equal(list[1].named.count, 1);
-		program_miss(&programs, &list[0], 0, CASES[i].life * NSEC_PER_MSEC, NSEC_PER_MSEC, false);
-		assert_true((list[1].missed_ns > 0) == CASES[i].alike);
-		assert_true((list[0].missed_ns > 0) != CASES[i].alike);
+		program_note_named(named, NO_PROGRAM, 5);
+		program_note_named(named, 0, 0);
+		assert_int_equal(named->named.count, 1);
+		program_miss(&programs, other, 0, CASES[i / 2].life * NSEC_PER_MSEC, NSEC_PER_MSEC, false);
+		assert_true((named->missed_ns > 0) == CASES[i / 2].alike);
+		assert_true((other->missed_ns > 0) != CASES[i / 2].alike);
 	}
 }
 
@@ -88,6 +110,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_process_is_as_busy_as_others_of_its_program),
+		cmocka_unit_test(test_the_shortest_life_tells_how_busy_a_program_is),
 		cmocka_unit_test(test_an_unread_process_was_one_of_its_siblings),
 		cmocka_unit_test(test_siblings_of_other_lives_are_not_alike),
 	};
