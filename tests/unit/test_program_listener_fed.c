@@ -137,6 +137,10 @@ static void the_forked_are_complete_after_whole_takes(void **state)
 	assert_int_equal(program_listener_forked(listener, pids, 4), -1);
 	(void)take();
 	assert_true(program_listener_forked(listener, pids, 4) >= 0);
+	/* A socket that fails may have had forks, and loses no event that was told. */
+	fed.receive_error = -EIO;
+	assert_int_equal(program_listener_forked(listener, pids, 4), -1);
+	assert_false(take().lost);
 }
 
 /* A storm is not read to its end. */

@@ -226,7 +226,7 @@ static void a_little_rest_is_of_those_that_run(void **state)
 	struct usages total = cpu(105);
 
 	program(programs, "make")->grown_ns = program(programs, "make")->unpublished_ns = 100 * NSEC_PER_MSEC;
-	program(programs, "make")->parent_ns = 1e6;
+	program(programs, "make")->parent_ns = program(programs, "as")->ended_ns = 1e6;
 	programs_share(programs, &total, 1);
 	assert_int_equal(msec_of(programs, "make"), 105);
 	assert_int_equal(program(programs, "make")->estimated_units, 0);
@@ -314,6 +314,51 @@ static void bytes_of_unseen_children_are_an_estimate(void **state)
 	}
 }
 
+/* Those of the only program are known, unless it has waited for children that may have been others. */
+static void bytes_that_no_reading_shows_are_known_of_a_single_program(void **state)
+{
+	static const struct {
+		int programs;
+		bool exact;
+		int64_t reaped;
+		double parent_ns;
+		bool estimated;
+	} CASES[] = {
+		{1, true, 0, 0, false}, {1, false, 0, 0, false}, {1, false, 1, 0, true},
+		{1, false, 0, 1, true}, {1, true, 1, 1, false},  {2, true, 0, 0, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		struct usages total = {.of = {[USAGE_READ_BYTES] = 50}};
+		struct programs *programs = NULL;
+
+		assert_int_equal(programs_new(false, &programs), 0);
+		programs->exact = CASES[i].exact;
+		(void)programs_index(programs, "make");
+		if (CASES[i].programs > 1)
+			(void)programs_index(programs, "as");
+		program(programs, "make")->io_reaped[0] = CASES[i].reaped;
+		program(programs, "make")->parent_ns = CASES[i].parent_ns;
+		programs_share(programs, &total, 1);
+		assert_int_equal(program(programs, "make")->io[0], 50);
+		assert_int_equal(program(programs, "make")->io_estimated[0], CASES[i].estimated ? 50 : 0);
+		programs_free(programs);
+	}
+}
+
+static void the_last_bytes_of_two_parents_are_an_estimate(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = {.of = {[USAGE_READ_BYTES] = 2}};
+
+	programs->has_ended_io = true;
+	program(programs, "make")->io_reaped[0] = program(programs, "as")->io_reaped[0] = 1;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "make")->io_estimated[0], 1);
+	assert_int_equal(program(programs, "as")->io_estimated[0], 1);
+}
+
 static void bytes_of_several_parents_are_an_estimate(void **state)
 {
 	struct programs *programs = *state;
@@ -395,6 +440,30 @@ static void a_little_rest_is_first_that_of_a_missed_end(void **state)
 	programs_share(programs, &total, 1);
 	assert_int_equal(program(programs, "as")->cpu_units, 10);
 	assert_int_equal(program(programs, "as")->estimated_units, 10);
+}
+
+/* No parent has waited for a child that nothing saw. */
+static void a_large_rest_is_that_of_ended_programs_and_else_of_those_that_run(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(100);
+
+	programs->exact = false;
+	program(programs, "cc1plus")->ended_ns = 1e6;
+	program(programs, "as")->grown_ns = NSEC_PER_MSEC;
+	programs_share(programs, &total, 1);
+	assert_int_equal(msec_of(programs, "cc1plus"), 100);
+	assert_int_equal(program(programs, "cc1plus")->estimated_units, 1000);
+	total = cpu(200);
+	programs_share(programs, &total, 1);
+	assert_int_equal(msec_of(programs, "as"), 100);
+	assert_int_equal(program(programs, "as")->estimated_units, 0);
+	/* As much as the race, 11 ms, is that of those that run, even if others ended. */
+	total = cpu(211);
+	program(programs, "cc1plus")->ended_ns = 1e6;
+	programs_share(programs, &total, 1);
+	assert_int_equal(msec_of(programs, "as"), 111);
+	assert_int_equal(programs->count, 3);
 }
 
 /* With events, or without a parent that has waited, there is no other process that could have used it. */
@@ -513,10 +582,14 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(with_exit_records_parents_have_the_rest_of_the_bytes, begin,
 						end),
 		cmocka_unit_test(bytes_of_unseen_children_are_an_estimate),
+		cmocka_unit_test(bytes_that_no_reading_shows_are_known_of_a_single_program),
+		cmocka_unit_test_setup_teardown(the_last_bytes_of_two_parents_are_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(bytes_of_several_parents_are_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(early_time_of_a_program_is_published_once, begin, end),
 		cmocka_unit_test_setup_teardown(a_little_rest_is_first_that_of_a_missed_end, begin, end),
 		cmocka_unit_test_setup_teardown(a_missed_end_waits_for_a_rest, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_large_rest_is_that_of_ended_programs_and_else_of_those_that_run, begin, end),
 		cmocka_unit_test_setup_teardown(a_missed_end_has_all_the_rest_unless_others_were_unseen,
 						begin, end),
 		cmocka_unit_test_setup_teardown(faded_weights_beside_a_large_one_get_nothing, begin, end),

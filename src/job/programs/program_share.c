@@ -102,7 +102,7 @@ static double sum_weights(const struct programs *programs, weight_of weight)
 	return sum;
 }
 
-/* A part of an amount for each program in turn. The last program with a weight gets what rounding has left. */
+/* A part of an amount for each program in turn. The last one with a weight, or else the first, gets what rounding has left. */
 struct divider {
 	double left_weight;
 	int64_t left;
@@ -218,12 +218,10 @@ static void share_rest(struct programs *programs, int64_t units, size_t running)
 		return;
 	}
 	/* It will show up in their clocks. */
-	if (units > 0 && grown > 0)
+	if (grown > 0)
 		give_units(programs, grown_weight, grown, units, false);
-	else if (units > 0 && published > 0)
+	else
 		give_units(programs, published_weight, published, units, false);
-	else if (units > 0 && programs->count)
-		programs->at[0].cpu_units += units;
 }
 
 static void share_cpu(struct programs *programs, const struct usages *published, size_t running)
@@ -237,8 +235,7 @@ static void share_cpu(struct programs *programs, const struct usages *published,
 		return;
 	programs->published_units = total;
 	known_units = min_i64(units, (int64_t)(unpublished / PROGRAM_CPU_UNIT_NS));
-	if (known_units > 0)
-		give_units(programs, unpublished_weight, unpublished, known_units, false);
+	give_units(programs, unpublished_weight, unpublished, known_units, false);
 	if (units > known_units)
 		share_rest(programs, units - known_units, running);
 }
@@ -264,16 +261,10 @@ static bool give_io(struct programs *programs, int usage, int64_t amount, bool e
 	return sum > 0;
 }
 
-/* Returns how many programs have a weight. */
-static size_t weigh_io(struct programs *programs, weight_of weight)
+static void weigh_io(struct programs *programs, weight_of weight)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < programs->count; i++) {
+	for (size_t i = 0; i < programs->count; i++)
 		programs->at[i].io_weight = weight(&programs->at[i]);
-		count += programs->at[i].io_weight > 0;
-	}
-	return count;
 }
 
 /* A single program has all bytes, unless children of it may have come and gone unseen. */
@@ -303,11 +294,11 @@ static void share_rest_of_io(struct programs *programs, int usage, int64_t amoun
 	}
 	if (give_io(programs, usage, amount, parents > 1))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(RESTS); i++)
-		if (weigh_io(programs, RESTS[i])) {
-			(void)give_io(programs, usage, amount, estimated);
+	for (size_t i = 0; i < ARRAY_SIZE(RESTS); i++) {
+		weigh_io(programs, RESTS[i]);
+		if (give_io(programs, usage, amount, estimated))
 			return;
-		}
+	}
 	programs->at[0].io[usage] += amount;
 	programs->at[0].io_estimated[usage] += estimated ? amount : 0;
 }
