@@ -16,12 +16,15 @@ static struct {
 	bool knows; /* the process is known: no exit event of it has come */
 	bool lost, other_ended, misses_ends;
 	int error; /* of a start */
-	size_t closed, caught_up;
+	size_t closed, caught_up, finished;
+	size_t added_at_take;
 	const pid_t *pids; /* living, or forked */
 	ssize_t pid_count; /* of the forked -1: unknown */
 	pid_t child, ancestors[2];
 	int ancestor_count;
 } said;
+
+static size_t said_added;
 
 struct program_listener {
 	int unused;
@@ -82,8 +85,6 @@ bool program_listener_other_ended(struct program_listener *listener)
 	return said.other_ended;
 }
 
-static size_t said_added;
-
 void program_listener_add(struct program_listener *listener, pid_t pid, const char *program)
 {
 	(void)listener;
@@ -113,6 +114,7 @@ const struct program_event *program_listener_take(struct program_listener *liste
 						  bool *ret_lost)
 {
 	(void)listener;
+	said.added_at_take = said_added;
 	*ret_count = said.count;
 	*ret_lost = said.lost;
 	said.count = 0;
@@ -121,7 +123,7 @@ const struct program_event *program_listener_take(struct program_listener *liste
 
 void program_listener_finish(struct program_listener *listener)
 {
-	(void)listener;
+	said.finished += listener == &only_listener;
 }
 
 size_t program_listener_living(struct program_listener *listener, pid_t *ret_pids, size_t size)

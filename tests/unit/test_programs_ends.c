@@ -317,11 +317,40 @@ static void a_job_that_the_caller_started_has_no_parent_to_ask(void **state)
 
 	world->tree.with_children = world->tree.started_by_caller = true;
 	world->member.parent_pid = 77;
+	world->tree.root_pid = world->member.pid;
+	world->tree.members = NULL;
+	world->tree.count = 0;
+	assert_int_equal(process_tree_reserve(&world->tree), 0);
+	process_tree_append(&world->tree, &world->member);
 	programs_start(world->programs, &world->tree);
 	said.other_ended = true;
 	programs_end_pass(world->programs, &world->tree);
 	assert_int_equal(world->programs->waiter.pid, 0);
 	assert_false(world->programs->waiter.is_wanted);
+	/* Nor has one whose children do not count. */
+	world->tree.started_by_caller = world->tree.with_children = false;
+	programs_end_pass(world->programs, &world->tree);
+	assert_int_equal(world->programs->waiter.pid, 0);
+	free(world->tree.members);
+	free(world->tree.slots);
+}
+
+/* Nothing was heard before the start, and nothing is without a listener. */
+static void the_listener_finishes_once_it_has_started(void **state)
+{
+	struct world *world = *state;
+
+	world->programs->started = false;
+	programs_finish(world->programs);
+	assert_int_equal(said.finished, 0);
+	world->programs->started = true;
+	programs_finish(world->programs);
+	assert_int_equal(said.finished, 1);
+	assert_true(world->programs->is_finished);
+	said.error = -1;
+	programs_hear(world->programs, true);
+	programs_finish(world->programs);
+	assert_int_equal(said.finished, 1);
 }
 
 #define said_test(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -343,6 +372,7 @@ UNIT_TESTS
 		said_test(the_parent_tells_the_time_of_a_first_process_that_has_gone),
 		said_test(the_parent_is_asked_again_after_another_child_of_it_has_ended),
 		said_test(a_job_that_the_caller_started_has_no_parent_to_ask),
+		said_test(the_listener_finishes_once_it_has_started),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

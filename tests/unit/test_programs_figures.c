@@ -1,6 +1,7 @@
 /* Tests of src/job/programs/programs.c: which figures of several processes count for which program, and how those of the rest do. */
 #include "said_programs.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -451,6 +452,7 @@ static void the_listener_is_told_of_new_members(void **state)
 
 	(void)add_member(world, getpid(), "job");
 	pass_with_ms(world, 0);
+	assert_int_equal(said.added_at_take, added + 1);
 	assert_int_equal(said_added, added + 2);
 	pass_with_ms(world, 0);
 	assert_int_equal(said_added, added + 2);
@@ -486,6 +488,17 @@ static void descriptors_are_kept_where_no_events_are_heard(void **state)
 	world->tree.fds_left = END_DESCRIPTORS_LEAVE + 1;
 	pass_with_ms(world, 0);
 	assert_true(world->programs->processes[0].end_fd < 0);
+	/* The last one is closed with the rest. */
+	first->start_ticks++;
+	first->is_zombie = false;
+	pass_with_ms(world, 0);
+	fd = world->programs->processes[0].end_fd;
+	programs_free(world->programs);
+	programs_free(NULL);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	assert_int_equal(programs_new(false, &world->programs), 0);
+	world->programs->started = true;
+	world->tree.count = 0;
 	/* One that has gone by then says nothing about the kernel. */
 	(void)add_member(world, NOBODY, "gone");
 	world->tree.fds_left = END_DESCRIPTORS_LEAVE + 1;
