@@ -443,6 +443,37 @@ static void test_a_fork_that_names_itself_is_that_program_if_the_event_is_prompt
 	assert_string_equal(program_after_renaming(true, false, NULL, false), "none");
 }
 
+static bool is_named_at_its_end(bool is_prompt, bool with_records, int wait_status, size_t names_read)
+{
+	struct heard_events heard;
+	bool is_named;
+
+	begin(&heard);
+	heard.is_prompt = is_prompt;
+	heard.with_records = with_records;
+	heard.ends_read = names_read;
+	heard_events_add(&heard, getpid(), NULL, NULL, 0);
+	heard_events_take(
+		&heard,
+		&(struct proc_event){.kind = PROC_EVENT_EXITED, .pid = getpid(), .wait_status = wait_status},
+		-1);
+	is_named =
+		with_records ? known_processes_find(&heard.known, getpid())->program : heard.events[0].before;
+	end(&heard);
+	return is_named;
+}
+
+/* It may be a zombie yet, and a record has the name of any other. That of a failure is worth a look, up to a limit. */
+static void test_the_name_of_a_process_is_read_at_its_end(void **state)
+{
+	(void)state;
+	assert_true(is_named_at_its_end(true, false, 0, 0));
+	assert_false(is_named_at_its_end(true, true, 0, 0));
+	assert_false(is_named_at_its_end(false, false, 0, 0));
+	assert_true(is_named_at_its_end(false, true, 9, ENDS_READ_MOST - 1));
+	assert_false(is_named_at_its_end(false, true, 9, ENDS_READ_MOST));
+}
+
 /* Its record has not come, and another process has its pid. */
 static void test_an_end_without_its_record_is_told_when_the_pid_is_used_again(void **state)
 {
@@ -717,6 +748,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_an_exec_that_was_taken_is_not_named),
 		cmocka_unit_test(test_a_fork_that_names_itself_is_that_program_if_the_event_is_prompt),
 		cmocka_unit_test(test_an_end_without_its_record_is_told_when_the_pid_is_used_again),
+		cmocka_unit_test(test_the_name_of_a_process_is_read_at_its_end),
 		cmocka_unit_test(test_an_end_waits_a_pass_for_its_record),
 		cmocka_unit_test(test_an_end_with_a_record_waits_for_its_last_one),
 		cmocka_unit_test(test_all_ends_that_have_waited_are_told),

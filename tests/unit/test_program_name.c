@@ -76,6 +76,7 @@ static void runs_are_called_by_the_command_behind_a_starter(void **state)
 	assert_run("conda run -n base python -m pytest", "pytest");
 	/* An option that is not known may take a value, and a command may lack. */
 	assert_run("mpirun --mca key secret ./solver", "mpirun");
+	assert_run("time -a|-p ./solver", "time");
 	assert_run("env -S secret", "env");
 	assert_run("timeout 5", "timeout");
 	assert_run("nice -n", "nice");

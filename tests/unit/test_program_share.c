@@ -442,6 +442,19 @@ static void a_little_rest_is_first_that_of_a_missed_end(void **state)
 	assert_int_equal(program(programs, "as")->estimated_units, 10);
 }
 
+/* Even if the parent has waited for the shortest one. */
+static void a_large_rest_is_that_of_an_unseen_child(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(100);
+
+	programs->exact = false;
+	program(programs, "make")->parent_ns = 1;
+	program(programs, "as")->ended_ns = 1e6;
+	programs_share(programs, &total, 1);
+	assert_int_equal(msec_of(programs, "short-lived children of make"), 100);
+}
+
 /* No parent has waited for a child that nothing saw. */
 static void a_large_rest_is_that_of_ended_programs_and_else_of_those_that_run(void **state)
 {
@@ -587,6 +600,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(bytes_of_several_parents_are_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(early_time_of_a_program_is_published_once, begin, end),
 		cmocka_unit_test_setup_teardown(a_little_rest_is_first_that_of_a_missed_end, begin, end),
+		cmocka_unit_test_setup_teardown(a_large_rest_is_that_of_an_unseen_child, begin, end),
 		cmocka_unit_test_setup_teardown(a_missed_end_waits_for_a_rest, begin, end),
 		cmocka_unit_test_setup_teardown(
 			a_large_rest_is_that_of_ended_programs_and_else_of_those_that_run, begin, end),
