@@ -109,6 +109,9 @@ static void each_protocol_is_told_by_its_name(void **state)
 		fds[i] = socket(CASES[i].domain, CASES[i].type | SOCK_CLOEXEC, CASES[i].protocol);
 	add_member(getpid());
 	search(-1);
+	/* Files are no sockets. */
+	for (size_t i = 0; i < seen.count; i++)
+		assert_true(seen.inodes[i] != 0);
 	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
 		/* This user or kernel may have none of this kind. */
 		if (fds[i] >= 0)
@@ -181,6 +184,43 @@ static void without_an_allowance_no_member_is_searched(void **state)
 	assert_int_equal(seen.count, 0);
 	assert_false(holders.is_complete);
 	close(fd);
+}
+
+/* Its clock is unknown, so the next search comes to it again. */
+static void one_search_comes_to_a_new_member_once(void **state)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	size_t visits = 0;
+
+	(void)state;
+	add_member(getpid())->cpu.looked_ns = -1;
+	search(-1);
+	for (size_t i = 0; i < seen.count; i++)
+		visits += seen.inodes[i] == inode_of(fd);
+	assert_int_equal(visits, 1);
+	close(fd);
+}
+
+static void the_protocols_of_so_many_sockets_are_remembered(void **state)
+{
+	int first, second;
+
+	(void)state;
+	add_member(getpid())->cpu.looked_ns = -1;
+	search(-1);
+	for (uint64_t i = 1; holders.seen.count < SEEN_MOST - 1; i++)
+		assert_int_equal(id_table_put(&holders.seen, UINT64_MAX - i, SOCKET_LOCAL), 0);
+	first = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	search(-1);
+	assert_int_equal(told(first), SOCKET_TCP);
+	assert_int_equal(holders.seen.count, SEEN_MOST);
+	/* One more, and all are told anew. */
+	close(first);
+	second = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	search(-1);
+	assert_int_equal(told(second), SOCKET_TCP);
+	assert_true(holders.seen.count < SEEN_ROOM);
+	close(second);
 }
 
 /* Members that the allowance did not cover come first the next time. */
@@ -318,6 +358,19 @@ static void own_sockets_behind_a_gap_are_visited_once(void **state)
 	close(first);
 }
 
+static void an_own_socket_may_have_the_first_number(void **state)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), input = fcntl(0, F_DUPFD_CLOEXEC, 3), visits;
+
+	(void)state;
+	assert_int_equal(dup2(fd, 0), 0);
+	close(fd);
+	visits = own_visits(0);
+	assert_int_equal(input < 0 ? close(0) : dup2(input, 0), 0);
+	close(input);
+	assert_int_equal(visits, 1);
+}
+
 #define unit_test_of_holders(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 UNIT_TESTS
@@ -327,11 +380,14 @@ UNIT_TESTS
 		unit_test_of_holders(a_member_that_did_not_run_is_not_searched_again),
 		unit_test_of_holders(a_new_zombie_is_not_searched),
 		unit_test_of_holders(without_an_allowance_no_member_is_searched),
+		unit_test_of_holders(one_search_comes_to_a_new_member_once),
+		unit_test_of_holders(the_protocols_of_so_many_sockets_are_remembered),
 		unit_test_of_holders(a_search_goes_on_where_the_last_one_ended),
 		unit_test_of_holders(a_member_that_is_gone_denies_nothing),
 		unit_test_of_holders(descriptors_that_may_not_be_read_are_denied),
 		unit_test_of_holders(own_sockets_of_the_internet_are_visited),
 		unit_test_of_holders(own_sockets_behind_a_gap_are_visited_once),
+		unit_test_of_holders(an_own_socket_may_have_the_first_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

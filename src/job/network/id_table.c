@@ -20,20 +20,20 @@ static struct id_slot *slot_of_id(const struct id_table *table, uint64_t id)
 	}
 }
 
-static int grow_table(struct id_table *table)
+static bool grow_table(struct id_table *table)
 {
 	struct id_table grown = {.capacity = table->capacity ? table->capacity * 2 : FIRST_CAPACITY};
 
 	grown.slots = calloc(grown.capacity, sizeof *grown.slots);
 	if (!grown.slots)
-		return -ENOMEM;
+		return false;
 	for (size_t i = 0; i < table->capacity; i++)
 		if (table->slots[i].id)
 			*slot_of_id(&grown, table->slots[i].id) = table->slots[i];
 	grown.count = table->count;
 	free(table->slots);
 	*table = grown;
-	return 0;
+	return true;
 }
 
 bool id_table_find(const struct id_table *table, uint64_t id, uint32_t *ret_index)
@@ -52,7 +52,7 @@ int id_table_put(struct id_table *table, uint64_t id, uint32_t index)
 {
 	struct id_slot *slot;
 
-	if (table->count >= table->capacity / 4 * 3 && grow_table(table) < 0)
+	if (table->count >= table->capacity / 4 * 3 && !grow_table(table))
 		return -ENOMEM;
 	slot = slot_of_id(table, id);
 	table->count += !slot->id;

@@ -218,14 +218,14 @@ static void stop_hearing_ends(struct job_sockets *sockets)
 	sockets->lost_ends = true;
 }
 
-/* Takes the notifications that are there. Returns how many. */
-static int take_ended_sockets(struct job_sockets *sockets, int64_t now_ns)
+/* Takes the notifications that are there. */
+static void take_ended_sockets(struct job_sockets *sockets, int64_t now_ns)
 {
 	int64_t begun_ns = thread_cpu_now_ns();
 	int count;
 
 	if (sockets->ended_fd < 0)
-		return 0;
+		return;
 	allowance_earn(&sockets->for_ends, now_ns, ENDS_EARN_NS, ENDS_SAVED_NS);
 	count = sock_diag_take_ended(sockets->ended_fd, visit_ended, sockets);
 	if (count < 0)
@@ -236,7 +236,6 @@ static int take_ended_sockets(struct job_sockets *sockets, int64_t now_ns)
 	/* Connections end so often on this machine that to hear of them costs more than it is worth. */
 	if (sockets->for_ends.left_ns < 0)
 		stop_hearing_ends(sockets);
-	return count;
 }
 
 static bool has_unanswered(const struct job_sockets *sockets)
@@ -271,7 +270,7 @@ static void wait_for_ends(struct job_sockets *sockets, const struct root *root, 
 	while (sockets->fences && sockets->ended_fd >= 0 && patience_left(sockets, now_ns - begun_ns) > 0) {
 		(void)sock_diag_wait(sockets->ended_fd, 1);
 		now_ns = root_monotonic_ns(root);
-		(void)take_ended_sockets(sockets, now_ns);
+		take_ended_sockets(sockets, now_ns);
 	}
 	if (sockets->fences && socket_fences_state(sockets->fences) != FENCES_ALL_PASSED)
 		sockets->lost_ends = true;
@@ -389,7 +388,7 @@ SELDOM static void tell_apart(struct job_sockets *sockets, const struct dumped *
 		visit_dumped(sockets, now);
 		socket = find_by(sockets, &sockets->by_cookie, now->cookie);
 		if (!socket) {
-			(void)id_table_put(&sockets->foreign, now->cookie, 0);
+			(void)id_table_put(&sockets->foreign, now->cookie, (uint32_t)i);
 		} else if (!sockets->from_start) {
 			socket->base = figures_of(now);
 			/* A parent of the process attached to may accept from it, too. */
@@ -521,17 +520,17 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 {
 	int64_t now_ns = root_monotonic_ns(tree->root);
 
-	if (sockets->error)
-		return;
-	if (is_last && !sockets->has_begun && came_too_late(sockets, tree)) {
+	if (is_last && !sockets->has_begun && !sockets->error && came_too_late(sockets, tree)) {
 		sockets->has_begun = true;
-		(void)take_ended_sockets(sockets, now_ns);
+		take_ended_sockets(sockets, now_ns);
 		wait_for_ends(sockets, tree->root, now_ns);
 		drop_ended_sockets(sockets);
 		return;
 	}
 	job_sockets_begin(sockets, tree);
-	(void)take_ended_sockets(sockets, now_ns);
+	if (sockets->error)
+		return;
+	take_ended_sockets(sockets, now_ns);
 	search_holders(sockets, tree, now_ns, is_last);
 	dump_if_due(sockets, tree, now_ns);
 	ask_for_dump(sockets, is_last ? sockets->count : ASKED_AT_ONCE);
@@ -542,16 +541,16 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 
 int64_t job_sockets_attend(struct job_sockets *sockets, int64_t now_ns)
 {
-	int64_t since_ns = max_i64(now_ns - sockets->taken_ns, 1), expected, pause_ns;
-	int count;
+	int64_t since_ns = max_i64(now_ns - sockets->taken_ns, 1), before = sockets->notified_count, expected,
+		pause_ns;
 
 	if (sockets->error || sockets->ended_fd < 0)
 		return INT64_MAX;
-	count = take_ended_sockets(sockets, now_ns);
+	take_ended_sockets(sockets, now_ns);
 	drop_ended_sockets(sockets);
 	/* Come again before a quarter of the room is used, also if as many as now come in a shorter time. */
-	expected = count > 0 ? count * NSEC_PER_SEC / since_ns : 0;
-	expected = max_i64(expected, EXPECTED_ENDS_PER_SEC);
+	expected =
+		max_i64((sockets->notified_count - before) * NSEC_PER_SEC / since_ns, EXPECTED_ENDS_PER_SEC);
 	pause_ns = sockets->room * NSEC_PER_SEC / (4 * expected);
 	return now_ns + max_i64(ENDS_PAUSE_LEAST_NS, min_i64(pause_ns, ENDS_PAUSE_MOST_NS));
 }

@@ -64,7 +64,6 @@ enum {
 	SEEN_MOST = 16384,        /* sockets whose protocol is remembered, 16 bytes each */
 	DESCRIPTORS_MOST = 16384, /* of one process in a search */
 	CLOSED_MOST = 8,          /* closed descriptors in a row, before the folder of our own is listed */
-	FENCES_MOST = 1024,       /* CPUs */
 };
 
 /* ---- network namespaces -------------------------------------------------------------------------------------------- */

@@ -11,14 +11,14 @@
 
 #include "job/network/network_tuning.h"
 
-enum { STACK_BYTES = 128 << 10 };
+enum { STACK_BYTES = 131072 };
 
 struct socket_fences {
 	pthread_mutex_t lock; /* of all that follows, except `allowed` */
 	int holders;          /* the caller and the thread; the last one frees this */
 	bool all_set, failed;
 	size_t count;                  /* fences that were not notified yet */
-	uint64_t cookies[FENCES_MOST]; /* theirs */
+	uint64_t cookies[CPU_SETSIZE]; /* theirs */
 	cpu_set_t allowed;
 };
 
@@ -47,7 +47,6 @@ static bool set_on_this_cpu(struct socket_fences *fences)
 		return false;
 	added = getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0;
 	pthread_mutex_lock(&fences->lock);
-	added = added && fences->count < FENCES_MOST;
 	if (added)
 		fences->cookies[fences->count++] = cookie;
 	pthread_mutex_unlock(&fences->lock);

@@ -2,6 +2,7 @@
 #include "job/network/socket_holders.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +47,8 @@ static enum socket_protocol protocol_of(pid_t pid, const char *name)
 	static const char *const LOCAL[] = {"UNIX", "NETLINK", "AF_VSOCK", "ALG"};
 	char path[PATH_SIZE], protocol[PROTOCOL_SIZE] = "";
 
-	if (snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, name) >= (int)sizeof path ||
-	    getxattr(path, "system.sockprotoname", protocol, sizeof protocol - 1) < 0)
-		return SOCKET_TCP;
+	snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, name);
+	(void)getxattr(path, "system.sockprotoname", protocol, sizeof protocol);
 	for (size_t i = 0; i < sizeof DATAGRAMS / sizeof DATAGRAMS[0]; i++)
 		if (strncmp(protocol, DATAGRAMS[i], strlen(DATAGRAMS[i])) == 0)
 			return SOCKET_DATAGRAM;
@@ -117,12 +117,11 @@ static bool visit_own_descriptor(const struct root *root, int fd, own_socket_vis
  */
 static int search_first_numbers(const struct root *root, own_socket_visit *visit, void *context)
 {
-	struct stat folder;
+	struct stat folder = {0};
 	int64_t left;
 	int closed = 0, fd = 0;
 
-	if (fstatat(root->proc_fd, "self/fd", &folder, 0) < 0)
-		return 0;
+	(void)fstatat(root->proc_fd, "self/fd", &folder, AT_SYMLINK_NOFOLLOW);
 	left = folder.st_size;
 	for (; left > 0 && closed < CLOSED_MOST; fd++) {
 		bool is_open = visit_own_descriptor(root, fd, visit, context);
@@ -145,7 +144,7 @@ void socket_holders_search_self(const struct root *root, own_socket_visit *visit
 		struct scan digits = scan_bytes(name, strlen(name));
 		uint64_t fd;
 
-		if (scan_u64(&digits, &fd) && fd >= (uint64_t)next && fd <= INT32_MAX)
+		if (scan_u64(&digits, &fd) && fd >= (uint64_t)next)
 			(void)visit_own_descriptor(root, (int)fd, visit, context);
 	}
 }
@@ -176,7 +175,7 @@ static int64_t used_ns(int64_t *begun_ns)
 {
 	int64_t now_ns = thread_cpu_now_ns();
 
-	if (*begun_ns < 0)
+	if (!*begun_ns)
 		*begun_ns = now_ns;
 	return now_ns - *begun_ns;
 }
@@ -184,8 +183,8 @@ static int64_t used_ns(int64_t *begun_ns)
 int64_t socket_holders_search(struct socket_holders *holders, struct process_tree *tree, int64_t allowance_ns,
 			      socket_visit *visit, void *context)
 {
-	int64_t begun_ns = allowance_ns < 0 ? thread_cpu_now_ns() : -1;
 	bool limited = allowance_ns >= 0;
+	int64_t begun_ns = limited ? 0 : thread_cpu_now_ns();
 
 	holders->is_complete = true;
 	holders->searches++;
@@ -204,7 +203,7 @@ int64_t socket_holders_search(struct socket_holders *holders, struct process_tre
 		struct member *member = &tree->members[holders->next++ % tree->count];
 		const struct member_sockets *last = &member->sockets;
 
-		if (!last->searched || last->searched == holders->searches || member->is_zombie ||
+		if (last->searched == holders->searches || member->is_zombie ||
 		    (last->clock_ns == member->cpu.looked_ns && last->clock_ns >= 0))
 			continue;
 		if (limited && used_ns(&begun_ns) >= allowance_ns) {
@@ -214,5 +213,5 @@ int64_t socket_holders_search(struct socket_holders *holders, struct process_tre
 		}
 		search_member(holders, tree, member, visit, context);
 	}
-	return begun_ns < 0 ? 0 : used_ns(&begun_ns);
+	return begun_ns ? used_ns(&begun_ns) : 0;
 }
