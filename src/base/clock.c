@@ -5,7 +5,7 @@
 
 static int64_t read_clock(clockid_t id)
 {
-	struct timespec now;
+	struct timespec now = {0};
 
 	clock_gettime(id, &now);
 	return (int64_t)now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
@@ -25,11 +25,7 @@ static int64_t system_realtime_ns(void *context)
 
 int64_t thread_cpu_now_ns(void)
 {
-	struct timespec time;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) < 0)
-		return 0;
-	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 const struct clocks SYSTEM_CLOCKS = {system_monotonic_ns, system_realtime_ns, NULL};

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CGROUP_FILE_MOST = 16384 };
+enum { CGROUP_FILE_BYTES = 16384, PATH_BYTES = PATH_MAX + 16 };
 
 /* Cuts the path of a step's group, SCOPE/JOB/step_STEP..., to SCOPE. */
 static bool cut_to_scope(char *path)
@@ -29,18 +29,22 @@ static bool cut_to_scope(char *path)
 	return true;
 }
 
-/* /proc/self/cgroup has one line of version 2, the last: 0::PATH */
-static bool find_scope(char *file, size_t size, const char **ret_scope)
+static const char *path_in(const char *folder, const char *name, char text[static PATH_BYTES])
 {
-	int fd = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, file, size - 1);
-	char *path;
+	snprintf(text, PATH_BYTES, "%s/%s", folder, name);
+	return text;
+}
 
-	if (fd >= 0)
+/* The file cgroup has one line of version 2, the last: 0::PATH. `file` is all 0 before. */
+static bool find_scope(const char *process, char *file, size_t size, const char **ret_scope)
+{
+	char text[PATH_BYTES], *path;
+	int fd = open(path_in(process, "cgroup", text), O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		(void)!read(fd, file, size - 1);
 		close(fd);
-	if (length <= 0)
-		return false;
-	file[length] = '\0';
+	}
 	path = strncmp(file, "0::/", 4) == 0 ? file : strstr(file, "\n0::/");
 	if (!path)
 		return false;
@@ -50,38 +54,32 @@ static bool find_scope(char *file, size_t size, const char **ret_scope)
 }
 
 /* Writes the path of the group into text: below the first mount of version 2. */
-static bool write_path(const char *scope, char *text, size_t size)
+static bool write_path(const char *process, const char *scope, char *text, size_t size)
 {
-	char line[2 * PATH_MAX];
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	char line[2 * PATH_MAX], path[PATH_BYTES];
+	FILE *mounts = setmntent(path_in(process, "mounts", path), "re");
 	struct mntent one;
 	bool found = false;
-	int length = -1;
 
 	while (mounts && !found && getmntent_r(mounts, &one, line, sizeof line))
 		found = strcmp(one.mnt_type, "cgroup2") == 0;
-	if (found)
-		length = snprintf(text, size, "%s%s/resource-tracker", one.mnt_dir, scope);
 	if (mounts)
 		endmntent(mounts);
-	return length > 0 && (size_t)length < size;
+	return found && (size_t)snprintf(text, size, "%s%s/resource-tracker", one.mnt_dir, scope) < size;
 }
 
-int open_recorder_group(void)
+int open_recorder_group(const char *process)
 {
-	char file[CGROUP_FILE_MOST], path[PATH_MAX];
+	char file[CGROUP_FILE_BYTES] = "", group[PATH_MAX], path[PATH_BYTES];
 	const char *scope;
-	size_t length;
 	int fd;
 
-	if (!find_scope(file, sizeof file, &scope))
+	if (!find_scope(process, file, sizeof file, &scope))
 		return -ENOENT;
-	if (!write_path(scope, path, sizeof path - sizeof "/cgroup.procs"))
+	if (!write_path(process, scope, group, sizeof group))
 		return -ENOTDIR;
-	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+	if (mkdir(group, 0755) < 0 && errno != EEXIST)
 		return -errno;
-	length = strlen(path);
-	snprintf(path + length, sizeof path - length, "/cgroup.procs");
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	fd = open(path_in(group, "cgroup.procs", path), O_WRONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

@@ -139,7 +139,8 @@ struct task {
 	gid_t gid;
 	gid_t *groups;
 	int group_count;
-	uint32_t job, step, rank, local, node, total;
+	uint32_t job, step, rank, node, total;
+	int local;
 	uint16_t cpus; /* of the step on this node, 0 if unknown */
 	char **job_environment;
 	char output[PATH_MAX], pid_text[16];
@@ -151,25 +152,23 @@ struct task {
 
 static bool describe_task(spank_t spank, struct task *task)
 {
-	int local = 0;
 	bool known = spank_get_item(spank, S_TASK_PID, &task->pid) == ESPANK_SUCCESS &&
 		     spank_get_item(spank, S_JOB_UID, &task->uid) == ESPANK_SUCCESS &&
 		     spank_get_item(spank, S_JOB_GID, &task->gid) == ESPANK_SUCCESS &&
 		     spank_get_item(spank, S_JOB_ID, &task->job) == ESPANK_SUCCESS &&
 		     spank_get_item(spank, S_JOB_STEPID, &task->step) == ESPANK_SUCCESS &&
 		     spank_get_item(spank, S_TASK_GLOBAL_ID, &task->rank) == ESPANK_SUCCESS &&
-		     spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_TASK_ID, &task->local) == ESPANK_SUCCESS &&
 		     spank_get_item(spank, S_JOB_ENV, &task->job_environment) == ESPANK_SUCCESS &&
 		     spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &task->groups, &task->group_count) ==
 			     ESPANK_SUCCESS;
 
-	if (known && spank_get_item(spank, S_JOB_NODEID, &task->node) != ESPANK_SUCCESS)
+	if (spank_get_item(spank, S_JOB_NODEID, &task->node) != ESPANK_SUCCESS)
 		task->node = 0;
-	if (known && spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &task->total) != ESPANK_SUCCESS)
+	if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &task->total) != ESPANK_SUCCESS)
 		task->total = 1;
-	if (known && spank_get_item(spank, S_JOB_NCPUS, &task->cpus) != ESPANK_SUCCESS)
+	if (spank_get_item(spank, S_JOB_NCPUS, &task->cpus) != ESPANK_SUCCESS)
 		task->cpus = 0;
-	task->local = (uint32_t)local;
 	return known;
 }
 
@@ -211,12 +210,12 @@ static const char *task_variable(const struct task *task, const char *name)
 	return NULL;
 }
 
-/* Each text is freed by forget(). */
+/* Each text is freed by forget_task(). Those of the job leave room for all of these. */
 static void add_variable(struct task *task, const char *name, const char *value)
 {
 	char *text;
 
-	if (task->variable_count < VARIABLES_MOST - 1 && asprintf(&text, "%s=%s", name, value) >= 0)
+	if (asprintf(&text, "%s=%s", name, value) >= 0)
 		task->environment[task->variable_count++] = text;
 }
 
@@ -276,7 +275,7 @@ static void fill_environment(struct task *task)
 	add_variable(task, "RESOURCE_TRACKER_LEAST_INTERVAL", the_plugin.interval);
 	add_option_number(task, "SLURM_JOB_ID", task->job);
 	add_option_number(task, "SLURM_PROCID", task->rank);
-	add_option_number(task, "SLURM_LOCALID", task->local);
+	add_option_number(task, "SLURM_LOCALID", (uint32_t)task->local);
 	add_option_number(task, "SLURM_NODEID", task->node);
 	if (task->cpus)
 		add_option_number(task, "SLURM_CPUS_ON_NODE", task->cpus);
@@ -421,7 +420,7 @@ static void track_task(struct task *task)
 	char reason[REASON_BYTES];
 	int pair[2];
 
-	task->group_fd = open_recorder_group();
+	task->group_fd = open_recorder_group("/proc/self");
 	if (task->group_fd < 0 && task->group_fd != -ENOENT)
 		slurm_error(
 			"resource_tracker: Slurm may kill the recorder of task %u of job %u before it has "
@@ -497,11 +496,12 @@ int slurm_spank_task_exit(spank_t spank, int argc, char **argv)
 	for (size_t i = 0; i < the_plugin.count; i++) {
 		struct tracked *one = &the_plugin.tasks[i];
 
-		if (one->pid != pid || one->fd < 0)
+		if (one->pid != pid)
 			continue;
 		(void)!send(one->fd, &end, sizeof end, MSG_NOSIGNAL | MSG_DONTWAIT);
 		close(one->fd);
-		one->fd = -1;
+		*one = the_plugin.tasks[--the_plugin.count];
+		break;
 	}
 	return 0;
 }
@@ -512,8 +512,7 @@ int slurm_spank_exit(spank_t spank, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	for (size_t i = 0; i < the_plugin.count; i++)
-		if (the_plugin.tasks[i].fd >= 0)
-			close(the_plugin.tasks[i].fd);
+		close(the_plugin.tasks[i].fd);
 	free(the_plugin.tasks);
 	the_plugin.tasks = NULL;
 	the_plugin.count = 0;

@@ -204,6 +204,30 @@ static void a_look_without_an_allowance_searches_and_lists_nothing(void **state)
 	expect_known(4, 2, 1);
 }
 
+/* One nanosecond each in this test. */
+static void work_is_paid_from_its_allowance(void **state)
+{
+	(void)state;
+	open_sockets(false);
+	look(false);
+	put_held(connection(1, 4, 2));
+	sockets.for_dumps = (struct allowance){9, clock_ns + NSEC_PER_SEC};
+	sockets.for_ends = (struct allowance){9, clock_ns + NSEC_PER_SEC};
+	look(false);
+	assert_int_equal(sockets.for_dumps.left_ns, 8);
+	assert_int_equal(sockets.for_ends.left_ns, 8);
+	/* An allowance that is used up to the last nanosecond is enough. */
+	sockets.for_ends.left_ns = 1;
+	assert_true(job_sockets_attend(&sockets, clock_ns) < INT64_MAX);
+	assert_int_equal(sockets.for_ends.left_ns, 0);
+	assert_int_equal(sockets.ended_fd, LISTEN_FD);
+	assert_false(sockets.lost_ends);
+	(void)job_sockets_attend(&sockets, clock_ns);
+	assert_int_equal(sockets.ended_fd, -1);
+	assert_true(sockets.lost_ends);
+	assert_int_equal(job_sockets_attend(&sockets, clock_ns), INT64_MAX);
+}
+
 static void datagrams_are_told_and_are_no_connection(void **state)
 {
 	(void)state;
@@ -259,6 +283,7 @@ UNIT_TESTS
 		unit_test_told(errors_of_the_kernel_are_kept),
 		unit_test_told(notifications_that_the_kernel_dropped_leave_no_bound),
 		unit_test_told(a_look_without_an_allowance_searches_and_lists_nothing),
+		unit_test_told(work_is_paid_from_its_allowance),
 		unit_test_told(datagrams_are_told_and_are_no_connection),
 		unit_test_told(own_sockets_with_figures_are_noted),
 		unit_test_told(so_many_connections_of_others_are_remembered),

@@ -49,10 +49,10 @@ static enum socket_protocol protocol_of(pid_t pid, const char *name)
 
 	snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, name);
 	(void)getxattr(path, "system.sockprotoname", protocol, sizeof protocol);
-	for (size_t i = 0; i < sizeof DATAGRAMS / sizeof DATAGRAMS[0]; i++)
+	for (size_t i = 0; i < sizeof DATAGRAMS / sizeof *DATAGRAMS; i++)
 		if (strncmp(protocol, DATAGRAMS[i], strlen(DATAGRAMS[i])) == 0)
 			return SOCKET_DATAGRAM;
-	for (size_t i = 0; i < sizeof LOCAL / sizeof LOCAL[0]; i++)
+	for (size_t i = 0; i < sizeof LOCAL / sizeof *LOCAL; i++)
 		if (strncmp(protocol, LOCAL[i], strlen(LOCAL[i])) == 0)
 			return SOCKET_LOCAL;
 	return SOCKET_TCP;
@@ -129,7 +129,7 @@ static int search_first_numbers(const struct root *root, own_socket_visit *visit
 		left -= is_open;
 		closed = is_open ? 0 : closed + 1;
 	}
-	return folder.st_size > 0 && !left ? -1 : fd;
+	return fd && !left ? -1 : fd;
 }
 
 void socket_holders_search_self(const struct root *root, own_socket_visit *visit, void *context)
