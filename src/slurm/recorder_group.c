@@ -10,7 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CGROUP_FILE_BYTES = 16384, PATH_BYTES = PATH_MAX + 16 };
+enum { CGROUP_FILE_BYTES = 16384 };
+
+struct long_path {
+	char text[2 * PATH_MAX];
+};
 
 /* Cuts the path of a step's group, SCOPE/JOB/step_STEP..., to SCOPE. */
 static bool cut_to_scope(char *path)
@@ -29,17 +33,18 @@ static bool cut_to_scope(char *path)
 	return true;
 }
 
-static const char *path_in(const char *folder, const char *name, char text[static PATH_BYTES])
+static const char *path_in(const char *folder, const char *name, struct long_path *path)
 {
-	snprintf(text, PATH_BYTES, "%s/%s", folder, name);
-	return text;
+	snprintf(path->text, sizeof path->text, "%s/%s", folder, name);
+	return path->text;
 }
 
 /* The file cgroup has one line of version 2, the last: 0::PATH. `file` is all 0 before. */
 static bool find_scope(const char *process, char *file, size_t size, const char **ret_scope)
 {
-	char text[PATH_BYTES], *path;
-	int fd = open(path_in(process, "cgroup", text), O_RDONLY | O_CLOEXEC);
+	struct long_path name;
+	char *path;
+	int fd = open(path_in(process, "cgroup", &name), O_RDONLY | O_CLOEXEC);
 
 	if (fd >= 0) {
 		(void)!read(fd, file, size - 1);
@@ -56,8 +61,9 @@ static bool find_scope(const char *process, char *file, size_t size, const char 
 /* Writes the path of the group into text: below the first mount of version 2. */
 static bool write_path(const char *process, const char *scope, char *text, size_t size)
 {
-	char line[2 * PATH_MAX], path[PATH_BYTES];
-	FILE *mounts = setmntent(path_in(process, "mounts", path), "re");
+	char line[2 * PATH_MAX];
+	struct long_path name;
+	FILE *mounts = setmntent(path_in(process, "mounts", &name), "re");
 	struct mntent one;
 	bool found = false;
 
@@ -70,7 +76,8 @@ static bool write_path(const char *process, const char *scope, char *text, size_
 
 int open_recorder_group(const char *process)
 {
-	char file[CGROUP_FILE_BYTES] = "", group[PATH_MAX], path[PATH_BYTES];
+	char file[CGROUP_FILE_BYTES] = "", group[PATH_MAX];
+	struct long_path name;
 	const char *scope;
 	int fd;
 
@@ -80,6 +87,6 @@ int open_recorder_group(const char *process)
 		return -ENOTDIR;
 	if (mkdir(group, 0755) < 0 && errno != EEXIST)
 		return -errno;
-	fd = open(path_in(group, "cgroup.procs", path), O_WRONLY | O_CLOEXEC);
+	fd = open(path_in(group, "cgroup.procs", &name), O_WRONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

@@ -67,7 +67,7 @@ static void the_last_look_waits_for_an_end_for_20_ms(void **state)
 	assert_false(sockets.lost_ends);
 }
 
-/* A question that the kernel answered, or could not answer, is no sign of an end. */
+/* Only an unknown connection may have ended: the kernel has answered, or could not. */
 static void a_connection_that_is_still_there_is_not_waited_for(void **state)
 {
 	(void)state;

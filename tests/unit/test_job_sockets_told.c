@@ -192,7 +192,7 @@ static void a_connection_is_the_jobs_if_its_server_is(void **state)
 		expect_unattributed(attached ? 6 : 0, attached ? 5 : 0, attached);
 		close_sockets();
 	}
-	/* No member holds this server, or it is no server at all. */
+	/* No member holds this server, or the socket is a connection. */
 	for (int listens = 0; listens < 2; listens++) {
 		open_sockets(false);
 		look(false);

@@ -24,7 +24,7 @@ static void put_groups(const char *groups)
 	put_process(groups, mount);
 }
 
-/* What the recorder would write is in the file of this group. */
+/* The bytes that the recorder would write are in the file of this group. */
 static void expect_group(const char *folder)
 {
 	char path[PATH_MAX];

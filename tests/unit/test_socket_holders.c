@@ -109,7 +109,7 @@ static void each_protocol_is_told_by_its_name(void **state)
 		fds[i] = socket(CASES[i].domain, CASES[i].type | SOCK_CLOEXEC, CASES[i].protocol);
 	add_member(getpid());
 	search(-1);
-	/* Files are no sockets. */
+	/* Files are left out. */
 	for (size_t i = 0; i < seen.count; i++)
 		assert_true(seen.inodes[i] != 0);
 	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)

@@ -190,7 +190,7 @@ static inline int begin(void **state)
 		       : root_open(&root, ".", &(struct clocks){told_ns, told_ns, NULL});
 }
 
-/* Those of this test are no descriptors. */
+/* Closes none of the descriptors, which this test has made up. */
 static inline void close_sockets(void)
 {
 	sockets.ask_fd = sockets.ended_fd = -1;
