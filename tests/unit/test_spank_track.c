@@ -408,6 +408,22 @@ static void numbers_that_slurm_does_not_tell_are_left_out_or_the_least(void **st
 	assert_false(has_variable("SLURM_CPUS_ON_NODE="));
 }
 
+static void a_job_without_a_file_of_runs_has_that_of_the_administrator(void **state)
+{
+	static char own[] = "TRACKER_RUNS=/own";
+
+	(void)state;
+	NEEDS_ROOT();
+	init_plugin("runs=/srv/runs");
+	assert_int_equal(errors, 0);
+	assert_true(record_task());
+	EXPECT_VARIABLE("TRACKER_RUNS=/srv/runs");
+	environment[1] = own;
+	assert_true(record_task());
+	EXPECT_VARIABLE("TRACKER_RUNS=/own");
+	assert_false(has_variable("TRACKER_RUNS=/srv/runs"));
+}
+
 /* A batch script has no number of a step, and no folder but that of sbatch. */
 static void a_batch_script_runs_where_it_was_submitted(void **state)
 {
@@ -769,6 +785,7 @@ UNIT_TESTS
 		unit_test_of_plugin(steps_of_slurm_itself_and_too_many_groups_are_not_recorded),
 		unit_test_of_plugin(the_recorder_is_told_the_task),
 		unit_test_of_plugin(numbers_that_slurm_does_not_tell_are_left_out_or_the_least),
+		unit_test_of_plugin(a_job_without_a_file_of_runs_has_that_of_the_administrator),
 		unit_test_of_plugin(a_batch_script_runs_where_it_was_submitted),
 		unit_test_of_plugin(the_variables_of_a_job_leave_room_for_those_of_the_task),
 		unit_test_of_plugin(a_name_of_the_output_has_less_than_4080_bytes),
