@@ -106,6 +106,7 @@ int add_thread_children(pid_t pid, pid_t tid, struct pid_set *set)
 	char path[64];
 	struct scan text;
 	int64_t child;
+	size_t got;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tid);
 	{
@@ -113,19 +114,12 @@ int add_thread_children(pid_t pid, pid_t tid, struct pid_set *set)
 
 		if (fd < 0)
 			return -errno;
-		for (;;) {
-			ssize_t got;
-
+		do {
 			if (buffer_reserve(&bytes, READ_STEP) < 0)
 				return buffer_error(&bytes);
-			got = read(fd, bytes.data + bytes.length, READ_STEP);
-			if (got < 0 && errno == EINTR)
-				continue;
-			bytes.length += got > 0 ? (size_t)got : 0;
-			/* The kernel fills a page with pids before it returns a part of them. */
-			if (got < READ_STEP / 2)
-				break;
-		}
+			got = read_memory_text(fd, bytes.data + bytes.length, READ_STEP);
+			bytes.length += got;
+		} while (got == READ_STEP);
 	}
 	text = scan_bytes(bytes.data, bytes.length);
 	while (scan_i64(&text, &child)) {

@@ -41,22 +41,18 @@ static void take_one(struct wait_for_job *wait, const siginfo_t *info)
 static void wait_for_signals(struct wait_for_job *wait, int64_t until_ns)
 {
 	struct wrap *wrap = wait->wrap;
-	int64_t timeout_ns = INT64_MAX;
 	siginfo_t info;
 
-	if (until_ns != INT64_MAX) {
-		timeout_ns = until_ns - monotonic_now_ns();
-		if (timeout_ns < 0)
-			timeout_ns = 0;
-	}
 	/* Ask without waiting first: drained_ns is then a moment at which the queue was seen empty. */
 	for (int i = 0; i < SIGNAL_BATCH; i++) {
 		signal_set wanted = signals_wanted(wrap) | SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT);
-		int64_t look_ns = monotonic_now_ns();
+		int64_t look_ns = monotonic_now_ns(), timeout_ns;
 
 		if (!take_signal(wanted, &info, 0)) {
 			wrap->drained_ns = look_ns;
-			if (i > 0 || !timeout_ns || !take_signal(wanted, &info, timeout_ns))
+			/* The kernel refuses a negative time: a deadline that has passed is not waited for. */
+			timeout_ns = until_ns == INT64_MAX ? INT64_MAX : until_ns - look_ns;
+			if (i > 0 || !take_signal(wanted, &info, timeout_ns))
 				return;
 		}
 		take_one(wait, &info);

@@ -24,6 +24,23 @@ static int occupies_closed_streams(void)
 	return write(STDERR_FILENO, "x", 1) == 1 && read(STDIN_FILENO, &byte, 1) == 0 ? 0 : 6;
 }
 
+/* In a file system without /dev. */
+static int occupies_closed_streams_without_devices(void)
+{
+	struct wrap *wrap;
+
+	if (chroot("/proc/self/fdinfo") < 0)
+		return errno == EPERM ? 0 : 1;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		close(fd);
+	if (wrap_prepare(WRAP_WATCH, NULL, &wrap) != 0)
+		return 2;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) != FD_CLOEXEC)
+			return 3 + fd;
+	return 0;
+}
+
 static int leaves_open_streams(void)
 {
 	struct wrap *wrap;
@@ -138,6 +155,7 @@ static void a_process_is_prepared_for_a_job(void **state)
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
 	assert_int_equal(in_child(occupies_closed_streams), 0);
+	assert_int_equal(in_child(occupies_closed_streams_without_devices), 0);
 	assert_int_equal(in_child(leaves_open_streams), 0);
 	assert_int_equal(in_child(prepares_once), 0);
 	assert_int_equal(in_child(gives_all_back), 0);

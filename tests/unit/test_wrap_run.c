@@ -3,7 +3,9 @@
 #include "scratch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "wrap/wrap.h"
@@ -14,10 +16,11 @@ enum { TRIES = 10000 };
 static struct seen {
 	volatile int ticks, reaped, signals, forwarded, last_signal;
 	volatile int exec_error, watch_end, watch_signal;
-	volatile bool is_ready;
+	volatile bool is_ready, in_cgroup;
 } * seen;
 
 static int64_t deadline_ns;
+static int group_fd;     /* of the group to start the job in */
 static int early_signal; /* to the group of the wrapping process, before it starts its job */
 
 static int64_t next_deadline(void *context)
@@ -67,7 +70,7 @@ static pid_t start_wrapping(const char *text, bool wait_descendants, int (*in_ch
 	if (pid == 0) {
 		char *argv[] = {strdup(text ? "sh" : "no such program"), strdup("-c"),
 				strdup(text ? text : ""), NULL};
-		const struct wrap_job job = {.argv = argv, .in_child = in_child};
+		const struct wrap_job job = {.argv = argv, .in_child = in_child, .cgroup_fd = group_fd};
 		struct wrap_started started;
 		struct wrap_end end;
 		struct wrap *wrap;
@@ -80,6 +83,7 @@ static pid_t start_wrapping(const char *text, bool wait_descendants, int (*in_ch
 		if (wrap_spawn(wrap, &job, &started) != 0)
 			_exit(99);
 		seen->is_ready = true;
+		seen->in_cgroup = started.in_cgroup;
 		if (wrap_run(wrap, &HOOKS, wait_descendants, &end) != 0)
 			_exit(98);
 		seen->exec_error = end.exec_error;
@@ -262,6 +266,168 @@ static void samples_are_taken_while_the_job_runs(void **state)
 	assert_true(seen->ticks >= 2 && seen->ticks <= 1 + 300 / 20 + 50);
 }
 
+static int64_t cpu_usec(const struct rusage *usage)
+{
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 + usage->ru_utime.tv_usec +
+	       usage->ru_stime.tv_usec;
+}
+
+/* Orphans that end meanwhile cost little CPU time, and the job gets none of their signals. */
+static void a_job_is_waited_for_without_use_of_cpu(void **state)
+{
+	struct rusage before, after;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(getrusage(RUSAGE_CHILDREN, &before), 0);
+	pid = start_wrapping("(sleep 0.1 &); (sleep 0.2 &); sleep 0.6", false, NULL);
+	assert_int_equal(status_of(pid), 0);
+	assert_int_equal(getrusage(RUSAGE_CHILDREN, &after), 0);
+	assert_true(cpu_usec(&after) - cpu_usec(&before) < 300000);
+	assert_int_equal(seen->signals, 0);
+	assert_int_equal(seen->reaped, 3);
+}
+
+static int without_hooks(void)
+{
+	static const struct wrap_hooks NONE = {.context = NULL};
+	static const char *const ADDITIONS[] = {"SAID=by the recorder", NULL};
+	char sh[] = "sh", option[] = "-c",
+	     text[] = "(sleep 0.05 &); [ \"$SAID\" = 'by the recorder' ] && kill -USR1 $PPID && sleep 0.3 && "
+		      "exit 7";
+	char *argv[] = {sh, option, text, NULL}, *no_words[] = {NULL};
+	const struct wrap_job job = {.argv = argv, .environment = ADDITIONS}, no_job = {.argv = no_words};
+	struct wrap_started started;
+	struct wrap_end end;
+	struct wrap *wrap;
+
+	if (wrap_prepare(WRAP_JOB, NULL, &wrap) != 0)
+		return 1;
+	if (wrap_prepare(WRAP_JOB, NULL, &wrap) != -EBUSY)
+		return 2;
+	if (wrap_run(wrap, &NONE, false, &end) != -ECHILD)
+		return 3;
+	if (wrap_spawn(wrap, &no_job, &started) != -EINVAL)
+		return 4;
+	if (wrap_spawn(wrap, &job, &started) != 0 || started.pid <= 0 || started.in_cgroup)
+		return 5;
+	if (wrap_spawn(wrap, &job, &started) != -EBUSY)
+		return 6;
+	if (wrap_run(wrap, &NONE, false, &end) != 0 || end.pid != started.pid || end.exec_error)
+		return 7;
+	return wrap_exit_code(&end);
+}
+
+/* USR1 ends the job, which has no trap. */
+static void hooks_may_be_left_out_and_calls_in_a_wrong_order_are_refused(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_THREAD_SANITISER)
+		skip();
+	pid = fork_for_a_minute();
+	if (pid == 0)
+		_exit(without_hooks());
+	assert_int_equal(status_of(pid), (128 + SIGUSR1) << 8);
+}
+
+/* The words of the job may fit where the additions do not. */
+static int with_an_addition_that_is_too_long(void)
+{
+	static char addition[256 << 10] = "LONG=";
+	static const char *const ADDITIONS[] = {addition, NULL};
+	char sh[] = "sh", option[] = "-c", text[] = "[ -z \"$LONG\" ] && exit 7";
+	char *argv[] = {sh, option, text, NULL};
+	const struct wrap_job job = {.argv = argv, .environment = ADDITIONS};
+	struct wrap_started started;
+	struct wrap_end end;
+	struct wrap *wrap;
+
+	memset(addition + 5, 'x', sizeof addition - 6);
+	if (wrap_prepare(WRAP_JOB, NULL, &wrap) != 0 || wrap_spawn(wrap, &job, &started) != 0 ||
+	    wrap_run(wrap, &HOOKS, false, &end) != 0)
+		return 99;
+	return wrap_exit_code(&end);
+}
+
+static void a_job_runs_without_additions_that_are_too_long(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	if (is_emulated() || UNDER_THREAD_SANITISER)
+		skip();
+	pid = fork_for_a_minute();
+	if (pid == 0)
+		_exit(with_an_addition_that_is_too_long());
+	assert_int_equal(status_of(pid), 7 << 8);
+}
+
+/* ---- control groups ---- */
+
+/* Makes a group of this test below that of its process, if it may, and returns its folder. */
+static int make_group(char ret_path[static 300])
+{
+	static const char *const MOUNTS[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+	char own[200] = "", line[256];
+	FILE *groups = fopen("/proc/self/cgroup", "re");
+
+	while (groups && fgets(line, sizeof line, groups))
+		if (strncmp(line, "0::", 3) == 0)
+			snprintf(own, sizeof own, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+	if (groups)
+		fclose(groups);
+	for (size_t i = 0; *own && i < 2; i++) {
+		snprintf(ret_path, 300, "%s/cgroup.controllers", MOUNTS[i]);
+		if (access(ret_path, F_OK) < 0)
+			continue;
+		snprintf(ret_path, 300, "%s%s/rt-unit-%d", MOUNTS[i], strcmp(own, "/") ? own : "",
+			 (int)getpid());
+		if (mkdir(ret_path, 0700) == 0)
+			return open(ret_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	return -1;
+}
+
+static void a_job_starts_in_the_group_that_is_made_for_it(void **state)
+{
+	char path[300], *found;
+	int status;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	group_fd = make_group(path);
+	if (group_fd < 0) {
+		group_fd = 0;
+		SKIP("this user may make no control group");
+	}
+	status = status_of(start_wrapping("cat /proc/self/cgroup > group; exit 5", false, NULL));
+	close(group_fd);
+	group_fd = 0;
+	/* It is empty again. */
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(status, 5 << 8);
+	assert_int_equal(seen->reaped, 1);
+	if (!seen->in_cgroup)
+		SKIP("this kernel starts no process in a group");
+	found = get_file("group", NULL);
+	assert_non_null(strstr(found, strrchr(path, '/')));
+	free(found);
+}
+
+static void a_folder_that_is_no_group_is_done_without(void **state)
+{
+	(void)state;
+	group_fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(status_of(start_wrapping("exit 5", false, NULL)), 5 << 8);
+	close(group_fd);
+	group_fd = 0;
+	assert_false(seen->in_cgroup);
+	assert_int_equal(seen->reaped, 1);
+}
+
 /* ---- watching ---- */
 
 static pid_t start_watching(pid_t target, bool keep_running)
@@ -330,6 +496,11 @@ UNIT_TESTS
 		unit_test_of_job(processes_that_stay_are_waited_for_if_wanted),
 		unit_test_of_job(a_signal_ends_the_wait_for_processes_that_stay),
 		unit_test_of_job(samples_are_taken_while_the_job_runs),
+		unit_test_of_job(a_job_is_waited_for_without_use_of_cpu),
+		unit_test_of_job(hooks_may_be_left_out_and_calls_in_a_wrong_order_are_refused),
+		unit_test_of_job(a_job_runs_without_additions_that_are_too_long),
+		unit_test_of_job(a_job_starts_in_the_group_that_is_made_for_it),
+		unit_test_of_job(a_folder_that_is_no_group_is_done_without),
 		unit_test_of_job(a_watch_ends_with_its_target_or_a_signal),
 	};
 
