@@ -90,9 +90,7 @@ static void add_config_row(struct config_request *request, const struct option_r
 
 static void add_rows(struct config_request *request)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		const struct option_row *row = &OPTIONS[i];
-
+	for (const struct option_row *row = OPTIONS; row < OPTIONS + OPTION_COUNT; row++) {
 		if (!row->name || !*row->toml_key)
 			continue;
 		if (!given_for(&request->given, row))

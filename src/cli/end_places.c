@@ -113,16 +113,16 @@ static int create_rescue(const char *page, struct buffer *ret_name)
 void rescue_recording(int fd, const char *page)
 {
 	CLEANUP_BUFFER struct buffer name = BUFFER(PATH_MAX);
-	CLEANUP_CLOSE int copy = create_rescue(page, &name);
+	CLEANUP_CLOSE int copy_fd = create_rescue(page, &name);
 	off_t offset = 0;
 	ssize_t sent;
 
-	if (copy < 0) {
-		say("the recording cannot be kept in %s.jsonl: %s", page, strerror(-copy));
+	if (copy_fd < 0) {
+		say("the recording cannot be kept in %s.jsonl: %s", page, strerror(-copy_fd));
 		return;
 	}
 	do
-		sent = sendfile(copy, fd, &offset, COPY_BYTES);
+		sent = sendfile(copy_fd, fd, &offset, COPY_BYTES);
 	while (sent > 0 || (sent < 0 && errno == EINTR));
 	if (sent < 0)
 		say("%s: only a part of the recording is kept: %s", name.data, strerror(errno));

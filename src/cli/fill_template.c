@@ -37,9 +37,7 @@ static void print_places(const struct option_row *row)
 
 static void man_options(void)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		const struct option_row *row = &OPTIONS[i];
-
+	for (const struct option_row *row = OPTIONS; row < OPTIONS + OPTION_COUNT; row++) {
 		if (row->heading) {
 			printf("## %s\n\n", row->heading);
 			continue;
@@ -70,9 +68,7 @@ static void bash_takes_word(void)
 
 static void bash_values(void)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		const struct option_row *row = &OPTIONS[i];
-
+	for (const struct option_row *row = OPTIONS; row < OPTIONS + OPTION_COUNT; row++) {
 		if (!row->name || option_is_switch(row))
 			continue;
 		printf("\t--%s", row->name);
@@ -85,22 +81,22 @@ static void bash_values(void)
 
 static void zsh_options(void)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		if (!OPTIONS[i].name)
+	for (const struct option_row *row = OPTIONS; row < OPTIONS + OPTION_COUNT; row++) {
+		if (!row->name)
 			continue;
 		printf("\t\t");
-		print_zsh_option(&OPTIONS[i]);
+		print_zsh_option(row);
 		printf(" \\\n");
 	}
 }
 
 static void fish_options(void)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		if (!OPTIONS[i].name)
+	for (const struct option_row *row = OPTIONS; row < OPTIONS + OPTION_COUNT; row++) {
+		if (!row->name)
 			continue;
 		printf("complete -c resource-tracker -n __resource_tracker_before_command");
-		print_fish_option(&OPTIONS[i]);
+		print_fish_option(row);
 	}
 }
 

@@ -59,8 +59,7 @@ int read_environment(struct given_list *list)
 {
 	if (has_more_rights_than_caller() || !option_has_any_variable(environ))
 		return 0;
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		const struct option_row *row = &OPTIONS[i];
+	for (const struct option_row *row = OPTIONS; row < OPTIONS + OPTION_COUNT; row++) {
 		char name[64];
 		const char *value;
 

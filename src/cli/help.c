@@ -56,9 +56,7 @@ static void add_options_help(struct buffer *out, bool all)
 {
 	const char *heading = NULL;
 
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		const struct option_row *row = &OPTIONS[i];
-
+	for (const struct option_row *row = OPTIONS; row < OPTIONS + OPTION_COUNT; row++) {
 		if (row->heading) {
 			heading = row->heading;
 			continue;

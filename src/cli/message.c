@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/write_all.h"
 #include "launch/in_time.h"
 
 enum {
@@ -123,16 +124,10 @@ int refuse(const char *format, ...)
 
 int print_text(const struct buffer *text)
 {
-	size_t written = 0;
+	int r = buffer_error(text);
 
-	if (buffer_error(text) < 0)
+	if (r < 0)
 		return refuse("out of memory");
-	while (written < text->length) {
-		ssize_t n = write(STDOUT_FILENO, text->data + written, text->length - written);
-
-		if (n < 0 && errno != EINTR)
-			return refuse("stdout: %s", strerror(errno));
-		written += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	r = write_all(STDOUT_FILENO, text->data, text->length);
+	return r < 0 ? refuse("stdout: %s", strerror(-r)) : 0;
 }

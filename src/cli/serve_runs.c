@@ -121,7 +121,7 @@ void serve_runs(int *argc, char ***argv)
 	uint64_t number;
 
 	if (*word != '-' || !scan_literal(&text, SERVE_RUNS) || !scan_u64(&text, &number) ||
-	    number > INT_MAX || !is_connection_of_packets((int)number))
+	    (uint64_t)(int)number != number || !is_connection_of_packets((int)number))
 		return;
 	/* A terminal's signals are for the recorder. */
 	sigfillset(&all);

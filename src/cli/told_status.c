@@ -14,7 +14,7 @@
 #include "base/scan.h"
 
 static const char VARIABLE[] = "RESOURCE_TRACKER_STATUS_FD";
-enum { TOLD_WITHIN_MS = 5000, DESCRIPTORS_MOST = 1 << 20, SECS_MOST = 1000000000 };
+enum { TOLD_WITHIN_MS = 5000, SECS_MOST = 1000000000 };
 
 /* Another descriptor of the caller, such as the standard output, is left alone. */
 static bool is_stream_socket(int fd)
@@ -40,12 +40,13 @@ int told_status_open(void)
 	const char *value = secure_getenv(VARIABLE);
 	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
 	uint64_t number;
-	bool known = scan_u64(&text, &number) && !scan_left(&text) && number <= DESCRIPTORS_MOST;
+	bool known = scan_u64(&text, &number) && !scan_left(&text) && (uint64_t)(int)number == number;
 
 	/* Its children have no such descriptor. */
-	if (unsetenv(VARIABLE) < 0 || !known || !is_stream_socket((int)number))
+	if (unsetenv(VARIABLE) < 0 || !known || !is_stream_socket((int)number) ||
+	    fcntl((int)number, F_SETFD, FD_CLOEXEC) < 0)
 		return -1;
-	return fcntl((int)number, F_SETFD, FD_CLOEXEC) < 0 ? -1 : (int)number;
+	return (int)number;
 }
 
 /* The parent reads no more lines once the recorder is ready. */

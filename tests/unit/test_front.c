@@ -1,0 +1,478 @@
+/* Tests of src/cli/front.c: a run by its command line, environment and files. */
+#include "captured.h"
+#include "command_words.h"
+#include "terminal.h"
+
+#include <errno.h>
+
+#include "cli/front.h"
+
+static const char *const VARIABLES[] = {"CI",
+					"TRACKER_CONFIG",
+					"TRACKER_FORMAT",
+					"TRACKER_INTERVAL",
+					"TRACKER_NO_SUMMARY",
+					"TRACKER_OUTPUT",
+					"TRACKER_PID",
+					"TRACKER_QUIET",
+					"TRACKER_REPORT",
+					"TRACKER_ROOT",
+					"TRACKER_RUNS",
+					"TRACKER_SITE_CONFIG",
+					"TRACKER_SUMMARY",
+					"TMPDIR"};
+
+static struct front front;
+
+static int begin(void **state)
+{
+	for (size_t i = 0; i < sizeof VARIABLES / sizeof *VARIABLES; i++)
+		unsetenv(VARIABLES[i]);
+	setenv("TRACKER_SITE_CONFIG", "", 1);
+	front = (struct front){0};
+	return capture_streams(state);
+}
+
+static void forget(void)
+{
+	front_done(&front);
+	front = (struct front){0};
+}
+
+static int end(void **state)
+{
+	forget();
+	return free_streams(state);
+}
+
+static int start(const char *words)
+{
+	char line[400];
+
+	forget();
+	snprintf(line, sizeof line, "resource-tracker %s", words);
+	return front_read(words_of(line), &front);
+}
+
+static void assert_refused(const char *line, const char *reason)
+{
+	char text[600];
+
+	snprintf(text, sizeof text, "resource-tracker: %s\n", reason);
+	assert_int_equal(start(line), 125);
+	assert_printed("err", text);
+	assert_printed("out", "");
+}
+
+/* ---- the mode ---- */
+
+static void a_command_is_wrapped_a_process_attached_to_or_the_machine_recorded(void **state)
+{
+	(void)state;
+	assert_int_equal(start("-o run.jsonl -- make -j2"), -1);
+	assert_int_equal(front.mode, MODE_WRAP);
+	assert_string_equal(front.command[0], "make");
+	assert_int_equal(front.pid, 0);
+	assert_true(front.named_outputs && front.live);
+	assert_false(front.keep_running || front.requires_cgroup || front.quiet || front.why || front.keeps);
+	assert_null(front.page);
+	assert_null(front.runs);
+	assert_int_equal(front.summary, SUMMARY_NONE);
+	assert_int_equal(start("-o run.jsonl --pid 4711 --keep-running"), -1);
+	assert_int_equal(front.mode, MODE_ATTACH);
+	assert_int_equal(front.pid, 4711);
+	assert_true(front.keep_running);
+	assert_int_equal(start("-o run.jsonl"), -1);
+	assert_int_equal(front.mode, MODE_HOST);
+	assert_null(front.command);
+	assert_printed("err", "");
+}
+
+static void flags_are_set(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		start("-q --wait-descendants --why --no-warnings --no-history --cgroup require -- true"), -1);
+	assert_true(front.quiet && front.wait_descendants && front.why && front.no_warnings &&
+		    front.no_history);
+	assert_true(front.requires_cgroup);
+	assert_int_equal(start("--quiet=no --cgroup auto --root / -- true"), -1);
+	assert_false(front.quiet || front.requires_cgroup);
+	assert_true(front.live);
+	assert_int_equal(start("-q --root . -- true"), -1);
+	assert_false(front.live);
+}
+
+static void a_command_line_that_means_nothing_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("--", "there is no command after '--'");
+	assert_refused("--pid 1 -- true", "--pid and a command exclude each other: give one of them");
+	assert_refused("--verbose", "--verbose belongs to --version");
+	assert_refused("--help=some", "--help: 'some' is unknown; give --help or --help=all");
+	assert_int_equal(start("-q -- ''"), 127);
+	assert_printed("err", "resource-tracker: the command is empty\n");
+	assert_int_equal(start("--interval"), 125);
+	assert_printed_has("err", "see resource-tracker --help");
+}
+
+static void help_and_version_are_printed(void **state)
+{
+	(void)state;
+	assert_int_equal(start("--help"), 0);
+	assert_printed_has("out", "--output");
+	assert_int_equal(start("--help"), 0);
+	assert_int_equal(truncate("out", 200), 0);
+	assert_int_equal(start("--version"), 0);
+	assert_printed_has("out", "resource-tracker ");
+	assert_int_equal(start("--version --verbose"), 0);
+	assert_printed_has("out", "libc");
+	assert_printed("err", "");
+}
+
+/* ---- settings ---- */
+
+static void a_mistake_in_an_option_or_a_variable_is_an_error(void **state)
+{
+	(void)state;
+	assert_refused("--quiet=maybe -- true", "--quiet: 'maybe' is neither yes nor no; give 1 or 0");
+	assert_refused("--summary=all -- true", "--summary: 'all' is unknown; give one of text, json");
+	assert_refused("--no-summary=all -- true", "--no-summary: 'all' is neither yes nor no; give 1 or 0");
+	setenv("TRACKER_QUIET", "0123456789012345678901234567890123456789012345678901234567890", 1);
+	assert_refused(
+		"-- true",
+		"TRACKER_QUIET: '012345678901234567890123456789012345678901234567890123456789...' is neither "
+		"yes nor no; give 1 or 0");
+	setenv("TRACKER_QUIET", "012345678901234567890123456789012345678901234567890123456789", 1);
+	assert_refused(
+		"-- true",
+		"TRACKER_QUIET: '012345678901234567890123456789012345678901234567890123456789' is neither "
+		"yes nor no; give 1 or 0");
+	unsetenv("TRACKER_QUIET");
+	assert_int_equal(start("-i never"), 125);
+	assert_printed_has("err", "resource-tracker: --interval: ");
+	assert_int_equal(start("-i never"), 125);
+	assert_printed_has("err", "'never'");
+}
+
+#ifdef HAVE_TOML
+static void a_mistake_in_a_file_is_a_warning(void **state)
+{
+	(void)state;
+	put_text("resource-tracker.toml", "[tracker]\nquiet = \"maybe\"\n");
+	assert_int_equal(start("-o run.jsonl -- true"), -1);
+	assert_printed("err", "resource-tracker: resource-tracker.toml:2: tracker.quiet: 'maybe' is neither "
+			      "yes nor no; give 1 or 0; "
+			      "ignored\n");
+	assert_int_equal(start("--no-warnings -o run.jsonl -- true"), -1);
+	assert_printed("err", "");
+	/* A stronger origin has it right. */
+	assert_int_equal(start("-q -- true"), -1);
+	assert_printed("err", "");
+	put_text("site.toml", "[tracker]\nquiet = \"perhaps\"\n");
+	setenv("TRACKER_SITE_CONFIG", "site.toml", 1);
+	unlink("resource-tracker.toml");
+	assert_int_equal(start("-o run.jsonl -- true"), -1);
+	assert_printed("err", "resource-tracker: site.toml:2: tracker.quiet: 'perhaps' is neither yes nor "
+			      "no; give 1 or 0; ignored\n");
+}
+
+static void files_are_weaker_than_variables_and_options(void **state)
+{
+	(void)state;
+	put_text("resource-tracker.toml", "[tracker]\nquiet = true\nwhy = true\nno_history = true\n");
+	put_text("other.toml", "[tracker]\nquiet = false\n");
+	put_text("site.toml", "[tracker]\nquiet = false\nwait_descendants = true\n");
+	setenv("TRACKER_SITE_CONFIG", "site.toml", 1);
+	setenv("TRACKER_WHY", "0", 1);
+	assert_int_equal(start("--no-history=0 -- true"), -1);
+	unsetenv("TRACKER_WHY");
+	assert_true(front.quiet && front.wait_descendants);
+	assert_false(front.why || front.no_history);
+	assert_int_equal(start("-o run.jsonl -c other.toml -- true"), -1);
+	assert_false(front.quiet);
+	assert_printed("err", "");
+}
+
+static void a_process_that_a_file_names_is_for_runs_without_a_command(void **state)
+{
+	(void)state;
+	put_text("resource-tracker.toml", "[job]\npid = 4711\n");
+	assert_int_equal(start("-q"), -1);
+	assert_int_equal(front.pid, 4711);
+	assert_int_equal(start("-q -- true"), -1);
+	assert_int_equal(front.pid, 0);
+	assert_int_equal(front.mode, MODE_WRAP);
+}
+#endif
+
+static void the_file_of_a_site_is_told_if_it_was_named_and_is_absent(void **state)
+{
+	(void)state;
+	setenv("TRACKER_SITE_CONFIG", "missing.toml", 1);
+	assert_int_equal(start("-q -- true"), -1);
+	assert_printed("err",
+		       "resource-tracker: missing.toml: No such file or directory; going on without it\n");
+	unsetenv("TRACKER_SITE_CONFIG");
+	if (access("/etc/resource-tracker/config.toml", F_OK) == 0)
+		SKIP("this machine has settings of its own");
+	assert_int_equal(start("-q -- true"), -1);
+	assert_printed("err", "");
+}
+
+static void options_that_change_nothing_are_told(void **state)
+{
+	(void)state;
+	assert_int_equal(start("-q --keep-running -- true"), -1);
+	assert_printed("err", "resource-tracker: --keep-running has no effect while wrapping a command\n");
+	assert_int_equal(start("-q --pid 1 --wait-descendants"), -1);
+	assert_printed("err", "resource-tracker: --wait-descendants has no effect with --pid\n");
+	assert_int_equal(start("-q --wait-descendants"), -1);
+	assert_printed("err",
+		       "resource-tracker: --wait-descendants has no effect without a command or --pid\n");
+	assert_int_equal(start("-q --wait-descendants --no-warnings"), -1);
+	setenv("TRACKER_KEEP_RUNNING", "1", 1);
+	assert_int_equal(start("-q -- true"), -1);
+	unsetenv("TRACKER_KEEP_RUNNING");
+	assert_printed("err", "");
+}
+
+static void a_command_in_the_place_of_a_file_is_told(void **state)
+{
+	(void)state;
+	assert_int_equal(start("-o true"), -1);
+	assert_printed("err", "resource-tracker: -o takes 'true' as its file, and the machine is recorded "
+			      "(to run it: -o FILE true)\n");
+	assert_int_equal(start("-o ./true"), -1);
+	assert_int_equal(start("-o true.csv"), -1);
+	assert_int_equal(start("-o no-program-of-this-name"), -1);
+	assert_int_equal(start("-o true -- true"), -1);
+	assert_printed("err", "");
+}
+
+/* ---- the summary ---- */
+
+static void the_last_word_about_the_summary_counts(void **state)
+{
+	static const struct {
+		const char *line;
+		enum summary summary;
+	} CASES[] = {
+		{"-o r.jsonl --summary -- true", SUMMARY_TEXT},
+		{"-o r.jsonl --summary=text -- true", SUMMARY_TEXT},
+		{"-o r.jsonl --summary=json -- true", SUMMARY_JSON},
+		{"-o r.jsonl --summary=no -- true", SUMMARY_NONE},
+		{"-o r.jsonl --summary=yes -- true", SUMMARY_TEXT},
+		{"-o r.jsonl --no-summary -- true", SUMMARY_NONE},
+		{"-o r.jsonl --no-summary --summary -- true", SUMMARY_TEXT},
+		{"-o r.jsonl --summary --no-summary -- true", SUMMARY_NONE},
+		{"-o r.jsonl --summary=json --no-summary=no -- true", SUMMARY_JSON},
+		{"-o r.jsonl -- true", SUMMARY_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		assert_int_equal(start(CASES[i].line), -1);
+		assert_int_equal(front.summary, CASES[i].summary);
+		assert_int_equal(front.temporary_fd, 0);
+	}
+	/* The command line is stronger, whatever comes first. */
+	setenv("TRACKER_SUMMARY", "json", 1);
+	assert_int_equal(start("-o r.jsonl -- true"), -1);
+	assert_int_equal(front.summary, SUMMARY_JSON);
+	assert_int_equal(start("-o r.jsonl --no-summary -- true"), -1);
+	assert_int_equal(front.summary, SUMMARY_NONE);
+	setenv("TRACKER_NO_SUMMARY", "1", 1);
+	unsetenv("TRACKER_SUMMARY");
+	assert_int_equal(start("-o r.jsonl --summary -- true"), -1);
+	assert_int_equal(front.summary, SUMMARY_TEXT);
+}
+
+static void a_terminal_gets_the_summary_of_a_named_output(void **state)
+{
+	struct terminal terminal = open_terminal();
+	int kept = dup(STDERR_FILENO), named, quiet, unwanted;
+
+	(void)state;
+	dup2(terminal.slave, STDERR_FILENO);
+	start("-o r.jsonl -- true");
+	named = front.summary;
+	start("-q -o r.jsonl -- true");
+	quiet = front.summary;
+	start("--no-history --format csv -- true");
+	unwanted = front.summary;
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	close_terminal(&terminal);
+	assert_int_equal(named, SUMMARY_TEXT);
+	assert_int_equal(quiet, SUMMARY_NONE);
+	assert_int_equal(unwanted, SUMMARY_NONE);
+}
+
+/* ---- the recording that a summary or a page needs ---- */
+
+static void assert_temporary(const char *line, bool is_there)
+{
+	struct stat status;
+
+	assert_int_equal(start(line), -1);
+	assert_printed("err", "");
+	assert_int_equal(front.temporary_fd > STDERR_FILENO, is_there);
+	if (!is_there)
+		return;
+	assert_int_equal(fstat(front.temporary_fd, &status), 0);
+	assert_int_equal(status.st_nlink, 0);
+	assert_int_equal(status.st_mode, S_IFREG | 0600);
+	assert_true(fcntl(front.temporary_fd, F_GETFL) & O_APPEND);
+	assert_int_equal(fcntl(front.temporary_fd, F_GETFD), FD_CLOEXEC);
+}
+
+static void a_temporary_recording_stands_in_for_a_file_of_json(void **state)
+{
+	(void)state;
+	mkfifo("fifo", 0600);
+	assert_temporary("-q --summary -- true", true);
+	assert_temporary("-q --report page.html -- true", true);
+	assert_string_equal(front.page, "page.html");
+	assert_temporary("-q --runs runs.jsonl -- true", true);
+	assert_string_equal(front.runs, "runs.jsonl");
+	assert_temporary("--summary -o run.csv -- true", true);
+	assert_temporary("--summary -o - -- true", true);
+	assert_temporary("--summary -o /dev/null -- true", true);
+	assert_temporary("--summary -o /dev/missing -- true", true);
+	assert_temporary("--summary -o fifo -- true", true);
+	assert_temporary("--summary -o run.csv -o run.jsonl -- true", false);
+	assert_temporary("--summary -o run.jsonl -- true", false);
+	assert_temporary("-q -- true", false);
+	assert_temporary("-o run.csv -- true", false);
+	setenv("TRACKER_REPORT", "", 1);
+	setenv("TRACKER_RUNS", "", 1);
+	assert_temporary("-q -- true", false);
+}
+
+static void the_temporary_recording_is_beside_a_file_or_in_tmpdir(void **state)
+{
+	(void)state;
+	mkdir("folder", 0700);
+	setenv("TMPDIR", "missing", 1);
+	assert_temporary("--summary -o run.csv -- true", true);
+	assert_temporary("--summary -o folder/run.csv -- true", true);
+	assert_int_equal(start("-q --summary --runs runs.jsonl --report page.html -- true"), -1);
+	assert_printed(
+		"err",
+		"resource-tracker: no summary, report or line of this run: the temporary recording cannot be "
+		"created: No such file or directory; name a file with -o\n");
+	assert_int_equal(front.temporary_fd, 0);
+	assert_int_equal(front.summary, SUMMARY_NONE);
+	assert_null(front.runs);
+	assert_null(front.page);
+	setenv("TMPDIR", "", 1);
+	assert_temporary("-q --summary -- true", true);
+	setenv("TMPDIR", "folder", 1);
+	assert_temporary("-q --summary -- true", true);
+	unsetenv("TMPDIR");
+}
+
+/* Its number would be that of a stream of the job. */
+static void closed_standard_streams_stay_free(void **state)
+{
+	int kept = dup(STDIN_FILENO), none, both;
+
+	(void)state;
+	close(STDERR_FILENO);
+	start("-q --summary -- true");
+	none = front.temporary_fd;
+	close(STDIN_FILENO);
+	start("-q --summary -- true");
+	both = front.temporary_fd;
+	dup2(kept_streams[1], STDERR_FILENO);
+	dup2(kept, STDIN_FILENO);
+	close(kept);
+	assert_true(none > STDERR_FILENO);
+	assert_true(both > STDERR_FILENO);
+}
+
+static void wrong_places_of_the_page_and_the_line_are_refused(void **state)
+{
+	(void)state;
+	put_text("notes", "text");
+	assert_refused("-q --report notes -- true", "--report: 'notes' has content that is not an HTML page, "
+						    "so it is not overwritten; choose another name");
+	assert_refused(
+		"-q --runs missing/runs -- true",
+		"--runs: 'missing/runs' cannot be written: its folder does not exist; create it first");
+	/* That of the environment is the fleet's. */
+	setenv("TRACKER_RUNS", "missing/runs", 1);
+	assert_int_equal(start("-q -- true"), -1);
+	assert_printed("err", "");
+	assert_string_equal(front.runs, "missing/runs");
+}
+
+/* ---- a start that failed ---- */
+
+static void outputs_that_were_inherited_are_forgotten_if_they_are_held(void **state)
+{
+	(void)state;
+	setenv("TRACKER_OUTPUT", "held.jsonl", 1);
+	assert_int_equal(start("-i 2 -- true"), -1);
+	assert_true(front.named_outputs);
+	assert_false(front_forget(&front, -ENOENT));
+	assert_true(front_forget(&front, -EBUSY));
+	assert_printed_has("err", "; each output of the environment or a file is ignored\n");
+	assert_false(front.named_outputs);
+	assert_null(given_by_name(&front.given, "output"));
+	assert_string_equal(given_by_name(&front.given, "interval")->text, "2");
+	assert_false(front_forget(&front, -EBUSY));
+	/* The user's own is an error. */
+	assert_int_equal(start("-o held.jsonl -- true"), -1);
+	assert_false(front_forget(&front, -EBUSY));
+	assert_int_equal(start("--no-warnings -- true"), -1);
+	assert_true(front_forget(&front, -EBUSY));
+	assert_printed("err", "");
+}
+
+#ifdef HAVE_TOML
+static void outputs_of_a_file_are_forgotten_if_their_place_is_wrong(void **state)
+{
+	(void)state;
+	put_text("resource-tracker.toml", "[tracker]\noutput = \"missing/run.jsonl\"\n");
+	assert_int_equal(start("-q -- true"), -1);
+	assert_false(front_forget(&front, -EIO));
+	assert_true(front_forget(&front, -ENOENT));
+	assert_printed_has("err", "; each output of the environment or a file is ignored\n");
+	/* Without a job, nothing is lost by an error. */
+	assert_int_equal(start("-q"), -1);
+	assert_false(front_forget(&front, -ENOENT));
+}
+#endif
+
+#define unit_test_of_front(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_of_front(a_command_is_wrapped_a_process_attached_to_or_the_machine_recorded),
+		unit_test_of_front(flags_are_set),
+		unit_test_of_front(a_command_line_that_means_nothing_is_refused),
+		unit_test_of_front(help_and_version_are_printed),
+		unit_test_of_front(a_mistake_in_an_option_or_a_variable_is_an_error),
+#ifdef HAVE_TOML
+		unit_test_of_front(a_mistake_in_a_file_is_a_warning),
+		unit_test_of_front(files_are_weaker_than_variables_and_options),
+		unit_test_of_front(a_process_that_a_file_names_is_for_runs_without_a_command),
+		unit_test_of_front(outputs_of_a_file_are_forgotten_if_their_place_is_wrong),
+#endif
+		unit_test_of_front(the_file_of_a_site_is_told_if_it_was_named_and_is_absent),
+		unit_test_of_front(options_that_change_nothing_are_told),
+		unit_test_of_front(a_command_in_the_place_of_a_file_is_told),
+		unit_test_of_front(the_last_word_about_the_summary_counts),
+		unit_test_of_front(a_terminal_gets_the_summary_of_a_named_output),
+		unit_test_of_front(a_temporary_recording_stands_in_for_a_file_of_json),
+		unit_test_of_front(the_temporary_recording_is_beside_a_file_or_in_tmpdir),
+		unit_test_of_front(closed_standard_streams_stay_free),
+		unit_test_of_front(wrong_places_of_the_page_and_the_line_are_refused),
+		unit_test_of_front(outputs_that_were_inherited_are_forgotten_if_they_are_held),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
