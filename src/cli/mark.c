@@ -111,7 +111,7 @@ int run_mark(char **argv)
 	result = result < 0 ? result : call.result;
 	/* A job that is not being recorded is not an error, and a mark must never fail a job. */
 	if (result < 0 && call.path && (*call.path || request.file))
-		say_of("mark", "the phase is not marked: %s: %s", call.path,
+		say_of("mark", "the phase is not marked: %s: %s", *call.path ? call.path : "''",
 		       result == -EACCES ? strerror(EACCES) : file_place_fault(result));
 	if (result >= 0 && event == MARK_NEXT && strcmp(mark.name, "end") == 0)
 		say_of("mark", "phase end begins; to end one: mark NAME start, mark NAME stop");

@@ -78,10 +78,12 @@ static void a_job_that_is_not_recorded_gets_no_message(void **state)
 	assert_printed("err", "");
 	/* A file that was named is another matter. */
 	assert_int_equal(mark("load --file="), 0);
-	assert_printed_has("err",
-			   "resource-tracker mark: the phase is not marked: No such file or directory\n");
+	assert_printed_has("err", "resource-tracker mark: the phase is not marked: '': its folder does not "
+				  "exist; create it first\n");
 	assert_int_equal(mark("load --file=missing/marks"), 0);
-	assert_printed_has("err", "the phase is not marked: No such file or directory\n");
+	assert_printed_has(
+		"err",
+		"the phase is not marked: missing/marks: its folder does not exist; create it first\n");
 }
 
 static void a_mark_that_cannot_be_written_fails_no_job(void **state)
@@ -92,9 +94,9 @@ static void a_mark_that_cannot_be_written_fails_no_job(void **state)
 	(void)state;
 	memset(words + option, 'x', 1025);
 	assert_int_equal(mark(words), 0);
-	assert_printed("err", "resource-tracker mark: the phase is not marked: File name too long\n");
+	assert_printed("err", "resource-tracker mark: the phase is not marked: marks: File name too long\n");
 	assert_int_equal(mark("end --file=."), 0);
-	assert_printed_has("err", "the phase is not marked: ");
+	assert_printed_has("err", "the phase is not marked: .: it is a folder");
 	words[option + 1024] = '\0';
 	assert_int_equal(mark(words), 0);
 	assert_printed("err", "");

@@ -120,6 +120,18 @@ static void wait_for_file(const char *path)
 	assert_int_equal(access(path, F_OK), 0);
 }
 
+/* The shell opens the file before it writes. */
+static void wait_for_line(const char *path)
+{
+	struct stat file = {0};
+
+	for (int i = 0; i < TRIES && !file.st_size; i++) {
+		usleep(1000);
+		(void)stat(path, &file);
+	}
+	assert_true(file.st_size > 0);
+}
+
 static void the_command_ends_as_the_job_ended(void **state)
 {
 	int status;
@@ -173,7 +185,7 @@ static void a_signal_reaches_the_job_once(void **state)
 	wait_for_file("ready");
 	kill(pid, SIGUSR1);
 	wait_for_signals(1);
-	wait_for_file("got");
+	wait_for_line("got");
 	assert_int_equal(seen->forwarded, 1);
 	assert_int_equal(seen->last_signal, SIGUSR1);
 	assert_file_text("got", "u\n");
