@@ -291,7 +291,8 @@ static void the_last_word_about_the_summary_counts(void **state)
 static void a_terminal_gets_the_summary_of_a_named_output(void **state)
 {
 	struct terminal terminal = open_terminal();
-	int kept = dup(STDERR_FILENO), named, quiet, unwanted;
+	enum summary named, quiet, unwanted;
+	int kept = dup(STDERR_FILENO);
 
 	(void)state;
 	dup2(terminal.slave, STDERR_FILENO);

@@ -189,6 +189,7 @@ static void the_job_can_mark_phases_beside_the_first_file(void **state)
 static void an_attached_process_is_recorded_to_its_end(void **state)
 {
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
 	run_shell("sleep 0.2 & exec bin/resource-tracker -q -i 50ms -o run.jsonl --pid $! > out 2> err", 0);
 	assert_file_has("run.jsonl", "\"target_exited\"");
 	assert_file_text("err", "");
@@ -210,6 +211,7 @@ static void reasons_of_absent_values_are_told_if_wanted(void **state)
 static void a_limit_of_few_open_files_is_told(void **state)
 {
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
 	run_shell("ulimit -n 39; bin/resource-tracker -q -o run.jsonl -- true > out 2> err", 0);
 	assert_file_has(
 		"err",
