@@ -62,7 +62,7 @@ static int name_the_step(void)
 static int in_child(int (*check)(void))
 {
 	pid_t pid = fork();
-	int status;
+	int status = 0;
 
 	if (pid == 0)
 		_exit(check());
