@@ -370,7 +370,7 @@ static int open_unnamed(const char *beside)
 	fd = buffer_error(&name) < 0 ? -1 : mkostemp(name.data, O_APPEND | O_CLOEXEC);
 	if (fd < 0)
 		return buffer_error(&name) < 0 ? buffer_error(&name) : -errno;
-	unlinkat(AT_FDCWD, name.data, 0);
+	unlink_file(name.data);
 	return fd;
 }
 

@@ -249,7 +249,7 @@ int history_look(const char *given, struct rt_problem *ret_problem)
 	char place[PATH_MAX];
 
 	history_place(given, place);
-	if (act_for_reader(place, look_into_folder, place, sizeof(place)) < 0)
+	if (look_aside(place, look_into_folder, place, sizeof(place)) < 0)
 		return problem_set(ret_problem, -ETIMEDOUT, "the history cannot be used: %s: %s", place,
 				   file_place_fault(-ETIMEDOUT));
 	return 0;

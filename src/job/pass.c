@@ -23,7 +23,7 @@
 #include "job/tree/tree_tuning.h"
 #include "kernel/proc_pid_status.h"
 
-/* Of a mask of signals. */
+/* A bit of a mask of signals. */
 enum { SIGCHLD_BIT = 1 << (17 - 1) };
 
 SELDOM static void member_done(struct process_tree *tree, struct member *member)

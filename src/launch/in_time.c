@@ -121,10 +121,10 @@ int act_in_time(const char *path, void (*act)(void *), void *data, size_t size)
 	return 0;
 }
 
-int act_for_reader(const char *path, void (*act)(void *), void *data, size_t size)
+int look_aside(const char *path, void (*look)(void *), void *data, size_t size)
 {
 	int kept_ms = left_ms;
-	int r = act_in_time(path, act, data, size);
+	int r = acts_aside(path) ? act_aside(path, -1, look, data, size) : 0;
 
 	if (r == 0)
 		left_ms = kept_ms;
@@ -230,10 +230,11 @@ int look_in_time(const char *path)
 {
 	struct look_call call = {path};
 
-	return act_for_reader(path, call_look, &call, sizeof call);
+	return look_aside(path, call_look, &call, sizeof call);
 }
 
 void unlink_file(void *path)
 {
+	/* unlink(2) would be one import more. */
 	unlinkat(AT_FDCWD, path, 0);
 }

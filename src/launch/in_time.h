@@ -26,8 +26,11 @@ int act_in_time(const char *path, void (*act)(void *), void *data, size_t size);
  */
 bool acts_aside(const char *path);
 
-/* act_in_time() for a reader of many files: a late answer takes no time from later calls. */
-int act_for_reader(const char *path, void (*act)(void *), void *data, size_t size);
+/*
+ * Calls look(data) as act_in_time() does, before a reader of many files reads `path`: a late answer takes no time from later looks, and
+ * where nothing may hang there is nothing to look for.
+ */
+int look_aside(const char *path, void (*look)(void *), void *data, size_t size);
 
 /* As write_in_time(), also to a file that may hang: a process of its own writes that, with that deadline. */
 int write_line_in_time(int fd, const char *bytes, size_t length, int timeout_ms);
@@ -41,10 +44,10 @@ int stat_in_time(const char *path, struct stat *ret_status);
 /* The file of the time zone (TZ), which the calls of time.h read. */
 bool zone_answers(void);
 
-/* For a program: takes UTC if the zone does not answer, as libc does if there is no such zone. */
+/* A program then takes UTC if the zone does not answer, as libc does if it does not find the zone. */
 void zone_in_time(void);
 
-/* Opens a regular file or a folder, and reads the first byte of a file. Returns 0, also if that failed, or -ETIMEDOUT. */
+/* Opens a regular file or a folder that may hang, and reads the first byte of a file. Returns 0, also if that failed, or -ETIMEDOUT. */
 int look_in_time(const char *path);
 
 /* For act_in_time(): removes the file of that name. */

@@ -163,7 +163,9 @@ static bool has_children(struct wrap *wrap)
 
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
 		return true;
-	/* There are none, or a filter of system calls refuses to tell. */
+	if (errno == ECHILD)
+		return false;
+	/* A filter of system calls refuses to tell. */
 	any = list_own(wrap, &own) == 0 && own.count > 0;
 	pid_set_free(&own);
 	return any;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "wrap/state.h"
 
 enum {
@@ -50,8 +51,7 @@ static void wait_for_signals(struct wait_for_job *wait, int64_t until_ns)
 
 		if (!take_signal(wanted, &info, 0)) {
 			wrap->drained_ns = look_ns;
-			/* The kernel refuses a negative time: a deadline that has passed is not waited for. */
-			timeout_ns = until_ns == INT64_MAX ? INT64_MAX : until_ns - look_ns;
+			timeout_ns = until_ns == INT64_MAX ? INT64_MAX : max_i64(0, until_ns - look_ns);
 			if (i > 0 || !take_signal(wanted, &info, timeout_ns))
 				return;
 		}

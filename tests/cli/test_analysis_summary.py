@@ -23,7 +23,7 @@ def summary(run, *arguments):
 
 def test_every_figure_follows_from_the_samples(run, eight):
     figures = summary(run, eight)
-    assert figures["time"] == {"wall_secs": 8.0, "cpu_secs": 12.0, "user_secs": 9.0, "system_secs": 3.0}
+    assert figures["time"] == {"wall_secs": 8.0, "tree_wall_secs": None, "cpu_secs": 12.0, "user_secs": 9.0, "system_secs": 3.0}
     assert figures["cores"] == {"of": "job", "mean": 1.5, "max": 4.0, "max_elapsed_secs": 8.0, "limit": 2.0,
                                 "limit_source": "cgroup limit", "mean_of_limit_pct": 75.0, "machine_mean": 2.75,
                                 "machine_max": 4.5}

@@ -1,54 +1,25 @@
 /*
- * A run that a test makes by hand, for tests of src/verdict: a job of 100 s on 4 cores and 1000 MiB, which used one core and 100 MiB. Each test
- * changes its facts.
+ * The run of made_run.h with one core in use, for tests of src/verdict. Each test changes its facts.
  */
 #pragma once
 
-#include "scratch.h"
+#include "made_run.h"
 
 #include <errno.h>
-#include <math.h>
 
 #include "base/cleanup.h"
-#include "metric/typed_rows.h"
 #include "resource_tracker_internal.h"
-#include "verdict/run_summary.h"
-
-static const char *const PATHS[] = {"run.jsonl"};
-static rt_summary *summary;
-static struct run_facts *facts;
-
-static inline struct total sum_of(double sum)
-{
-	return (struct total){.sum = sum, .present = true};
-}
 
 /* Further members of its start and of its end. NULL: the recording has no end. */
 static inline void begin_as(const char *of_start, const char *of_end)
 {
-	struct rt_problem problem = {""};
-	char text[2048];
+	char end[1024];
 
-	rt_summary_free(summary);
-	summary = NULL;
-	snprintf(text, sizeof text,
-		 "{\"timestamp\":200,\"elapsed_secs\":100,\"sample\":0,\"actual_interval_ms\":100000,\"run_"
-		 "start\":{\"interval_secs\":100,\"tracked_pid\":7%s%s}%s%s%s%s}\n",
-		 *of_start ? "," : "", of_start, of_end ? ",\"run_end\":{\"exit_code\":0" : "",
-		 of_end && *of_end ? "," : "", of_end ? of_end : "", of_end ? "}" : "");
-	put_text(PATHS[0], text);
-	if (rt_summary_read(PATHS, 1, &summary, &problem) != 0)
-		fail_msg("%s: %s", problem.text, text);
-	facts = &summary->facts;
-	facts->tracked = true;
-	facts->recorded_secs = facts->wall_secs = 100;
+	snprintf(end, sizeof end, "\"exit_code\":0%s%s", of_end && *of_end ? "," : "", of_end ? of_end : "");
+	make_run(of_start, of_end ? end : NULL);
 	facts->user_secs = sum_of(75);
 	facts->system_secs = sum_of(25);
 	facts->cores.most = 2;
-	facts->core_count = 4;
-	facts->allowances =
-		(struct allowances){.count = 1, .list = {{0, NAN, 1000, NAN, NAN}}, .secs = {100}};
-	facts->memory.most = 100;
 	facts->memory.most_elapsed_secs = NAN;
 }
 

@@ -2,49 +2,16 @@
  * The rules of src/verdict/bottleneck.c at their limits. A job ran for 100 s on a machine of 4 cores and 1000 MiB; each test changes the
  * facts that its rule reads.
  */
-#include "scratch.h"
+#include "made_run.h"
 
-#include <math.h>
-
-#include "metric/typed_rows.h"
-#include "verdict/run_summary.h"
-
-static const char *const PATHS[] = {"run.jsonl"};
 static const struct total NONE = {0};
-static rt_summary *summary;
-static struct run_facts *facts;
 
-static struct total sum_of(double sum)
-{
-	return (struct total){.sum = sum, .present = true};
-}
-
-/* The members of run_start and run_end, and the cores that the job used on average. An `of_end` of NULL leaves the run without an end. */
+/* The members of run_start and run_end, and the cores that the job used on average. */
 static void begin_with(const char *of_start, const char *of_end, double cores)
 {
-	struct rt_problem problem = {""};
-	char text[2048];
-
-	rt_summary_free(summary);
-	summary = NULL;
-	snprintf(text, sizeof text,
-		 "{\"timestamp\":200,\"elapsed_secs\":100,\"sample\":0,\"actual_interval_ms\":100000,\"run_"
-		 "start\":{\"interval_secs\":100,"
-		 "\"tracked_pid\":7%s%s}%s%s%s}\n",
-		 *of_start ? "," : "", of_start, of_end ? ",\"run_end\":{" : "", of_end ? of_end : "",
-		 of_end ? "}" : "");
-	put_text(PATHS[0], text);
-	if (rt_summary_read(PATHS, 1, &summary, &problem) < 0)
-		fail_msg("%s: %s", problem.text, text);
-	facts = &summary->facts;
-	facts->tracked = true;
-	facts->recorded_secs = facts->wall_secs = 100;
+	make_run(of_start, of_end);
 	facts->user_secs = sum_of(100 * cores);
 	facts->system_secs = sum_of(0);
-	facts->core_count = 4;
-	facts->allowances =
-		(struct allowances){.count = 1, .list = {{0, NAN, 1000, NAN, NAN}}, .secs = {100}};
-	facts->memory.most = 100;
 	facts->memory.most_elapsed_secs = 50;
 }
 

@@ -134,7 +134,7 @@ static void the_completion_of_zsh_has_the_kind_of_each_value(void **state)
 		    "\t\t\t'--system-prefix=[beginning of the names of the machine'\\''s columns]:TEXT: ' \\",
 		    "\t\t\t'*:metric:_resource_tracker_metrics'", "\t\t\t'*:word:(show)'",
 		    "\t\t\t'*:word:(start stop)'");
-	/* Of several subcommands. */
+	/* Several subcommands have it. */
 	assert_true(lines_that_are("\t\t\t'*:run:_resource_tracker_runs'") > 1);
 	assert_true(lines_that_are("\t\t\t'*:recording:_resource_tracker_recordings'") > 1);
 	assert_true(lines_that_are("\t\t\t'*:file:_files'") > 1);

@@ -2,10 +2,8 @@
 #include "served_folder.h"
 
 #include <stdio.h>
-#include <sys/inotify.h>
 #include <time.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "launch/in_time.h"
 #include "launch/input_size.h"
@@ -71,27 +69,6 @@ static void work_is_done_here_where_nothing_hangs(void **state)
 	assert_int_equal(access("five", F_OK), -1);
 }
 
-/* An open would let the FIFO's writer go on, and its reader would be gone before the command reads. */
-static void a_look_opens_files_and_folders_alone(void **state)
-{
-	CLEANUP_CLOSE int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	struct inotify_event seen;
-
-	(void)state;
-	NEEDS_THE_KERNEL_ITSELF();
-	allow_work_aside(JOB_LOOK_MS);
-	assert_int_equal(mkfifo("fifo", 0600), 0);
-	assert_true(inotify_add_watch(watch, "fifo", IN_OPEN) >= 0);
-	assert_int_equal(look_in_time("fifo"), 0);
-	assert_int_equal(read(watch, &seen, sizeof seen), -1);
-	assert_int_equal(errno, EAGAIN);
-	put_text("file", "text");
-	assert_true(inotify_add_watch(watch, "file", IN_ACCESS) >= 0);
-	assert_int_equal(look_in_time("file"), 0);
-	assert_int_equal(read(watch, &seen, sizeof seen), sizeof seen);
-	assert_int_equal(seen.mask, IN_ACCESS);
-}
-
 static void add_inputs_in_a_library(void)
 {
 	const char *unknown;
@@ -152,7 +129,7 @@ static void read_slowly(void)
 
 	allow_work_aside(500);
 	for (int i = 0; i < 11; i++)
-		EXPECT(act_for_reader("served/x", sleep_for, &pause_ms, sizeof pause_ms) == 0);
+		EXPECT(look_aside("served/x", sleep_for, &pause_ms, sizeof pause_ms) == 0);
 	/* A recorder has a second for all its calls. */
 	for (int i = 0; i < 10; i++)
 		(void)act_in_time("served/x", sleep_for, &pause_ms, sizeof pause_ms);
@@ -250,9 +227,8 @@ UNIT_TESTS
 		unit_test_in_scratch(late_answers_leave_a_reader_its_time),
 		unit_test_in_scratch(a_call_without_an_answer_ends_in_time),
 		unit_test_in_scratch(a_line_is_written_aside),
-		/* The last two: from then on this process allows work aside. */
+		/* The last one: from then on this process allows work aside. */
 		unit_test_in_scratch(work_is_done_here_where_nothing_hangs),
-		unit_test_in_scratch(a_look_opens_files_and_folders_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

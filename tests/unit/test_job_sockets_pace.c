@@ -236,10 +236,22 @@ static void ignore_end(void *times, const struct diag_socket *last)
 		++*(int *)times;
 }
 
-static void an_end_that_the_kernel_did_not_tell_loses_the_last_bytes(void **state)
+/* Ends the connection, and takes both notifications away. */
+static void end_untold(void)
 {
 	int ends = 0;
 
+	close_end(&client);
+	close_end(&server);
+	for (int i = 0; i < 1000 && ends < 2; i++) {
+		(void)sock_diag_wait(sockets.ended_fd, 10);
+		assert_true(sock_diag_take_ended(sockets.ended_fd, ignore_end, &ends) >= 0);
+	}
+	assert_int_equal(ends, 2);
+}
+
+static void an_end_that_the_kernel_did_not_tell_loses_the_last_bytes(void **state)
+{
 	(void)state;
 	NEEDS_A_NETWORK();
 	add_member(getpid());
@@ -248,13 +260,7 @@ static void an_end_that_the_kernel_did_not_tell_loses_the_last_bytes(void **stat
 	look_later(false);
 	assert_int_equal(traffic.open_count, 2);
 	send_bytes();
-	close_end(&client);
-	close_end(&server);
-	for (int i = 0; i < 1000 && ends < 2; i++) {
-		(void)sock_diag_wait(sockets.ended_fd, 10);
-		assert_true(sock_diag_take_ended(sockets.ended_fd, ignore_end, &ends) >= 0);
-	}
-	assert_int_equal(ends, 2);
+	end_untold();
 	/* It may still be told at the next two looks. */
 	look_later(false);
 	look_later(false);
@@ -271,20 +277,13 @@ static void an_end_that_the_kernel_did_not_tell_loses_the_last_bytes(void **stat
 /* The last look waits for a moment, and then takes the last bytes for lost. */
 static void an_end_that_is_not_told_at_the_end_of_the_run_leaves_no_bound(void **state)
 {
-	int ends = 0;
-
 	(void)state;
 	NEEDS_A_NETWORK();
 	add_member(getpid());
 	begin_sockets(false);
 	connect_both();
 	look_later(false);
-	close_end(&client);
-	close_end(&server);
-	for (int i = 0; i < 1000 && ends < 2; i++) {
-		(void)sock_diag_wait(sockets.ended_fd, 10);
-		assert_true(sock_diag_take_ended(sockets.ended_fd, ignore_end, &ends) >= 0);
-	}
+	end_untold();
 	look_later(true);
 	assert_int_equal(traffic.count, 2);
 	EXPECT_BYTES(traffic.known.sent, BYTES);

@@ -69,7 +69,7 @@ static int prepares_once(void)
 	if (wrap_prepare(WRAP_WATCH, NULL, &wrap) != 0)
 		return 1;
 	if (wrap_witness(wrap))
-		return 2; /* there is no job */
+		return 2; /* no job is left */
 	if (wrap_prepare(WRAP_JOB, NULL, &again) != -EBUSY || again)
 		return 3;
 	prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);

@@ -110,7 +110,7 @@ static void all_ends_were_told_so_none_is_unseen(void **state)
 	assert_false(program(programs, "as")->is_unseen);
 }
 
-/* There is no weight, one of running processes, or one of what they had before. */
+/* No program has a weight, or the running ones have one, or what they had before is one. */
 static void the_smallest_rest_counts_for_one_program(void **state)
 {
 	struct programs *programs = *state;
@@ -479,7 +479,7 @@ static void a_large_rest_is_that_of_ended_programs_and_else_of_those_that_run(vo
 	assert_int_equal(programs->count, 3);
 }
 
-/* With events, or without a parent that has waited, there is no other process that could have used it. */
+/* No other process can have used it: events tell of all, or no parent has waited. */
 static void a_missed_end_has_all_the_rest_unless_others_were_unseen(void **state)
 {
 	struct programs *programs = *state;

@@ -120,7 +120,7 @@ int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	return (int)syscall(SYS_ppoll, fds, count, &timeout, NULL, 0);
 }
 
-/* Of the plugin, which has no other. */
+/* The plugin has this one alone. */
 int clock_gettime(clockid_t id, struct timespec *ret_now)
 {
 	(void)id;

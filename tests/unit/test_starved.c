@@ -148,7 +148,7 @@ static void the_busiest_program_is_named(void **state)
 	sure->free_core_secs = 60;
 	try_sentence("while tar was busy on 0.70 cores. If it makes the input, more of it would help: 2.00 "
 		     "cores were free.");
-	/* Of two that are equally busy, it is the first. */
+	/* If two are equally busy, the first one counts. */
 	python->core_secs = 21;
 	try_sentence("while tar was busy on 0.70 cores. If it makes the input, more of it would help: 2.00 "
 		     "cores were free.");

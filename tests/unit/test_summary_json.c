@@ -79,7 +79,7 @@ static void a_course_has_sixty_means(void **state)
 	for (; *at != ']'; at++)
 		count += *at == ',';
 	assert_int_equal(count, 60);
-	/* Without a sample there is no course. */
+	/* A course needs a sample. */
 	facts->memory_history = (struct time_bins){0};
 	try_part("},\n \"memory_over_time\":{\"step_secs\":0.0,\"means\":[]},\n");
 }

@@ -47,7 +47,7 @@ static void job_task_and_host_stand_behind_the_name(void **state)
 	try_heading("a process, job nightly, on node-1" ENDED);
 	begin_as("\"executable\":\"cc\",\"task_name\":\"main.o\"", "");
 	try_heading("cc, task main.o" ENDED);
-	/* Of a shell that make runs, no other name is known. */
+	/* make gives its shells no other name. */
 	begin_as("\"executable\":\"sh\",\"task_name\":\"main.o\"", "");
 	try_heading("main.o" ENDED);
 	/* An engine may name the task in the environment. That is not the name that the user gave. */

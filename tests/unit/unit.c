@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,8 @@ int main(int argc, char **argv)
 {
 	int failed = 0;
 
+	/* nohup(1) ignores it. */
+	signal(SIGHUP, SIG_DFL);
 	for (int i = 1; i < argc; i++)
 		failed |= run_named(argv[i]);
 	for (struct unit_file *file = files; argc == 1 && file; file = file->next)

@@ -13,7 +13,7 @@ static bool is_around_us(const struct process_tree *tree, const struct member *m
 	return tree->cpu.own_cost && member->pid == tree->root_pid;
 }
 
-/* Of a process that has gone, and on some kernels, the clock is unknown. */
+/* It is unknown once the process has gone, and on some kernels. */
 static bool is_known_clock(int64_t clock_ns)
 {
 	return clock_ns >= 0;

@@ -164,22 +164,24 @@ int64_t memory_watch_copies(struct process_memory *memory, struct process_tree *
 	int64_t beyond_kib = memory->machine.anon_pages_kib - anon_kib;
 	int64_t most_kib = rss_kib - memory->shared_kib - anon_kib;
 	int64_t least_kib = anon_kib / DOUBT_PART + COPIES_LEAST_KIB;
-	int64_t risen_kib;
+	int64_t risen_kib, now_ns = root_monotonic_ns(tree->root);
 	bool has_grown = anon_kib - memory->suspect_kib > least_kib;
 
 	if (most_kib <= least_kib || !memory->beyond_kib || memory->machine.anon_pages_kib <= 0 ||
-	    (!tree->memory.suspect_ns && tree->changed_ns < tree->pass_ns))
+	    now_ns < memory->calm_until_ns || (!tree->memory.suspect_ns && tree->changed_ns < tree->pass_ns))
 		memory->beyond_kib = beyond_kib;
 	risen_kib = min_i64(beyond_kib - memory->beyond_kib, most_kib);
 	if (risen_kib > least_kib && (!tree->memory.suspect_ns || has_grown)) {
-		tree->memory.suspect_ns = root_monotonic_ns(tree->root);
+		tree->memory.suspect_ns = now_ns;
 		memory->suspect_kib = anon_kib;
 		return risen_kib;
 	}
 	if (risen_kib > least_kib && memory->late_kib)
 		return risen_kib;
-	if (risen_kib > least_kib)
+	if (risen_kib > least_kib) {
 		memory->beyond_kib = beyond_kib;
+		memory->calm_until_ns = now_ns + REFRESH_NS;
+	}
 	tree->memory.suspect_ns = 0;
 	return 0;
 }

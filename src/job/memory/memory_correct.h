@@ -19,7 +19,8 @@ void memory_correct(struct process_memory *memory, struct process_tree *tree, st
 /*
  * Forks may get pages that no size and no page fault tells: another process writes theirs, or the kernel copies them into huge pages.
  * Then the anonymous memory of the machine beyond the job's rises, so that they are read again. If that finds nothing, other
- * jobs have grown, and only a rise above that level counts from then on. Returns how much the job may have more, in KiB.
+ * jobs have grown: no rise counts until all forks are read again in any case, so that a machine where programs grow all the time costs
+ * little more. Returns how much the job may have more, in KiB.
  */
 int64_t memory_watch_copies(struct process_memory *memory, struct process_tree *tree, int64_t anon_kib,
 			    int64_t rss_kib);

@@ -35,7 +35,7 @@ struct memory_correction {
 struct memory_family {
 	uint64_t id;
 
-	/* Of this tick. */
+	/* These figures are of this tick. */
 	size_t first; /* index of its first member in memory_families.order */
 	size_t count;
 	size_t read;           /* members with a usable reading */

@@ -39,7 +39,8 @@ struct process_memory {
 	int64_t late_kib;    /* what members that there was no time to read may have changed */
 	double allowance_ns; /* time that readings may take now */
 	int64_t beyond_kib; /* anonymous memory of the machine beyond the job's that readings have explained */
-	int64_t suspect_kib; /* the job's at tree->memory.suspect_ns */
+	int64_t suspect_kib;   /* the job's at tree->memory.suspect_ns */
+	int64_t calm_until_ns; /* other programs have just grown: a rise says nothing until then */
 
 	struct memory_families families;
 	struct memory_reader reader;
