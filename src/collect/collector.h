@@ -129,6 +129,13 @@ struct collect_context {
 	int64_t attend_ns;
 };
 
+/* When the job began, or the recording of a job that began before it (CLOCK_MONOTONIC). */
+static inline int64_t collect_began_ns(const struct collect_context *context)
+{
+	return context->ending->job_started_ns ? context->ending->job_started_ns
+					       : context->progress.started_ns;
+}
+
 struct collector {
 	const char *name;
 	/* Returns 0 and the state (which may be NULL). On a negative errno the collector is left out. */

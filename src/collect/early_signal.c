@@ -128,8 +128,7 @@ static int64_t due_ns(struct early_signal *signal, const struct early_signals *s
 		      const struct collect_context *context)
 {
 	const struct signal_rule *rule = signal->rule;
-	int64_t started_ns = context->ending->job_started_ns ? context->ending->job_started_ns
-							     : context->progress.started_ns;
+	int64_t started_ns = collect_began_ns(context);
 	struct time_limit limit = state->limit;
 	int64_t at_ns;
 

@@ -78,7 +78,7 @@ static void job_waiting_collect(void *state_, struct collect_context *context, s
 	}
 	if (ending->reason)
 		ended_ns = ending->job_ended_ns ? ending->job_ended_ns : context->tree->pass_ns;
-	job_waits_look(waits, context->tree, context->progress.started_ns, ended_ns);
+	job_waits_look(waits, context->tree, collect_began_ns(context), ended_ns);
 	if (waits->found_ns)
 		add_wait_of_sample(waits, frame);
 	if (!frame->first[ROW_run_end])

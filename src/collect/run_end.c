@@ -452,12 +452,6 @@ static const char *process_limit(const struct run_end_state *state, const struct
 	return length ? frame_text(frame, text, (size_t)length) : no_text(ABSENT_NOT_GIVEN);
 }
 
-static int64_t started_ns(const struct collect_context *context)
-{
-	return context->ending->job_started_ns ? context->ending->job_started_ns
-					       : context->progress.started_ns;
-}
-
 static void fill_network(const struct tree_row *tree, struct run_end_row *row)
 {
 	row->net_recv_bytes = tree->net_received_total;
@@ -490,7 +484,7 @@ static void fill_tree(const struct collect_context *context, const struct frame 
 	row->tree_cpu_wait_known_secs = use->cpu_wait_known_total_secs;
 	if (process_tree_running(tree) == 0 && ending->tree_ended_ns)
 		ended_ns = ending->tree_ended_ns;
-	row->tree_wall_secs = ns_to_secs(ended_ns - started_ns(context));
+	row->tree_wall_secs = ns_to_secs(ended_ns - collect_began_ns(context));
 }
 
 static void fill_signals(const struct collect_context *context, struct frame *frame, struct run_end_row *row)
@@ -538,7 +532,7 @@ RUNS_ONCE void run_end_fill(struct run_end_state *state, struct collect_context 
 	row->reason = frame_text(frame, reason, strlen(reason));
 	row->evidence = end_evidence(ending, &oom, frame);
 	fill_status(ending, row);
-	row->wall_secs = ns_to_secs(ended_ns - started_ns(context));
+	row->wall_secs = ns_to_secs(ended_ns - collect_began_ns(context));
 	fill_peaks(state, context, row);
 	row->process_limit = process_limit(state, context, row->largest_process_peak_mib, frame);
 	fill_oom(state, &oom, row);

@@ -207,7 +207,8 @@ int record_file_next(struct record_file *file, struct line_decoder *decoder, str
 		file->samples += result > 0;
 		return frame->error ? frame->error : result;
 	}
-	while ((result = source_next_line(&file->source, &line)) > 0) {
+	while ((result = source_next_line_after(&file->source, file->samples ? 0 : file->bad_lines, &line)) >
+	       0) {
 		result = read_first_line(file, decoder, &line, frame);
 		if (frame->error)
 			return frame->error;

@@ -8,8 +8,6 @@
 
 #include "base/cleanup.h"
 
-enum { DAMAGED_MOST = 100000 };
-
 static const char *const OTHER_KEYS[] = {
 #define RUN_KEY_TEXT(key) #key,
 	RUN_KEYS(RUN_KEY_TEXT)};
@@ -145,8 +143,7 @@ static bool take_run_line(struct run_lines *lines, const struct source_line *lin
 
 int run_lines_next(struct run_lines *lines)
 {
-	/* So many damaged lines before the first good one are another kind of file, or a device that never ends. */
-	while (lines->read || lines->left_out.damaged < DAMAGED_MOST) {
+	while (lines->read || lines->left_out.damaged < SOURCE_DAMAGED_LINES) {
 		struct source_line line;
 		struct scan rest;
 		int result = source_next_line(&lines->source, &line);

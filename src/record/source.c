@@ -311,6 +311,12 @@ int source_next_line(struct source *source, struct source_line *ret_line)
 	}
 }
 
+int source_next_line_after(struct source *source, int64_t damaged_lines, struct source_line *ret_line)
+{
+	return damaged_lines < SOURCE_DAMAGED_LINES || source->bounded ? source_next_line(source, ret_line)
+								       : 0;
+}
+
 ssize_t source_read(struct source *source, void *bytes, size_t size)
 {
 	size_t left = source->window.length - source->at;

@@ -23,6 +23,8 @@ enum {
 	 * first line of a plain file.
 	 */
 	SOURCE_BLANK_BYTES = 64 << 20,
+	/* So many damaged lines before the first good one are another kind of file, or a device that never ends. */
+	SOURCE_DAMAGED_LINES = 100000,
 };
 
 struct source_gzip;
@@ -62,6 +64,8 @@ void source_close(struct source *source);
 
 /* Reads a line: 1, 0 at the end, or a negative errno. */
 int source_next_line(struct source *source, struct source_line *ret_line);
+/* The same, but a pipe or device ends after SOURCE_DAMAGED_LINES. */
+int source_next_line_after(struct source *source, int64_t damaged_lines, struct source_line *ret_line);
 
 /* Shows the next bytes without consuming them: at least `wanted`, or fewer at the end of the file. */
 int source_peek(struct source *source, size_t wanted, struct scan *ret_bytes);

@@ -243,7 +243,7 @@ static int read_marks(struct source *source, struct marks_of_run *run, struct ev
 	struct source_line line;
 	int result;
 
-	while ((result = source_next_line(source, &line)) > 0) {
+	while ((result = source_next_line_after(source, (int64_t)*bad_lines, &line)) > 0) {
 		result = line.too_long ? -EBADMSG : add_phase_mark(events, &chains, line.text, run);
 		if (result == -ENOMEM)
 			return result;

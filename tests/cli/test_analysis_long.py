@@ -125,11 +125,27 @@ def test_blanks_in_a_gzip_file_end_it(run, tmp_path):
     ["runs", "add", "--runs", "runs.jsonl"]], ids=" ".join)
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_a_device_that_never_ends_is_refused(run, tmp_path, words, device):
-    """It has no line end, or lines of any bytes: the first two may be those of UTF-16."""
+    """It has no line end, or lines of any bytes: the first two may be those of UTF-16, and one in 128 begins as JSON does."""
     recordings.write(tmp_path / "x.jsonl", recordings.eight_samples())
     result = run(*words, device, *(["x.jsonl"] if words[-1] == "--history" else []))
     assert result.returncode == 1 and len(result.err.splitlines()) == 1, result.err
-    assert any(f"{device}: {why}" in result.err for why in ("not a recording", "no line is a run's", "UTF-16 text"))
+    assert any(f"{device}: {why}" in result.err for why in ("not a recording", "no line is a run's", "no line is a sample", "UTF-16 text"))
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("words", [["summary"], ["export", "--format", "csv"], ["stats"]], ids=" ".join)
+def test_a_pipe_that_begins_as_json_and_never_ends_is_refused(binary, run, words):
+    """It was read for ever."""
+    result = run("-c", f"yes '{{x' | {binary} {' '.join(words)} -", program="sh")
+    assert (result.returncode, result.err) == (1, f"resource-tracker {words[0]}: -: no line is a sample (line 1 is not)\n")
+
+
+@pytest.mark.timeout(20)
+def test_marks_that_never_end_are_told(run, tmp_path):
+    """They were read for ever."""
+    path = recordings.write(tmp_path / "x.jsonl", recordings.eight_samples())
+    result = run("regions", "--marks", "/dev/urandom", path)
+    assert result.returncode == 0 and "100000 lines of the marks cannot be read" in result.out + result.err
 
 
 @pytest.mark.timeout(20)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static struct unit_file *files;
 
@@ -35,12 +37,17 @@ static int run_named(const char *name)
 	return 1;
 }
 
+/* The kernel's struct sigaction is shorter on each architecture. */
+static const char default_action[64];
+
 int main(int argc, char **argv)
 {
 	int failed = 0;
 
-	/* nohup(1) ignores it. */
+	/* nohup(1) ignores it; make(1) those that libc keeps for itself, and lets no program change. */
 	signal(SIGHUP, SIG_DFL);
+	for (int number = 32; number < SIGRTMIN; number++)
+		syscall(SYS_rt_sigaction, number, default_action, NULL, 8);
 	for (int i = 1; i < argc; i++)
 		failed |= run_named(argv[i]);
 	for (struct unit_file *file = files; argc == 1 && file; file = file->next)

@@ -36,7 +36,7 @@ struct job_waits {
 	int error; /* why a look found nothing */
 };
 
-/* After a pass of the tree. `began_ns`: the start of the recording. `ended_ns`: of the job, 0 while it goes on. */
+/* After a pass of the tree. `began_ns`: the start of the job. `ended_ns`: of the job, 0 while it goes on. */
 void job_waits_look(struct job_waits *waits, struct process_tree *tree, int64_t began_ns, int64_t ended_ns);
 
 /*
