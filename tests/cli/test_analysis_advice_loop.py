@@ -8,8 +8,10 @@ pytestmark = [pytest.mark.plain,
               pytest.mark.skipif(not advice_loop.needs_groups, reason="limits memory by control groups: needs root and a memory controller")]
 
 OOM_JOBS = [job.name for job in advice_loop.oom_jobs("")]
+# Memory that other programs allocate raises the bound of a peak between two samples.
+SPIKES = [pytest.param(name, marks=pytest.mark.alone) for name in ("memfd and a short-lived object", "System V, spike in a child")]
 OTHERS = ["memfd that is not mapped", "40 MiB, 60 workers, 2 % overwritten", "freed and taken again", "4 ranks of 30 to 120 MiB", "a daemon does the work", "sleep",
-          "memfd and a short-lived object", "short child that is larger than its parent", "System V, spike in a child", "a shell's short steps"]
+          "short child that is larger than its parent", "a shell's short steps"]
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def test_a_job_that_ran_out_of_memory_ends_well_within_two_rounds(follow, name):
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.night] * (i % 2)) for i, name in enumerate(OTHERS)])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.night] * (i % 2)) for i, name in enumerate(OTHERS)] + SPIKES)
 def test_a_job_ends_well_with_the_advice(follow, name):
     outcome = follow(name)
     assert not outcome.faults and outcome.rounds == 1, advice_loop.row(outcome)
