@@ -119,6 +119,9 @@ long syscall(long number, ...)
 	bool sets = number == SYS_sched_setattr;
 	unsigned size = sizeof *scheduling, flags;
 
+	/* unit.c asks for signals of libc, before any test. */
+	if (number == SYS_rt_sigaction)
+		return -1;
 	va_start(arguments, number);
 	assert_true(sets || number == SYS_sched_getattr);
 	assert_int_equal(va_arg(arguments, int), 0);
