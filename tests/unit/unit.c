@@ -44,8 +44,10 @@ int main(int argc, char **argv)
 {
 	int failed = 0;
 
-	/* nohup(1) ignores it; make(1) those that libc keeps for itself, and lets no program change. */
+	/* nohup(1) ignores the first, a script in the background the others; make(1) those that libc keeps for itself, and lets no program change. */
 	signal(SIGHUP, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
 	for (int number = 32; number < SIGRTMIN; number++)
 		syscall(SYS_rt_sigaction, number, default_action, NULL, 8);
 	for (int i = 1; i < argc; i++)
