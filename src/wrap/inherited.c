@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/min_max.h"
 #include "wrap/state.h"
 
 static const struct {
@@ -81,7 +82,7 @@ static void restore_timer(int which, struct itimerval timer, int64_t elapsed_ns)
 		return;
 	/* Only ITIMER_REAL would have run on since it was captured. The other two count CPU time. */
 	if (which == ITIMER_REAL)
-		left_ns = left_ns > elapsed_ns + NSEC_PER_USEC ? left_ns - elapsed_ns : NSEC_PER_USEC;
+		left_ns = max_i64(left_ns - elapsed_ns, NSEC_PER_USEC);
 	timer.it_value.tv_sec = left_ns / NSEC_PER_SEC;
 	timer.it_value.tv_usec = left_ns % NSEC_PER_SEC / NSEC_PER_USEC;
 	set_timer(which, &timer, NULL);

@@ -53,16 +53,13 @@ static int take_stop_of_job(struct wrap *wrap)
 
 /*
  * Stops this process as `signo` would by default. Does nothing where that is impossible: as PID 1, or in a
- * process group whose shell has exited (an orphaned group, which only SIGSTOP can stop).
+ * process group whose shell has exited (an orphaned group, which only SIGSTOP can stop). The kernel refuses
+ * any action or mask of SIGSTOP, which needs none.
  */
 static void stop_ourselves(int signo)
 {
-	struct sigaction stop = {.sa_handler = SIG_DFL}, before;
+	struct sigaction stop = {.sa_handler = SIG_DFL}, before = stop;
 
-	if (signo == SIGSTOP) {
-		kill(getpid(), SIGSTOP);
-		return;
-	}
 	sigaction(signo, &stop, &before);
 	kill(getpid(), signo);
 	mask_signals(SIG_UNBLOCK, SIGNAL_BIT(signo), NULL);

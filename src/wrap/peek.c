@@ -46,16 +46,12 @@ static void status_path(pid_t pid, char *ret_path)
 static size_t read_memory_text(int fd, char *text, size_t size)
 {
 	size_t length = 0;
+	ssize_t got;
 
-	while (length < size) {
-		ssize_t got = read(fd, text + length, size - length);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		length += (size_t)got;
-	}
+	do {
+		got = read(fd, text + length, size - length);
+		length += got > 0 ? (size_t)got : 0;
+	} while (got > 0 || (got < 0 && errno == EINTR));
 	return length;
 }
 
@@ -107,6 +103,7 @@ int add_thread_children(pid_t pid, pid_t tid, struct pid_set *set)
 	struct scan text;
 	int64_t child;
 	size_t got;
+	int result = 0;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tid);
 	{
@@ -122,13 +119,9 @@ int add_thread_children(pid_t pid, pid_t tid, struct pid_set *set)
 		} while (got == READ_STEP);
 	}
 	text = scan_bytes(bytes.data, bytes.length);
-	while (scan_i64(&text, &child)) {
-		int result = pid_set_add(set, (pid_t)child);
-
-		if (result < 0)
-			return result;
-	}
-	return 0;
+	while (result == 0 && scan_i64(&text, &child))
+		result = pid_set_add(set, (pid_t)child);
+	return result;
 }
 
 int add_children(pid_t pid, struct pid_set *set)

@@ -37,9 +37,7 @@ static bool proc_is_ours(pid_t own_pid)
 	struct scan text;
 	int64_t pid;
 
-	if (length <= 0)
-		return false;
-	text = scan_bytes(target, (size_t)length);
+	text = scan_bytes(target, length > 0 ? (size_t)length : 0);
 	return scan_i64(&text, &pid) && pid == own_pid;
 }
 

@@ -174,7 +174,7 @@ static bool has_children(struct wrap *wrap)
 bool has_descendants(struct wrap *wrap)
 {
 	struct pid_set own = {0};
-	bool any;
+	bool any = false;
 
 	witness_reap(wrap);
 	if (!has_children(wrap))
@@ -182,7 +182,8 @@ bool has_descendants(struct wrap *wrap)
 	if (!wrap->foreign.count)
 		return true;
 	/* The kernel's list can omit a child while others exit, so an empty list is read twice. */
-	any = list_own(wrap, &own) < 0 || own.count > 0 || list_own(wrap, &own) < 0 || own.count > 0;
+	for (int i = 0; i < 2 && !any; i++)
+		any = list_own(wrap, &own) < 0 || own.count > 0;
 	pid_set_free(&own);
 	return any;
 }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/min_max.h"
 #include "base/wait_child.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
@@ -76,19 +77,17 @@ static void open_fds(struct watch *watch)
 
 static void poll_fds(struct watch *watch, int64_t until_ns)
 {
-	struct itimerspec alarm = {.it_value = {until_ns / NSEC_PER_SEC, until_ns % NSEC_PER_SEC}};
+	/* Zero disarms the timer. */
+	int64_t alarm_ns = until_ns == INT64_MAX ? 0 : max_i64(1, until_ns);
+	struct itimerspec alarm = {.it_value = {alarm_ns / NSEC_PER_SEC, alarm_ns % NSEC_PER_SEC}};
 	struct pollfd fds[] = {
 		{.fd = watch->target_fd, .events = POLLIN},
 		{.fd = watch->signal_fd, .events = POLLIN},
 		{.fd = watch->timer_fd, .events = POLLIN},
 	};
 
-	/* Zero would disarm the timer. */
-	if (until_ns <= 0)
-		alarm.it_value.tv_nsec = 1;
-	if (until_ns != INT64_MAX)
-		timerfd_settime(watch->timer_fd, TFD_TIMER_ABSTIME, &alarm, NULL);
-	poll(fds, until_ns == INT64_MAX ? 2 : 3, -1);
+	timerfd_settime(watch->timer_fd, TFD_TIMER_ABSTIME, &alarm, NULL);
+	poll(fds, ARRAY_SIZE(fds), -1);
 }
 
 /* Returns the signal that ends the watch, or 0. */
@@ -103,9 +102,9 @@ static int wait_for_signal(struct watch *watch, int64_t until_ns)
 	} else {
 		int64_t now_ns = monotonic_now_ns();
 
-		if (watch->target && until_ns > now_ns + LOOK_AT_TARGET_EVERY_NS)
-			until_ns = now_ns + LOOK_AT_TARGET_EVERY_NS;
-		timeout_ns = until_ns == INT64_MAX ? INT64_MAX : until_ns > now_ns ? until_ns - now_ns : 0;
+		if (watch->target)
+			until_ns = min_i64(until_ns, now_ns + LOOK_AT_TARGET_EVERY_NS);
+		timeout_ns = until_ns == INT64_MAX ? INT64_MAX : max_i64(0, until_ns - now_ns);
 	}
 	while ((signo = take_signal(signals_blocked(WRAP_WATCH), &info, timeout_ns))) {
 		timeout_ns = 0;

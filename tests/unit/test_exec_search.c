@@ -1,13 +1,12 @@
 /* Tests of src/wrap/exec_search.c, inherited.c and pid_set.c: which program a command starts, and with what. */
 #include "burner.h"
 #include "scratch.h"
+#include "wrap_children.h"
 
-#include <errno.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
 #include "wrap/pid_set.h"
-#include "wrap/state.h"
 
 static char told[256];
 
@@ -85,6 +84,43 @@ static void errors_are_those_of_a_shell(void **state)
 	assert_int_equal(RUN("one", WORD("file/tool")), ENOTDIR);
 }
 
+static char *failing_name;
+static int exec_error;
+
+static int search_while_exec_fails(void)
+{
+	struct exec_plan plan;
+
+	if (exec_plan_make((char *[]){failing_name, NULL}, NULL, &plan) < 0 ||
+	    !fail_call(SYS_execve, exec_error))
+		return 255;
+	return exec_plan_run(&plan);
+}
+
+/* The search goes on after some errors, and then finds nothing. A path has no other place, and its own error. */
+static void only_an_absent_file_is_searched_elsewhere(void **state)
+{
+	static const int ABSENT[] = {ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT};
+	static const int OTHERS[] = {EACCES, EIO, ELOOP, ENOMEM, ENOEXEC, ETXTBSY, E2BIG};
+	static char name[] = "tool", path[] = "one/tool";
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(setenv("PATH", "one:two", 1), 0);
+	for (size_t i = 0; i < sizeof ABSENT / sizeof *ABSENT; i++) {
+		exec_error = ABSENT[i];
+		failing_name = name;
+		assert_int_equal(in_child(search_while_exec_fails), ENOENT);
+		failing_name = path;
+		assert_int_equal(in_child(search_while_exec_fails), exec_error);
+	}
+	failing_name = name;
+	for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+		exec_error = OTHERS[i];
+		assert_int_equal(in_child(search_while_exec_fails), exec_error);
+	}
+}
+
 static void a_script_without_its_first_line_is_run_by_the_shell(void **state)
 {
 	(void)state;
@@ -117,6 +153,28 @@ static void variables_are_added_or_replaced(void **state)
 	unsetenv("GIVEN_LONGER");
 }
 
+/* A name counts up to its "=", and odd entries stay as they are. */
+static void each_variable_is_there_once(void **state)
+{
+	char *own[] = {WORD("A=1"), WORD("AB=2"), WORD("ODD"), WORD("C=3"), NULL}, **before = environ;
+	const char *const additions[] = {"C=30", "A=10", "ODD=40", "D=5", "D=50", "B=6", NULL};
+	static const char *const MERGED[] = {"A=10", "AB=2", "ODD", "C=30", "ODD=40", "D=50", "B=6"};
+	enum { COUNT = sizeof MERGED / sizeof *MERGED };
+	char *argv[] = {WORD("./tool"), NULL};
+	struct exec_plan plan;
+	int result;
+
+	(void)state;
+	environ = own;
+	result = exec_plan_make(argv, additions, &plan);
+	environ = before;
+	assert_int_equal(result, 0);
+	for (size_t i = 0; i < COUNT; i++)
+		assert_string_equal(plan.environment[i], MERGED[i]);
+	assert_null(plan.environment[COUNT]);
+	exec_plan_free(&plan);
+}
+
 static void a_command_has_a_word(void **state)
 {
 	struct exec_plan plan;
@@ -147,6 +205,57 @@ static int restored(void (*change)(void), bool (*is_right)(void))
 		_exit(is_right() ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
+	return WEXITSTATUS(status);
+}
+
+/* Sees the signal of an alarm that was due before it began. */
+static bool has_a_fork_all(const struct wrap *wrap)
+{
+	struct itimerval cpu, user;
+	int death_signal = 0, is_subreaper = 0;
+	siginfo_t info;
+	signal_set mask;
+
+	inherited_restore_for_job(wrap);
+	prctl(PR_GET_PDEATHSIG, &death_signal);
+	prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
+	getitimer(ITIMER_PROF, &cpu);
+	getitimer(ITIMER_VIRTUAL, &user);
+	mask_signals(SIG_BLOCK, 0, &mask);
+	if (death_signal != SIGUSR1 || is_subreaper != 1 || mask != SIGNAL_BIT(SIGALRM))
+		return false;
+	if (cpu.it_value.tv_sec != 50 || cpu.it_value.tv_usec < 100000 || cpu.it_value.tv_usec > 400000 ||
+	    user.it_value.tv_sec != 60 || user.it_value.tv_usec < 600000 || user.it_value.tv_usec > 900000)
+		return false;
+	return take_signal(SIGNAL_BIT(SIGALRM), &info, 30 * NSEC_PER_SEC) == SIGALRM;
+}
+
+/* A fork drops timers, the parent-death signal, and that its parent adopts orphans. */
+static int restore_in_a_fork(void)
+{
+	struct wrap wrap = {.mode = WRAP_JOB};
+	struct itimerval timer = {.it_value = {.tv_sec = 50, .tv_usec = 250000}};
+	int status, is_subreaper = 0;
+	pid_t pid;
+
+	setitimer(ITIMER_PROF, &timer, NULL);
+	timer.it_value = (struct timeval){.tv_sec = 60, .tv_usec = 750000};
+	setitimer(ITIMER_VIRTUAL, &timer, NULL);
+	alarm(30);
+	prctl(PR_SET_PDEATHSIG, SIGUSR1);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	inherited_capture(&wrap);
+	prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
+	if (alarm(0) || is_subreaper != 1)
+		return 2;
+	wrap.inherited.mask = SIGNAL_BIT(SIGALRM);
+	wrap.inherited.timers_read_ns -= 40 * NSEC_PER_SEC;
+	mask_signals(SIG_BLOCK, ALL_SIGNALS, NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(has_a_fork_all(&wrap) ? 0 : 1);
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return 3;
 	return WEXITSTATUS(status);
 }
 
@@ -212,6 +321,26 @@ static void a_job_gets_our_attributes_back(void **state)
 	assert_int_equal(restored(set_timers, has_timers), 0);
 	assert_int_equal(restored(limit_files, has_limit), 0);
 	unsetenv("SAME");
+	assert_int_equal(in_child(restore_in_a_fork), 0);
+}
+
+static int capture_for_a_watch(void)
+{
+	struct wrap wrap = {.mode = WRAP_WATCH};
+	int is_subreaper = 0;
+
+	alarm(30);
+	inherited_capture(&wrap);
+	prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
+	return alarm(0) > 0 && is_subreaper == 1 ? 0 : 1;
+}
+
+/* There is no job that a timer could be for. */
+static void a_watch_keeps_its_timers(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(in_child(capture_for_a_watch), 0);
 }
 
 /* ---- children that are not the job's ---- */
@@ -240,11 +369,14 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(the_first_folder_that_has_it_counts),
 		unit_test_in_scratch(errors_are_those_of_a_shell),
+		unit_test_in_scratch(only_an_absent_file_is_searched_elsewhere),
 		unit_test_in_scratch(a_script_without_its_first_line_is_run_by_the_shell),
 		unit_test_in_scratch(without_a_path_the_usual_folders_are_searched),
 		unit_test_in_scratch(variables_are_added_or_replaced),
+		cmocka_unit_test(each_variable_is_there_once),
 		cmocka_unit_test(a_command_has_a_word),
 		cmocka_unit_test(a_job_gets_our_attributes_back),
+		cmocka_unit_test(a_watch_keeps_its_timers),
 		cmocka_unit_test(a_set_keeps_each_process_once),
 	};
 

@@ -230,6 +230,41 @@ static void a_stop_is_not_mirrored_before_a_continue_was_handled(void **state)
 	assert_true(was_continued());
 }
 
+/* Neither has one that was reaped, and a SIGCONT is left to those who wait for it. */
+static void a_job_that_has_gone_has_not_stopped(void **state)
+{
+	siginfo_t info;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	end_sleeper(wrap.job);
+	assert_int_equal(kill(getpid(), SIGCONT), 0);
+	for (int has_own_proc = 0; has_own_proc <= 1; has_own_proc++) {
+		wrap.has_own_proc = has_own_proc;
+		wrap.job = 1 << 22;
+		mirror_stop(&wrap);
+		wrap.job = 0;
+		mirror_stop(&wrap);
+	}
+	assert_int_equal(wrap.continued_ns, 0);
+	assert_int_equal(take_signal(SIGNAL_BIT(SIGCONT), &info, 0), SIGCONT);
+}
+
+/* Its witness never answers. The test continues it. */
+static int stops_100_ms_later(void)
+{
+	int64_t begun_ns;
+
+	wrap.job = start_sleeper();
+	wrap.witness = start_sleeper();
+	kill(wrap.job, SIGSTOP);
+	wait_for_state(wrap.job, 'T');
+	begun_ns = monotonic_now_ns();
+	mirror_stop(&wrap);
+	return monotonic_now_ns() >= begun_ns + 100 * NSEC_PER_MSEC && is_pending(wrap.witness, SIGCHLD) ? 0
+													 : 1;
+}
+
 static long refused_call;
 
 /* Stops with its job. The test continues it. */
@@ -253,13 +288,13 @@ static int stops_with_its_job(void)
 	return page.stopped_job == 0 && page.asked == (wrap.has_own_proc ? 1 : 0) ? 0 : 2;
 }
 
-static void assert_stops_once(void)
+static void assert_stops_once(int (*check)(void))
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(stops_with_its_job());
+		_exit(check());
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 100)
 		skip();
@@ -279,8 +314,10 @@ static void the_tracker_stops_with_its_job(void **state)
 	for (int i = 0; i < 4; i++) {
 		refused_call = i & 1 ? SYS_waitid : 0;
 		wrap.has_own_proc = i & 2;
-		assert_stops_once();
+		assert_stops_once(stops_with_its_job);
 	}
+	wrap.has_own_proc = true;
+	assert_stops_once(stops_100_ms_later);
 }
 
 #define CONTROL_TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -296,6 +333,7 @@ UNIT_TESTS
 		CONTROL_TEST(the_answer_of_the_witness_is_waited_for),
 		CONTROL_TEST(a_signal_to_the_group_has_continued_the_job_already),
 		CONTROL_TEST(a_job_that_runs_needs_no_signal),
+		CONTROL_TEST(a_job_that_has_gone_has_not_stopped),
 		CONTROL_TEST(the_tracker_stops_with_its_job),
 		CONTROL_TEST(a_stop_is_not_mirrored_before_a_continue_was_handled),
 	};

@@ -126,6 +126,35 @@ static void a_sender_gets_a_few_milliseconds(void **state)
 	assert_true(sender_is_done(&wrap, &signal, signal.seen_ns + 2 * NSEC_PER_MSEC, &look));
 }
 
+/* A hidden process cannot be looked at, but it is there. */
+static void a_hidden_sender_gets_two_milliseconds(void **state)
+{
+	struct undecided signal = signal_since(SIGTERM, 1000);
+	struct sender_look hidden = {.sender = getpid(), .result = -EACCES},
+			   gone = {.sender = 1 << 22, .result = -ENOENT};
+
+	(void)state;
+	wrap.has_own_proc = true;
+	assert_false(sender_is_done(&wrap, &signal, signal.seen_ns + 2 * NSEC_PER_MSEC - 1, &hidden));
+	assert_true(sender_is_done(&wrap, &signal, signal.seen_ns + 2 * NSEC_PER_MSEC, &hidden));
+	signal.sender = gone.sender;
+	assert_true(sender_is_done(&wrap, &signal, signal.seen_ns, &gone));
+	assert_int_equal(signal.sender_sleeps, -1);
+}
+
+/* Its codes are above those of calls: SI_KERNEL, and POLL_IN of a SIGIO. */
+static void a_signal_of_the_kernel_is_known_by_its_code(void **state)
+{
+	static const int OF_CALLS[] = {SI_USER, SI_QUEUE, SI_TIMER, SI_TKILL},
+			 OF_KERNEL[] = {SI_KERNEL, POLL_IN};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof OF_CALLS / sizeof *OF_CALLS; i++)
+		assert_false(is_from_kernel(&(struct undecided){.code = OF_CALLS[i]}));
+	for (size_t i = 0; i < sizeof OF_KERNEL / sizeof *OF_KERNEL; i++)
+		assert_true(is_from_kernel(&(struct undecided){.code = OF_KERNEL[i]}));
+}
+
 static void real_time_begins_with_signal_34(void **state)
 {
 	(void)state;
@@ -397,6 +426,8 @@ UNIT_TESTS
 		cmocka_unit_test_setup(real_time_signals_with_a_value_have_their_own_account, begin_wrap),
 		cmocka_unit_test_setup(a_credit_is_for_the_earliest_signal, begin_wrap),
 		cmocka_unit_test_setup(a_sender_gets_a_few_milliseconds, begin_wrap),
+		cmocka_unit_test_setup(a_hidden_sender_gets_two_milliseconds, begin_wrap),
+		cmocka_unit_test_setup(a_signal_of_the_kernel_is_known_by_its_code, begin_wrap),
 		cmocka_unit_test(real_time_begins_with_signal_34),
 		cmocka_unit_test_setup(a_sender_that_sleeps_or_has_gone_is_done, begin_wrap),
 		cmocka_unit_test_setup(a_signal_is_undecided_until_it_was_asked_about, begin_wrap),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 
 static int occupies_closed_streams(void)
@@ -74,6 +75,39 @@ static int prepares_once(void)
 		return 3;
 	prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
 	return is_subreaper == 1 && wrap->own_pid == getpid() && wrap->has_own_proc ? 0 : 4;
+}
+
+enum { IS_REFUSED = 100 };
+
+/* The numbers of its /proc are those of other processes. */
+static int prepares_in_a_namespace(void)
+{
+	struct wrap *wrap;
+	int status;
+	pid_t pid;
+
+	if (unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWPID : CLONE_NEWPID) < 0)
+		return IS_REFUSED;
+	pid = fork();
+	if (pid == 0)
+		_exit(wrap_prepare(WRAP_WATCH, NULL, &wrap) == 0 && wrap->own_pid == 1 && !wrap->has_own_proc
+			      ? 0
+			      : 1);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return 2;
+	return WEXITSTATUS(status);
+}
+
+static void a_proc_of_another_namespace_is_not_asked(void **state)
+{
+	int code;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	code = in_child(prepares_in_a_namespace);
+	if (code == IS_REFUSED)
+		SKIP("this user may make no namespace");
+	assert_int_equal(code, 0);
 }
 
 static bool blocks(int signo)
@@ -274,6 +308,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_prepared_for_a_job),
+		cmocka_unit_test(a_proc_of_another_namespace_is_not_asked),
 		cmocka_unit_test(a_job_without_words_or_beside_another_is_refused),
 		cmocka_unit_test(a_job_that_the_kernel_refuses_costs_the_witness),
 		cmocka_unit_test(an_end_by_a_signal_has_the_code_of_a_shell),

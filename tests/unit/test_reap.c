@@ -187,6 +187,45 @@ static void children_are_reaped_where_the_kernel_refuses_a_look(void **state)
 	assert_int_equal(in_child(reaps_without_waitid), 0);
 }
 
+/* Its threads are not all over, so it has not ended yet. */
+static int waits_for_the_last_thread(void)
+{
+	pid_t job = wrap.job = start_without_main_thread();
+
+	wrap.own_pid = getpid();
+	if (!refuse_call(SYS_waitid))
+		return 0;
+	if (reap_children(&wrap) || wrap.job_ended || wrap.witness_killed || reaping_count || reaped_count)
+		return 1;
+	kill(job, SIGKILL);
+	while (!wrap.job_ended) {
+		(void)reap_children(&wrap);
+		usleep(100);
+	}
+	return wrap.end.pid == job && WTERMSIG(wrap.end.status) == SIGKILL && reaping_count == 1 ? 0 : 2;
+}
+
+/* Old kernels list no children: only wait4(2) knows who has ended. */
+static int reaps_children_that_are_not_listed(void)
+{
+	pid_t orphan = start_ended(0);
+
+	wrap.own_pid = 1 << 22;
+	if (!refuse_call(SYS_waitid))
+		return 0;
+	if (reap_children(&wrap) || reaped_count != 1 || reaped[0] != orphan || reaping_count)
+		return 1;
+	return has_descendants(&wrap) ? 2 : 0;
+}
+
+static void threads_and_lists_are_looked_at_where_the_kernel_refuses_a_look(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(in_child(waits_for_the_last_thread), 0);
+	assert_int_equal(in_child(reaps_children_that_are_not_listed), 0);
+}
+
 /* ---- descendants ------------------------------------------------------------------------------------------------- */
 
 /* A child that has a child, which it names. Both end with it. */
@@ -269,6 +308,7 @@ UNIT_TESTS
 		REAP_TEST(many_orphans_are_reaped_in_batches),
 		REAP_TEST(a_stop_or_an_end_of_the_job_is_told_by_wait),
 		REAP_TEST(children_are_reaped_where_the_kernel_refuses_a_look),
+		REAP_TEST(threads_and_lists_are_looked_at_where_the_kernel_refuses_a_look),
 		REAP_TEST(descendants_are_counted),
 		REAP_TEST(children_from_before_the_job_are_foreign),
 	};

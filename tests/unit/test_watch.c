@@ -3,12 +3,13 @@
 
 #include <errno.h>
 
-static int ticks, most_ticks;
+static int rounds, ticks, most_ticks;
 static int64_t deadline_ns;
 
 static int64_t next_deadline(void *context)
 {
 	(void)context;
+	rounds++;
 	return deadline_ns;
 }
 
@@ -123,6 +124,18 @@ static int watch_and_lose_a_child(void)
 	return end == IS_DONE && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : 1;
 }
 
+/* The parent of this process goes on. A deadline of 0, or before it, has passed. */
+static int watch_a_process_until_done(void)
+{
+	return watch(getppid(), false, NULL);
+}
+
+static int watch_a_process_and_terminate(void)
+{
+	deadline_ns = INT64_MAX;
+	return watch(getppid(), false, terminate);
+}
+
 static int watch_until_done(void)
 {
 	int end = watch(0, false, NULL);
@@ -150,6 +163,34 @@ static int watch_for_a_while(void)
 	if (wrap_watch(wrap, 0, false, &HOOKS, &signo) != WRAP_DONE)
 		return 4;
 	return monotonic_now_ns() < deadline_ns ? 5 : 0;
+}
+
+static void tick_for_the_last_time(void *context)
+{
+	tick(context);
+	deadline_ns = INT64_MAX;
+}
+
+/* It then sleeps until a signal comes, because the alarm of that tick is over. */
+static int watch_after_the_last_tick(void)
+{
+	const struct wrap_hooks hooks = {.next_deadline_ns = next_deadline, .tick = tick_for_the_last_time};
+	pid_t watcher = getpid();
+	struct wrap *wrap;
+	int signo;
+
+	if (wrap_prepare(WRAP_WATCH, NULL, &wrap) != 0)
+		return 1;
+	deadline_ns = monotonic_now_ns() + 20 * NSEC_PER_MSEC;
+	if (fork() == 0) {
+		usleep(60000);
+		kill(watcher, SIGTERM);
+		_exit(0);
+	}
+	if (wrap_watch(wrap, getppid(), false, &hooks, &signo) != WRAP_STOPPED || signo != SIGTERM ||
+	    ticks != 1)
+		return 2;
+	return rounds < 20 ? 0 : 3;
 }
 
 static int watch_a_process_that_has_gone(void)
@@ -237,6 +278,14 @@ static int watch_an_unreaped_process(void)
 	return WEXITSTATUS(result);
 }
 
+/* Only its main thread has ended. */
+static int watch_a_process_without_its_main_thread(void)
+{
+	pid_t pid = start_without_main_thread();
+
+	return refuse_call(SYS_pidfd_open) ? watch(pid, false, NULL) : IS_DONE;
+}
+
 static void a_watch_looks_where_the_kernel_refuses_descriptors(void **state)
 {
 	(void)state;
@@ -245,6 +294,8 @@ static void a_watch_looks_where_the_kernel_refuses_descriptors(void **state)
 	assert_int_equal(in_child(watch_without_a_timer), 0);
 	assert_int_equal(in_child(watch_without_signals), 0);
 	assert_int_equal(in_child(watch_an_unreaped_process), 0);
+	deadline_ns = 0;
+	assert_int_equal(in_child(watch_a_process_without_its_main_thread), IS_DONE);
 }
 
 static void a_watch_ends_by_a_signal(void **state)
@@ -260,6 +311,7 @@ static void a_watch_ends_by_a_signal(void **state)
 	assert_int_equal(in_child(watch_in_background), IS_DONE);
 	assert_int_equal(in_child(watch_in_background_and_interrupt), SIGINT);
 	assert_int_equal(in_child(watch_without_ticks), SIGTERM);
+	assert_int_equal(in_child(watch_a_process_and_terminate), SIGTERM);
 }
 
 static void a_watch_ticks_until_it_is_done(void **state)
@@ -268,8 +320,13 @@ static void a_watch_ticks_until_it_is_done(void **state)
 	NEEDS_THE_KERNEL_ITSELF();
 	deadline_ns = 0;
 	assert_int_equal(in_child(watch_until_done), 3);
+	assert_int_equal(in_child(watch_a_process_until_done), IS_DONE);
+	deadline_ns = -1;
+	assert_int_equal(in_child(watch_a_process_until_done), IS_DONE);
+	deadline_ns = 0;
 	assert_int_equal(in_child(watch_and_lose_a_child), 0);
 	assert_int_equal(in_child(watch_for_a_while), 0);
+	assert_int_equal(in_child(watch_after_the_last_tick), 0);
 }
 
 static void a_watch_ends_with_its_process(void **state)

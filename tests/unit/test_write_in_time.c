@@ -1,16 +1,10 @@
 /* Tests of src/base/write_in_time.c, and of wait_child.c, where the kernel refuses wait4(2). */
-#include "unit.h"
+#include "in_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/wait_child.h"
 #include "base/write_in_time.h"
@@ -138,20 +132,6 @@ static void a_failed_write_has_its_error(void **state)
 
 /* ---- children ----------------------------------------------------------------------------------------- */
 
-static bool refuse_wait4(void)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_wait4, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static pid_t start_child(int status, int signal)
 {
 	pid_t pid = fork();
@@ -201,7 +181,7 @@ static int judged_in_child(bool refuses)
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(refuses && !refuse_wait4() ? NO_FILTER : wrong_statement());
+		_exit(refuses && !fail_call(SYS_wait4, EPERM) ? NO_FILTER : wrong_statement());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
