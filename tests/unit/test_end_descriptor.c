@@ -1,12 +1,11 @@
 /* Tests of src/job/programs/end_descriptor.c: the status of a process after its parent has waited for it. */
-#include "unit.h"
+#include "in_child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "job/programs/end_descriptor.h"
 
@@ -62,11 +61,46 @@ static void a_process_that_has_gone_has_none(void **state)
 	assert_true(end_descriptor_open(pid) == -ESRCH || end_descriptor_open(pid) == -ENOSYS);
 }
 
+/* The kernel has descriptors, but not this request for them. */
+static int opens_without_the_request(void)
+{
+	int next = dup(STDOUT_FILENO), again;
+
+	close(next);
+	if (!fail_call(SYS_ioctl, ENOTTY))
+		return 0;
+	if (end_descriptor_open(getpid()) >= 0)
+		return 1;
+	again = dup(STDOUT_FILENO);
+	return again == next ? 0 : 2;
+}
+
+/* Nothing is told of a process then, and its descriptor is closed. */
+static int asks_in_vain(void)
+{
+	int fd = dup(STDOUT_FILENO);
+
+	if (!fail_call(SYS_ioctl, EINVAL))
+		return 0;
+	if (end_descriptor_status(fd) != 0)
+		return 1;
+	return fcntl(fd, F_GETFD) == -1 ? 0 : 2;
+}
+
+static void a_kernel_without_the_request_leaves_no_descriptor(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(in_child(opens_without_the_request), 0);
+	assert_int_equal(in_child(asks_in_vain), 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(status_is_that_of_wait),
 		cmocka_unit_test(a_process_that_has_gone_has_none),
+		cmocka_unit_test(a_kernel_without_the_request_leaves_no_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

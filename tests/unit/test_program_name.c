@@ -175,6 +175,10 @@ static void interpreters_have_their_script(void **state)
 	assert_name("bash -eo pipefail job.sh", "bash job.sh");
 	assert_name("zsh -ZAo x job.sh", "zsh job.sh");
 	assert_name("zsh -zao x job.sh", "zsh job.sh");
+	assert_name("bash -o", "bash");
+	/* Words that end with the letter of such an option: a script, and a word of Java behind its dash. */
+	assert_name("bash foo secret", "bash foo");
+	assert_name("java -zip Main secret", "java Main");
 }
 
 static void a_code_argument_behind_other_letters_names_no_script(void **state)

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "job/programs/program_names.h"
@@ -72,12 +74,36 @@ static void test_the_program_of_a_process_comes_from_its_arguments(void **state)
 	program_names_done(&names);
 }
 
+/* It has no arguments any more. */
+static void test_a_zombie_still_has_its_name(void **state)
+{
+	static struct program_names names;
+	siginfo_t info;
+	pid_t pid;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_NAME, "odd (name) 1");
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_string_equal(program_names_read(&names, pid), "odd (name) 1");
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_null(program_names_read(&names, pid));
+	program_names_done(&names);
+	assert_int_equal(names.count, 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_name_is_kept_once_up_to_a_limit),
 		cmocka_unit_test(test_the_name_of_a_process_is_that_of_a_known_program),
 		cmocka_unit_test(test_the_program_of_a_process_comes_from_its_arguments),
+		cmocka_unit_test(test_a_zombie_still_has_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,6 +315,31 @@ static void bytes_of_a_record_count_once(void **state)
 	assert_int_equal(program_named(world, "other")->io[TASKSTATS_WRITTEN], 8192);
 }
 
+/* Each pass counts what has come since the last one: of two programs, the bytes that each has in this pass. */
+static void bytes_of_a_member_are_those_since_its_last_pass(void **state)
+{
+	struct world *world = *state;
+	struct member *first = add_member(world, NOBODY, "first"),
+		      *second = add_member(world, NOBODY + 1, "second");
+
+	first->cpu.account.own.of[USAGE_WRITE_BYTES] = 4096;
+	world->tree.cpu.account.published.of[USAGE_WRITE_BYTES] = 4096;
+	pass_with_ms(world, 0);
+	for (int i = 1; i <= 2; i++) {
+		first->cpu.account.own.of[USAGE_WRITE_BYTES] += 8192;
+		second->cpu.account.own.of[USAGE_WRITE_BYTES] += 8192;
+		world->tree.cpu.account.published.of[USAGE_WRITE_BYTES] += 16384;
+		pass_with_ms(world, 0);
+		assert_int_equal(program_named(world, "first")->io[TASKSTATS_WRITTEN], 4096 + i * 8192);
+		assert_int_equal(program_named(world, "second")->io[TASKSTATS_WRITTEN], i * 8192);
+		assert_int_equal(program_named(world, "first")->io_estimated[TASKSTATS_WRITTEN], 0);
+	}
+	/* A sum that goes down takes nothing away. */
+	first->cpu.account.own.of[USAGE_WRITE_BYTES] -= 4096;
+	pass_with_ms(world, 0);
+	assert_int_equal(program_named(world, "first")->io[TASKSTATS_WRITTEN], 4096 + 2 * 8192);
+}
+
 /* Half a KiB is added where a sum of calls was rounded down, but neither to storage nor to 0. */
 static void only_bytes_of_calls_were_rounded_down(void **state)
 {
@@ -626,6 +651,7 @@ UNIT_TESTS
 		FIGURES_TEST(the_unseen_time_of_a_process_begins_with_its_last_pass),
 		FIGURES_TEST(an_end_without_a_name_is_that_of_the_program_that_a_pass_saw),
 		FIGURES_TEST(bytes_of_a_record_count_once),
+		FIGURES_TEST(bytes_of_a_member_are_those_since_its_last_pass),
 		FIGURES_TEST(only_bytes_of_calls_were_rounded_down),
 		FIGURES_TEST(bytes_of_a_parent_include_those_of_its_children),
 		FIGURES_TEST(a_pass_before_the_start_does_nothing),

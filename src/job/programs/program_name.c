@@ -232,8 +232,7 @@ static bool script_of(const struct interpreter *interpreter, struct scan argumen
 			return false;
 		if (is_listed(interpreter->with_value, &argument) ||
 		    (scan_left(&argument) && ends_with_value(interpreter, &argument))) {
-			if (!next_argument(&arguments, &argument))
-				return false;
+			(void)next_argument(&arguments, &argument);
 			continue;
 		}
 		if (!scan_left(&argument) || *argument.at == '-' || *argument.at == '+')
@@ -275,8 +274,7 @@ static bool target_of(const struct interpreter *maker, struct scan arguments, st
 		struct scan digits = argument;
 
 		if (is_listed(maker->with_value, &argument)) {
-			if (!next_argument(&arguments, &argument))
-				return false;
+			(void)next_argument(&arguments, &argument);
 			continue;
 		}
 		if (!scan_left(&argument) || *argument.at == '-' ||
