@@ -106,12 +106,12 @@ void witness_start(struct wrap *wrap)
 	int64_t begun_ns = debug_now_ns();
 	pid_t pid = fork();
 
-	if (pid)
-		debug_say("witness", begun_ns, "%s %d", pid < 0 ? "cannot be started:" : "is process",
-			  pid < 0 ? errno : (int)pid);
-	if (pid < 0)
+	if (pid < 0) {
+		debug_say("witness", begun_ns, "cannot be started: %d", errno);
 		return;
+	}
 	if (pid) {
+		debug_say("witness", begun_ns, "is process %d", (int)pid);
 		wrap->witness = pid;
 		return;
 	}

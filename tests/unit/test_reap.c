@@ -156,7 +156,8 @@ static void a_stop_or_an_end_of_the_job_is_told_by_wait(void **state)
 /* The states of the children tell, and wait4(2) if they cannot be seen. The kernel says what ends, not the look before. */
 static int reaps_without_waitid(void)
 {
-	pid_t job = wrap.job = start_ended(3), orphan = start_ended(0), sleeper = start_sleeper();
+	/* The job is looked at first, although it is not the oldest. */
+	pid_t orphan = start_ended(0), job = wrap.job = start_ended(3), sleeper = start_sleeper();
 
 	wrap.own_pid = getpid();
 	if (!refuse_call(SYS_waitid))

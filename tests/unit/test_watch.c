@@ -193,6 +193,11 @@ static int watch_after_the_last_tick(void)
 	return rounds < 20 ? 0 : 3;
 }
 
+static int look_after_the_last_tick(void)
+{
+	return refuse_call(SYS_pidfd_open) ? watch_after_the_last_tick() : 0;
+}
+
 static int watch_a_process_that_has_gone(void)
 {
 	return watch(1 << 22, false, NULL);
@@ -278,6 +283,21 @@ static int watch_an_unreaped_process(void)
 	return WEXITSTATUS(result);
 }
 
+/* Nothing wakes the watcher, which is not its parent. */
+static int watch_a_process_that_ends_later(void)
+{
+	pid_t pid = start_sleeper(), watcher;
+	int status;
+
+	deadline_ns = INT64_MAX;
+	watcher = fork();
+	if (watcher == 0)
+		_exit(refuse_call(SYS_pidfd_open) ? watch(pid, false, NULL) : TARGET_EXITED);
+	wait_for_state(watcher, 'S');
+	end_sleeper(pid);
+	return waitpid(watcher, &status, 0) == watcher && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 /* Only its main thread has ended. */
 static int watch_a_process_without_its_main_thread(void)
 {
@@ -294,6 +314,8 @@ static void a_watch_looks_where_the_kernel_refuses_descriptors(void **state)
 	assert_int_equal(in_child(watch_without_a_timer), 0);
 	assert_int_equal(in_child(watch_without_signals), 0);
 	assert_int_equal(in_child(watch_an_unreaped_process), 0);
+	assert_int_equal(in_child(look_after_the_last_tick), 0);
+	assert_int_equal(in_child(watch_a_process_that_ends_later), TARGET_EXITED);
 	deadline_ns = 0;
 	assert_int_equal(in_child(watch_a_process_without_its_main_thread), IS_DONE);
 }

@@ -1,6 +1,7 @@
 /* Tests of src/wrap/witness.c: each count that the tracker sees has its time. */
 #include "wrap_children.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -41,24 +42,18 @@ static void a_signal_that_was_counted_has_its_time(void **state)
 	assert_int_equal(old, 0);
 }
 
-/* A search for the command line of the tracker does not find it. The tracker keeps its own. */
-static void the_witness_has_a_name_of_its_own(void **state)
+static void assert_own_name(char **argv, size_t length)
 {
 	static struct shared_page page;
-	char *first = program_invocation_name, *argv[] = {first, first + strlen(first) + 1, NULL};
 	char path[40], bytes[4096] = "", own[4096] = "";
 	struct wrap wrap = {.own_pid = getpid(), .page = &page, .main_argv = argv};
-	size_t length = strlen(argv[0]) + 1 + strlen(argv[1]);
-	FILE *file;
+	FILE *file = fopen("/proc/self/cmdline", "r");
 
-	(void)state;
-	NEEDS_THE_KERNEL_ITSELF();
-	file = fopen("/proc/self/cmdline", "r");
 	assert_non_null(file);
 	assert_true(fread(own, 1, sizeof own, file) >= length);
 	fclose(file);
 	/* The arguments stand behind each other. */
-	if (memcmp(own, first, length) != 0 || length < strlen("rt-witness"))
+	if (memcmp(own, argv[0], length) != 0 || length < strlen("rt-witness"))
 		skip();
 	witness_start(&wrap);
 	assert_true(wrap.witness > 0);
@@ -73,10 +68,78 @@ static void the_witness_has_a_name_of_its_own(void **state)
 	}
 	for (size_t i = strlen(bytes); i < length; i++)
 		assert_int_equal(bytes[i], 0);
-	assert_memory_equal(own, first, length);
+	assert_memory_equal(own, argv[0], length);
 	witness_kill(&wrap);
 	witness_reap(&wrap);
 	assert_int_equal(wrap.witness, 0);
+}
+
+/* A search for the command line of the tracker does not find it. The tracker keeps its own. */
+static void the_witness_has_a_name_of_its_own(void **state)
+{
+	char *first = program_invocation_name, *second = first + strlen(first) + 1;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_own_name((char *[]){first, NULL}, strlen(first));
+	assert_own_name((char *[]){first, second, NULL}, strlen(first) + 1 + strlen(second));
+}
+
+/* A descriptor would keep a pipe of the tracker open. */
+static void the_witness_sleeps_and_has_no_descriptor(void **state)
+{
+	struct shared_page *page =
+		mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct wrap wrap = {.own_pid = getpid(), .page = page};
+	struct dirent *entry;
+	char path[40];
+	DIR *folder;
+	int count = 0;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_true(page != MAP_FAILED);
+	witness_start(&wrap);
+	while (!witness_has_answered(&wrap, witness_ask(&wrap)))
+		usleep(1000);
+	wait_for_state(wrap.witness, 'S');
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)wrap.witness);
+	folder = opendir(path);
+	assert_non_null(folder);
+	while ((entry = readdir(folder)))
+		count += entry->d_name[0] != '.';
+	closedir(folder);
+	assert_int_equal(count, 0);
+	witness_kill(&wrap);
+	witness_reap(&wrap);
+	munmap(page, sizeof *page);
+}
+
+static int starts_no_witness(void)
+{
+	struct wrap wrap = {.own_pid = getpid()};
+
+#ifdef SYS_fork
+	if (!refuse_call(SYS_fork))
+		return 0;
+#endif
+	if (!refuse_call(SYS_clone))
+		return 0;
+	witness_start(&wrap);
+	if (wrap.witness)
+		return 1;
+	/* There is none to wake, to kill or to wait for. */
+	witness_wake(&wrap);
+	witness_kill(&wrap);
+	witness_reap(&wrap);
+	return 0;
+}
+
+static void there_is_no_witness_where_the_kernel_starts_none(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(in_child(starts_no_witness), 0);
 }
 
 /* One that does not end in 20 ms is left to the first process. */
@@ -130,11 +193,18 @@ static void a_witness_that_was_lost_is_started_again(void **state)
 {
 	static struct shared_page page;
 	static const struct wrap_hooks HOOKS = {.own_child = note_started};
-	struct wrap wrap = {.own_pid = getpid(), .page = &page, .hooks = &HOOKS, .job = 1 << 22};
+	struct wrap wrap = {
+		.own_pid = getpid(), .page = &page, .job = 1 << 22, .hooks = &(struct wrap_hooks){0}};
 
 	(void)state;
 	if (is_emulated())
 		skip();
+	/* A hook for it may be left out. */
+	witness_lost(&wrap);
+	assert_true(wrap.witness > 0);
+	end_sleeper(wrap.witness);
+	wrap.hooks = &HOOKS;
+	wrap.witnesses_lost = 0;
 	for (int i = 1; i <= 16; i++) {
 		witness_lost(&wrap);
 		assert_int_equal(started_count, i);
@@ -165,11 +235,14 @@ static void the_witness_counts_by_kind(void **state)
 	struct shared_page *page =
 		mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct wrap wrap = {.own_pid = getpid(), .page = page};
+	signal_set before;
 	uint32_t question;
+	siginfo_t info;
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
 	assert_true(page != MAP_FAILED);
+	mask_signals(SIG_BLOCK, SIGNAL_BIT(SIGCONT), &before);
 	witness_start(&wrap);
 	while (!witness_has_answered(&wrap, witness_ask(&wrap)))
 		usleep(1000);
@@ -185,6 +258,13 @@ static void the_witness_counts_by_kind(void **state)
 	assert_int_equal(page->sightings[signo].queued, 1);
 	assert_int_equal(page->sightings[SIGCONT].sent + page->sightings[SIGCONT].queued, 0);
 	assert_false(witness_has_answered(&wrap, question + 1));
+	/* The tracker is not stopped, so nothing continues it. */
+	assert_int_equal(take_signal(SIGNAL_BIT(SIGCONT), &info, 0), 0);
+	mask_signals(SIG_SETMASK, before, NULL);
+	/* The numbers go round. */
+	page->answered = 1;
+	assert_true(witness_has_answered(&wrap, UINT32_MAX));
+	assert_false(witness_has_answered(&wrap, 2));
 	witness_kill(&wrap);
 	witness_reap(&wrap);
 	munmap(page, sizeof *page);
@@ -229,6 +309,8 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_signal_that_was_counted_has_its_time),
 		cmocka_unit_test(the_witness_has_a_name_of_its_own),
+		cmocka_unit_test(the_witness_sleeps_and_has_no_descriptor),
+		cmocka_unit_test(there_is_no_witness_where_the_kernel_starts_none),
 		cmocka_unit_test(a_witness_that_does_not_end_is_left_alone),
 		cmocka_unit_test(a_witness_that_was_lost_is_started_again),
 		cmocka_unit_test(a_witness_without_its_tracker_ends),

@@ -154,13 +154,22 @@ static void the_command_ends_as_the_job_ended(void **state)
 static void a_job_that_cannot_start_has_the_codes_of_a_shell(void **state)
 {
 	int status = status_of(start_wrapping(NULL, false, NULL));
+	char *path = strdup(getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin");
 
 	(void)state;
+	assert_non_null(path);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 127);
 	assert_int_equal(seen->exec_error, ENOENT);
+	put_text("no such program", "text");
+	assert_int_equal(setenv("PATH", ".", 1), 0);
+	status = status_of(start_wrapping(NULL, false, NULL));
+	assert_int_equal(setenv("PATH", path, 1), 0);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 126);
+	assert_int_equal(seen->exec_error, EACCES);
 	status = status_of(start_wrapping("exit 0", false, refuse));
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 125);
 	assert_int_equal(seen->exec_error, -EPERM);
+	free(path);
 }
 
 /* The job writes a letter for each USR1, and ends at TERM. */
@@ -277,6 +286,16 @@ static void samples_are_taken_while_the_job_runs(void **state)
 	assert_int_equal(status_of(start_wrapping("sleep 0.3", false, NULL)), 0);
 	/* One at the beginning, and then one in 20 ms, unless the machine is busy. */
 	assert_true(seen->ticks >= 2 && seen->ticks <= 1 + 300 / 20 + 50);
+}
+
+static void a_sample_that_is_not_due_is_not_taken(void **state)
+{
+	(void)state;
+	deadline_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + 3600 * NSEC_PER_SEC;
+	assert_int_equal(status_of(start_wrapping("(exit 1) & exit 0", false, NULL)), 0);
+	deadline_ns = 0;
+	assert_true(seen->rounds > 0);
+	assert_int_equal(seen->ticks, 0);
 }
 
 static int64_t cpu_usec(const struct rusage *usage)
@@ -511,6 +530,7 @@ UNIT_TESTS
 		unit_test_of_job(processes_that_stay_are_waited_for_if_wanted),
 		unit_test_of_job(a_signal_ends_the_wait_for_processes_that_stay),
 		unit_test_of_job(samples_are_taken_while_the_job_runs),
+		unit_test_of_job(a_sample_that_is_not_due_is_not_taken),
 		unit_test_of_job(a_job_is_waited_for_without_use_of_cpu),
 		unit_test_of_job(hooks_may_be_left_out_and_calls_in_a_wrong_order_are_refused),
 		unit_test_of_job(a_job_runs_without_additions_that_are_too_long),
