@@ -30,6 +30,31 @@ static void test_a_removed_process_leaves_the_rest_of_its_chain(void **state)
 	known_processes_done(&known);
 }
 
+/* Wherever a chain begins, how long it is, and which one of it goes. */
+static void test_chains_of_any_length_lose_only_the_removed(void **state)
+{
+	enum { SLOTS = 16, LONGEST = 7 };
+
+	(void)state;
+	for (pid_t first = 1; first <= SLOTS; first++)
+		for (int length = 1; length <= LONGEST; length++)
+			for (int gone = 0; gone < length; gone++) {
+				struct known_processes known = {0};
+
+				for (int i = 0; i < length; i++)
+					assert_int_equal(add(&known, first + i * SLOTS), 0);
+				assert_int_equal(known.slots, SLOTS);
+				known_processes_remove(&known,
+						       known_processes_find(&known, first + gone * SLOTS));
+				assert_int_equal(known.count, length - 1);
+				for (int i = 0; i < length; i++)
+					assert_int_equal(known_processes_find(&known, first + i * SLOTS) !=
+								 NULL,
+							 i != gone);
+				known_processes_done(&known);
+			}
+}
+
 static void test_a_pid_below_one_is_unknown(void **state)
 {
 	struct known_processes known = {0};
@@ -61,6 +86,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_removed_process_leaves_the_rest_of_its_chain),
+		cmocka_unit_test(test_chains_of_any_length_lose_only_the_removed),
 		cmocka_unit_test(test_a_pid_below_one_is_unknown),
 		cmocka_unit_test(test_the_table_ends_at_half_of_65536_slots),
 	};

@@ -56,6 +56,11 @@ static void test_the_name_of_a_process_is_that_of_a_known_program(void **state)
 	/* The kernel has cut the name of the interpreter. */
 	assert_non_null(program_names_keep(&names, "a-long-interpreter script"));
 	assert_string_equal(program_names_of(&names, "a-long-interpre"), "a-long-interpreter script");
+	/* Its name may have one letter. */
+	assert_non_null(program_names_keep(&names, "R fit.R"));
+	assert_string_equal(program_names_of(&names, "fit.R"), "R fit.R");
+	assert_string_equal(program_names_of(&names, "R"), "R");
+	assert_string_equal(program_names_of(&names, "another-name-of"), "another-name-of");
 	assert_false(program_names_match("make", "mak"));
 	assert_false(program_names_match("mak", "make"));
 	program_names_done(&names);
