@@ -102,6 +102,37 @@ static void test_a_zombie_still_has_its_name(void **state)
 	assert_int_equal(names.count, 0);
 }
 
+/* Any program may be started so. Linux 5.18 and later do it where there is no argument at all. */
+static void test_a_process_with_an_empty_argument_has_the_kernels_name(void **state)
+{
+	static struct program_names names;
+	const char *name = NULL;
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		dup2(ends[0], STDIN_FILENO);
+		(void)prctl(PR_SET_NAME, "before");
+		(void)execl("/bin/sh", "", "-c", "read end", (char *)NULL);
+		_exit(1);
+	}
+	close(ends[0]);
+	assert_true(pid > 0);
+	/* Until exec, it is a copy of this program. */
+	while ((name = program_names_read(&names, pid)) && strstr(name, "unit-programs"))
+		usleep(1000);
+	close(ends[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_non_null(name);
+	assert_string_equal(name, "sh");
+	program_names_done(&names);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +140,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_the_name_of_a_process_is_that_of_a_known_program),
 		cmocka_unit_test(test_the_program_of_a_process_comes_from_its_arguments),
 		cmocka_unit_test(test_a_zombie_still_has_its_name),
+		cmocka_unit_test(test_a_process_with_an_empty_argument_has_the_kernels_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,11 @@
 #include "wrap_children.h"
 
 #include <errno.h>
+#include <stdio.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
 
 static int rounds, ticks, most_ticks;
 static int64_t deadline_ns;
@@ -165,6 +170,49 @@ static int watch_for_a_while(void)
 	return monotonic_now_ns() < deadline_ns ? 5 : 0;
 }
 
+/* The kinds of descriptors that were there in a tick. */
+static unsigned kinds;
+
+static void note_kinds(void *context)
+{
+	static const char *const KINDS[] = {"pidfd", "signalfd", "timerfd"};
+
+	tick(context);
+	kinds = 0;
+	for (int fd = 0; fd < 100; fd++) {
+		char path[40], target[60] = "";
+
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		(void)!readlink(path, target, sizeof target - 1);
+		for (unsigned i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
+			kinds |= strstr(target, KINDS[i]) ? 1U << i : 0;
+	}
+}
+
+static int kinds_in_a_watch(void)
+{
+	const struct wrap_hooks hooks = {
+		.next_deadline_ns = next_deadline, .tick = note_kinds, .done = is_done};
+	struct wrap *wrap;
+	int signo;
+
+	most_ticks = 1;
+	if (wrap_prepare(WRAP_WATCH, NULL, &wrap) != 0)
+		return 100;
+	(void)wrap_watch(wrap, getppid(), false, &hooks, &signo);
+	return (int)kinds;
+}
+
+static int kinds_without_a_timer(void)
+{
+	return refuse_call(SYS_timerfd_create) ? kinds_in_a_watch() : 0;
+}
+
+static int kinds_without_signals(void)
+{
+	return refuse_call(SYS_signalfd4) ? kinds_in_a_watch() : 0;
+}
+
 static void tick_for_the_last_time(void *context)
 {
 	tick(context);
@@ -306,6 +354,23 @@ static int watch_a_process_without_its_main_thread(void)
 	return refuse_call(SYS_pidfd_open) ? watch(pid, false, NULL) : IS_DONE;
 }
 
+/* Linux before 5.3 has no descriptor of a process. */
+static void a_watch_has_all_its_descriptors_or_none(void **state)
+{
+	int fd;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	deadline_ns = 0;
+	assert_int_equal(in_child(kinds_without_a_timer), 0);
+	assert_int_equal(in_child(kinds_without_signals), 0);
+	fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (fd < 0)
+		SKIP("this kernel has no descriptors of processes");
+	close(fd);
+	assert_int_equal(in_child(kinds_in_a_watch), 7);
+}
+
 static void a_watch_looks_where_the_kernel_refuses_descriptors(void **state)
 {
 	(void)state;
@@ -367,6 +432,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_watch_ends_by_a_signal),
 		cmocka_unit_test(a_watch_ticks_until_it_is_done),
 		cmocka_unit_test(a_watch_ends_with_its_process),
+		cmocka_unit_test(a_watch_has_all_its_descriptors_or_none),
 		cmocka_unit_test(a_watch_looks_where_the_kernel_refuses_descriptors),
 	};
 

@@ -44,11 +44,11 @@ const char *program_names_read(struct program_names *names, pid_t pid)
 	struct proc_pid_stat stat;
 	ssize_t length = read_file(pid, "cmdline", bytes, sizeof bytes);
 
-	if (length > 0) {
+	if (length > 0 && *bytes) {
 		program_name(bytes, (size_t)length, "", name);
 		return program_names_keep(names, name);
 	}
-	/* A zombie has no arguments any more, but still its name. */
+	/* A zombie has no arguments any more, and the first one may be empty. The kernel's name is there. */
 	length = read_file(pid, "stat", bytes, sizeof bytes);
 	if (parse_proc_pid_stat(bytes, (size_t)length, &stat) < 0)
 		return NULL;
