@@ -59,7 +59,7 @@ enum {
 	GROUPS_MOST = 65536,
 	REASON_BYTES = 500,
 	STATUS_FD = 3,
-	DESCRIPTORS_MOST = 1 << 20
+	DESCRIPTORS_MOST = 1048576
 };
 #define BATCH_STEP UINT32_C(0xfffffffb)
 #define EXTERN_STEP UINT32_C(0xfffffffc)
@@ -180,24 +180,20 @@ static bool is_special(uint32_t step)
 /* Fills in %j (job) and %s (step, or batch). The recorder fills in the rest. */
 static bool fill_output(struct task *task)
 {
-	char step[16] = "batch";
-	size_t length = 0;
+	char job[16], step[16] = "batch", *end = task->output;
+	const char *const last = task->output + sizeof task->output - sizeof step;
 
+	snprintf(job, sizeof job, "%u", task->job);
 	if (!is_special(task->step))
 		snprintf(step, sizeof step, "%u", task->step);
-	for (const char *at = the_plugin.output; *at && length < sizeof task->output - 16; at++) {
-		if (at[0] == '%' && at[1] == 'j')
-			length += (size_t)snprintf(task->output + length, 16, "%u", task->job);
-		else if (at[0] == '%' && at[1] == 's')
-			length += (size_t)snprintf(task->output + length, 16, "%s", step);
-		else if (at[0] == '%' && at[1])
-			length += (size_t)snprintf(task->output + length, 16, "%c%c", at[0], at[1]);
-		else
-			task->output[length++] = *at;
-		at += at[0] == '%' && at[1];
-		task->output[length] = '\0';
+	for (const char *at = the_plugin.output; *at && end < last; at++) {
+		bool is_sign = at[0] == '%' && at[1];
+		const char text[] = {at[0], is_sign ? at[1] : '\0', '\0'};
+
+		end = stpcpy(end, strcmp(text, "%j") == 0 ? job : strcmp(text, "%s") == 0 ? step : text);
+		at += is_sign;
 	}
-	return length < sizeof task->output - 16;
+	return end < last;
 }
 
 static const char *task_variable(const struct task *task, const char *name)
@@ -295,31 +291,24 @@ static void fill_environment(struct task *task)
 /* slurmstepd has files of root open, and more than 1024 of them with many tasks. */
 static void close_other_files(void)
 {
-	struct rlimit files;
-	int end = DESCRIPTORS_MOST;
+	struct rlimit files = {DESCRIPTORS_MOST, DESCRIPTORS_MOST};
 
-	if (syscall(SYS_close_range, STATUS_FD + 1, ~0U, 0) == 0)
+	if (syscall(SYS_close_range, STATUS_FD + 1, UINT_MAX, 0) == 0)
 		return;
 	/* Before Linux 5.9. */
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < (rlim_t)end)
-		end = (int)files.rlim_cur;
-	for (int fd = STATUS_FD + 1; fd < end; fd++)
+	getrlimit(RLIMIT_NOFILE, &files);
+	for (int fd = STATUS_FD + 1; fd < DESCRIPTORS_MOST && (rlim_t)fd < files.rlim_cur; fd++)
 		close(fd);
 }
 
-/* slurmstepd protects itself alone from a lack of memory (-1000), and a process of a user must not be spared by that. */
-static void allow_oom_kill(void)
+static void write_zero(int fd)
 {
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd >= 0) {
+	if (fd >= 0)
 		(void)!write(fd, "0", 1);
-		close(fd);
-	}
 }
 
-/* In the child, by system calls alone. */
-static _Noreturn void become_recorder(const struct task *task, int socket)
+/* In the child, by system calls alone. Returns if the recorder cannot start. */
+static void become_recorder(const struct task *task, int socket)
 {
 	char *const words[] = {(char *)(uintptr_t) "resource-tracker",
 			       (char *)(uintptr_t) "-q",
@@ -334,26 +323,25 @@ static _Noreturn void become_recorder(const struct task *task, int socket)
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
-	if (task->group_fd >= 0)
-		(void)!write(task->group_fd, "0", 1);
+	write_zero(task->group_fd);
 	setsid();
 	/* slurmstepd has the job's umask by now. Its other limits do no harm: the recorder asks the kernel for those of the job. */
 	setrlimit(RLIMIT_CORE, &no_core);
-	if (null < 0 || socket < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(socket, 2) < 0 ||
+	if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(socket, 2) < 0 ||
 	    (socket != STATUS_FD ? dup2(socket, STATUS_FD) : fcntl(socket, F_SETFD, 0)) < 0)
-		_exit(1);
+		return;
 	close_other_files();
-	allow_oom_kill();
+	/* slurmstepd protects itself alone from a lack of memory (-1000), and a process of a user must not be spared by that. */
+	write_zero(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	if (setgroups((size_t)task->group_count, task->groups) < 0 || setgid(task->gid) < 0 ||
 	    setuid(task->uid) < 0 || (task->uid && setuid(0) == 0))
-		_exit(1);
+		return;
 	if (!task->folder || chdir(task->folder) < 0)
 		(void)!chdir("/");
 	execve(the_plugin.recorder, words, task->environment);
-	_exit(1);
 }
 
 /* The recorder becomes a child of init, so that slurmstepd, which waits for any child, does not meet it. */
@@ -367,11 +355,13 @@ static bool start_recorder(const struct task *task, int socket)
 
 		if (recorder == 0)
 			become_recorder(task, socket);
-		_exit(recorder < 0);
+		_exit(recorder <= 0);
 	}
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+	if (child < 0)
+		return false;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	return child > 0 && status == 0;
+	return status == 0;
 }
 
 static int64_t now_ms(void)
@@ -390,29 +380,28 @@ static bool is_ready(int fd, char ret_reason[static REASON_BYTES])
 {
 	int64_t until_ms = now_ms() + the_plugin.patience_ms, left_ms = the_plugin.patience_ms;
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
-	ssize_t length = -1;
 	int r;
 
+	memset(ret_reason, 0, REASON_BYTES);
 	/* slurmstepd takes signals. */
 	while ((r = poll(&ready, 1, (int)left_ms)) < 0 && errno == EINTR)
 		left_ms = until_ms > now_ms() ? until_ms - now_ms() : 0;
-	if (r > 0)
-		length = recv(fd, ret_reason, REASON_BYTES - 1, MSG_DONTWAIT);
-	else
+	if (r <= 0)
 		the_plugin.patience_ms = READY_LATER_MS;
-	ret_reason[length > 0 ? length : 0] = '\0';
-	return length > 0 && !*ret_reason;
+	return r > 0 && recv(fd, ret_reason, REASON_BYTES - 1, MSG_DONTWAIT) > 0 && !*ret_reason;
 }
 
-static bool keep_descriptor(pid_t pid, int fd)
+/* Closes it if there is no memory: the recorder then finds out by itself that the task has ended. */
+static void keep_descriptor(pid_t pid, int fd)
 {
 	struct tracked *more = realloc(the_plugin.tasks, (the_plugin.count + 1) * sizeof *more);
 
-	if (!more)
-		return false;
+	if (!more) {
+		close(fd);
+		return;
+	}
 	the_plugin.tasks = more;
 	the_plugin.tasks[the_plugin.count++] = (struct tracked){pid, fd};
-	return true;
 }
 
 static void track_task(struct task *task)
@@ -435,13 +424,13 @@ static void track_task(struct task *task)
 	if (!start_recorder(task, pair[1]))
 		slurm_error("resource_tracker: %s cannot be started", the_plugin.recorder);
 	close(pair[1]);
-	if (!is_ready(pair[0], reason)) {
-		slurm_error("resource_tracker: the recorder of task %u of job %u did not start%s%.*s",
-			    task->rank, task->job, *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
-		close(pair[0]);
-	} else if (!keep_descriptor(task->pid, pair[0])) {
-		close(pair[0]);
+	if (is_ready(pair[0], reason)) {
+		keep_descriptor(task->pid, pair[0]);
+		return;
 	}
+	slurm_error("resource_tracker: the recorder of task %u of job %u did not start%s%.*s", task->rank,
+		    task->job, *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
+	close(pair[0]);
 }
 
 int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
@@ -453,13 +442,13 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 	if (!the_plugin.enabled || !spank_remote(spank))
 		return 0;
 	task = calloc(1, sizeof *task);
-	if (task)
+	if (task) {
 		task->group_fd = -1;
-	if (task && describe_task(spank, task) && task->step != EXTERN_STEP &&
-	    task->group_count <= GROUPS_MOST)
-		track_task(task);
-	if (task)
+		if (describe_task(spank, task) && task->step != EXTERN_STEP &&
+		    task->group_count <= GROUPS_MOST)
+			track_task(task);
 		forget_task(task);
+	}
 	getrusage(RUSAGE_CHILDREN, &the_plugin.waited);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/wait.h>
 
 #include "slurm/recorder_group.h"
 
@@ -28,14 +29,17 @@ static void put_groups(const char *groups)
 static void expect_group(const char *folder)
 {
 	char path[PATH_MAX];
-	int fd;
+	int fd, free_number;
 
 	/* The kernel makes the file with the folder. */
 	snprintf(path, sizeof path, "%s/cgroup.procs", folder);
 	assert_int_equal(open_recorder_group("."), -ENOENT);
 	put_text(path, "");
+	/* No file of the first search is open any more. */
+	free_number = dup(STDERR_FILENO);
+	assert_int_equal(close(free_number), 0);
 	fd = open_recorder_group(".");
-	assert_true(fd >= 0);
+	assert_int_equal(fd, free_number);
 	assert_int_equal(write(fd, "0", 1), 1);
 	assert_int_equal(close(fd), 0);
 	assert_file_text(path, "0");
@@ -81,6 +85,24 @@ static void without_a_group_of_a_step_there_is_none(void **state)
 	}
 }
 
+/* Nothing after 16383 bytes counts: a task has 300 at most. */
+static void the_file_of_groups_is_read_up_to_its_most(void **state)
+{
+	static const char END[] = "\n0::/scope/job_7/step_";
+	char groups[16384 + 1];
+
+	(void)state;
+	assert_int_equal(mkdir("scope", 0755), 0);
+	for (int more = 0; more < 2; more++) {
+		int length = 16383 + more - (int)strlen(END);
+
+		snprintf(groups, sizeof groups, "%0*d%s", length, 0, END);
+		put_groups(groups);
+		assert_int_equal(open_recorder_group("."), -ENOENT);
+		assert_int_equal(rmdir("scope/resource-tracker"), more ? -1 : 0);
+	}
+}
+
 static void without_a_mount_of_version_2_the_reason_is_told(void **state)
 {
 	char mount[2 * PATH_MAX];
@@ -108,11 +130,35 @@ static void without_a_mount_of_version_2_the_reason_is_told(void **state)
 	assert_int_equal(open_recorder_group("."), -ENOTDIR);
 }
 
+/* Not the later error of a file below it. */
+static void a_group_that_cannot_be_made_is_told_by_its_own_error(void **state)
+{
+	pid_t child;
+	int status;
+
+	(void)state;
+	put_groups("0::/scope/job_7/step_0\n");
+	assert_int_equal(
+		mkdir("scope", 0555) | chmod(".", 0755) | chmod("cgroup", 0644) | chmod("mounts", 0644), 0);
+	child = fork();
+	if (child == 0) {
+		if (!geteuid() && setuid(65534) < 0)
+			_exit(2);
+		_exit(open_recorder_group(".") == -EACCES ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WEXITSTATUS(status) == 2)
+		SKIP("this user is the only one that there is");
+	assert_int_equal(status, 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(the_group_is_beside_all_jobs),
 		unit_test_in_scratch(without_a_group_of_a_step_there_is_none),
+		unit_test_in_scratch(a_group_that_cannot_be_made_is_told_by_its_own_error),
+		unit_test_in_scratch(the_file_of_groups_is_read_up_to_its_most),
 		unit_test_in_scratch(without_a_mount_of_version_2_the_reason_is_told),
 	};
 

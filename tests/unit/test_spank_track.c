@@ -1,258 +1,18 @@
-/* Tests of src/slurm/spank_track.c: this test stands for slurmstepd, and a shell for the recorder. */
-#include "scratch.h"
+/* Tests of src/slurm/spank_track.c: which tasks are recorded, and what their recorders are told. */
+#include "played_slurmstepd.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <sched.h>
-#include <slurm/spank.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/told_end.h"
 
-int slurm_spank_init(spank_t spank, int argc, char **argv);
-int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv);
-int slurm_spank_task_exit(spank_t spank, int argc, char **argv);
-int slurm_spank_exit(spank_t spank, int argc, char **argv);
-
-enum { NONE = -1, OTHER_USER = 65534, VARIABLES = 5000, GROUPS = 65537, PID = 4321 };
 #define BATCH UINT32_C(0xfffffffb)
 #define EXTERN UINT32_C(0xfffffffc)
 #define INTERACTIVE UINT32_C(0xfffffffa)
 
-static struct spank_option offered;
-static spank_err_t offer_result;
-static int is_remote, missing, asked, errors, group_count;
-static char last_error[1000];
-static uint32_t step, exit_status, task_pid;
-static char *environment[VARIABLES + 1];
-static gid_t groups[GROUPS];
-
-int spank_remote(spank_t spank)
-{
-	(void)spank;
-	return is_remote;
-}
-
-spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
-{
-	(void)spank;
-	offered = *option;
-	return offer_result;
-}
-
-void slurm_error(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(last_error, sizeof last_error, format, arguments);
-	va_end(arguments);
-	errors++;
-}
-
-/* One of 32 bits. */
-static uint32_t number_of(spank_item_t item)
-{
-	return item == S_JOB_UID || item == S_JOB_GID ? OTHER_USER
-	       : item == S_JOB_ID                     ? 7
-	       : item == S_JOB_STEPID                 ? step
-	       : item == S_JOB_NODEID                 ? 2
-	       : item == S_JOB_TOTAL_TASK_COUNT       ? 6
-	       : item == S_TASK_GLOBAL_ID             ? 5
-	       : item == S_TASK_ID                    ? 3
-	       : item == S_TASK_PID                   ? task_pid
-						      : exit_status;
-}
-
-spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
-{
-	va_list results;
-
-	(void)spank;
-	asked++;
-	va_start(results, item);
-	/* The results of a failed call are undefined. */
-	if (item == S_JOB_ENV) {
-		*va_arg(results, char ***) = environment;
-	} else if (item == S_JOB_SUPPLEMENTARY_GIDS) {
-		*va_arg(results, gid_t **) = groups;
-		*va_arg(results, int *) = group_count;
-	} else if (item == S_JOB_NCPUS) {
-		*va_arg(results, uint16_t *) = 4;
-	} else {
-		*va_arg(results, uint32_t *) = number_of(item);
-	}
-	va_end(results);
-	return (int)item == missing ? ESPANK_ERROR : ESPANK_SUCCESS;
-}
-
-static struct timespec now;
-
-/* How long the plugin wants to wait each time, and an answer in the place of that of the kernel. */
-static struct {
-	int times, wanted_ms[4], error;
-	bool is_late;
-} polls;
-
-int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
-{
-	struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
-
-	assert_int_equal(count, 1);
-	if (polls.times < 4)
-		polls.wanted_ms[polls.times] = timeout_ms;
-	polls.times++;
-	if (polls.is_late)
-		return 0;
-	if (polls.error) {
-		errno = polls.error;
-		now = (struct timespec){3, 1000000};
-		polls.error = 0;
-		return -1;
-	}
-	return (int)syscall(SYS_ppoll, fds, count, &timeout, NULL, 0);
-}
-
-/* The plugin has this one alone. */
-int clock_gettime(clockid_t id, struct timespec *ret_now)
-{
-	(void)id;
-	*ret_now = now;
-	return 0;
-}
-
-static struct rusage children;
-
-#ifdef __GLIBC__
-int getrusage(__rusage_who_t who, struct rusage *ret_usage)
-#else
-int getrusage(int who, struct rusage *ret_usage)
-#endif
-{
-	assert_int_equal(who, RUSAGE_CHILDREN);
-	*ret_usage = children;
-	return 0;
-}
-
-static const char SPY[] = "#!/bin/sh\n"
-			  "env >env; pwd >folder; printf '%s\\n' \"$@\" >words\n"
-			  "printf '\\000' >&3\n"
-			  "cat <&3 >told\n";
-
-static void init_plugin(const char *word)
-{
-	char *words[] = {(char *)(uintptr_t)word};
-
-	assert_int_equal(slurm_spank_init(NULL, 1, words), 0);
-}
-
-/* The folder of the test is the job's: where the step runs, or where the batch script was submitted. */
-static void put_environment(const char *folder_variable)
-{
-	static char folder[PATH_MAX],
-		job[] = "SLURM_JOB_ID=1", rank[] = "SLURM_PROCID=1", local[] = "SLURM_LOCALID=1",
-		node[] = "SLURM_NODEID=1", cpus[] = "SLURM_CPUS_ON_NODE=1", of[] = "SLURM_STEP_ID=9",
-		tasks[] = "SLURM_NTASKS=1", name[] = "SLURM_JOB_NAME=n", other[] = "OTHER=1",
-		helper[] = "TRACKER_HELPER=/code", net[] = "TRACKER_NET=/code", tag[] = "TRACKER_TAG=a=b",
-		home[] = "HOME=/h", path[] = "PATH=/usr/bin:/bin", not_home[] = "HOMES=1";
-	char *const given[] = {folder, job,    rank, local, node, cpus, of,       tasks, name,
-			       other,  helper, net,  tag,   home, path, not_home, NULL};
-
-	snprintf(folder, sizeof folder, "%s=%s", folder_variable, scratch_folder);
-	memcpy(environment, given, sizeof given);
-}
-
-static int begin(void **state)
-{
-	static char recorder[PATH_MAX], output[] = "output=t-%j-%s-%r-%%.jsonl", on[] = "default=on";
-	char *words[] = {recorder, output, on};
-
-	if (scratch_enter(state) < 0 || chmod(".", 0777) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-		return -1;
-	snprintf(recorder, sizeof recorder, "recorder=%s/spy", scratch_folder);
-	put_text("spy", SPY);
-	is_remote = 1;
-	missing = NONE;
-	asked = errors = group_count = 0;
-	memset(&polls, 0, sizeof polls);
-	now = (struct timespec){1, 999000000};
-	step = 1;
-	task_pid = PID;
-	exit_status = 0x300;
-	put_environment("PWD");
-	offer_result = ESPANK_SUCCESS;
-	return chmod("spy", 0755) < 0 ? -1 : slurm_spank_init(NULL, 3, words);
-}
-
-static int end(void **state)
-{
-	slurm_spank_exit(NULL, 0, NULL);
-	return scratch_leave(state);
-}
-
-/* The recorders are children of this process once the plugin has left them. */
-static void await_recorders(void)
-{
-	while (wait(NULL) > 0 || errno == EINTR)
-		continue;
-	assert_int_equal(errno, ECHILD);
-}
-
-static void fork_task(void)
-{
-	assert_int_equal(slurm_spank_task_post_fork(NULL, 0, NULL), 0);
-}
-
-static void end_task(void)
-{
-	assert_int_equal(slurm_spank_task_exit(NULL, 0, NULL), 0);
-}
-
-/* Returns whether a recorder was started for one task. */
-static bool record_task(void)
-{
-	fork_task();
-	end_task();
-	assert_int_equal(slurm_spank_exit(NULL, 0, NULL), 0);
-	await_recorders();
-	return unlink("words") == 0;
-}
-
-#define NEEDS_ROOT() \
-	do { \
-		NEEDS_THE_KERNEL_ITSELF(); \
-		if (geteuid()) \
-			SKIP("only root starts a recorder for another user"); \
-	} while (0)
-
-static bool file_has_line(const char *path, const char *line)
-{
-	char *text = get_file(path, NULL), with_ends[2 * PATH_MAX];
-	bool has;
-
-	snprintf(with_ends, sizeof with_ends, "\n%s\n", line);
-	has = strstr(text, with_ends) || strncmp(text, with_ends + 1, strlen(with_ends + 1)) == 0;
-	free(text);
-	return has;
-}
-
-#define EXPECT_VARIABLE(line) assert_true(file_has_line("env", line))
-
-static bool has_variable(const char *name)
-{
-	char *text = get_file("env", NULL), *at;
-
-	at = strstr(text, name);
-	free(text);
-	return at != NULL;
-}
+extern const char plugin_name[], plugin_type[];
+extern const unsigned int spank_plugin_version;
 
 /* ---- words ------------------------------------------------------------------------------------------------- */
 
@@ -280,6 +40,10 @@ static void an_unknown_word_of_plugstack_is_told(void **state)
 static void the_option_is_offered(void **state)
 {
 	(void)state;
+	/* Slurm loads a plugin of this type alone. */
+	assert_string_equal(plugin_type, "spank");
+	assert_string_equal(plugin_name, "resource_tracker");
+	assert_int_equal(spank_plugin_version, 1);
 	assert_string_equal(offered.name, "track");
 	/* Its word may be left out. */
 	assert_int_equal(offered.has_arg, 2);
@@ -330,12 +94,16 @@ static void a_task_that_slurm_does_not_describe_is_not_recorded(void **state)
 					      S_JOB_ID,         S_JOB_STEPID, S_TASK_ID,
 					      S_TASK_GLOBAL_ID, S_JOB_ENV,    S_JOB_SUPPLEMENTARY_GIDS};
 
+	int before = open_descriptors();
+
 	(void)state;
 	NEEDS_ROOT();
 	for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++) {
 		missing = (int)NEEDED[i];
 		assert_false(record_task());
 	}
+	/* slurmstepd has all of its files still. */
+	assert_int_equal(open_descriptors(), before);
 	missing = NONE;
 	assert_true(record_task());
 	assert_int_equal(errors, 0);
@@ -353,6 +121,8 @@ static void steps_of_slurm_itself_and_too_many_groups_are_not_recorded(void **st
 		groups[i] = OTHER_USER;
 	group_count = GROUPS;
 	assert_false(record_task());
+	/* That is not told, as no recorder is tried. */
+	assert_int_equal(errors, 0);
 	group_count = GROUPS - 1;
 	assert_true(record_task());
 }
@@ -362,17 +132,21 @@ static void steps_of_slurm_itself_and_too_many_groups_are_not_recorded(void **st
 static void the_recorder_is_told_the_task(void **state)
 {
 	char *words, expected[PATH_MAX];
+	siginfo_t ended = {.si_pid = 0};
 
 	(void)state;
 	NEEDS_ROOT();
 	assert_true(access("words", F_OK) < 0);
 	fork_task();
+	/* slurmstepd has no child that it has not made. */
+	assert_int_equal(waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+	assert_int_equal(ended.si_pid, 0);
 	words = get_file("words", NULL);
 	snprintf(expected, sizeof expected,
 		 "-q\n--no-summary\n--no-warnings\n-o\nt-7-1-%%r-%%%%.jsonl\n--pid\n%d\n", PID);
 	assert_string_equal(words, expected);
 	free(words);
-	assert_true(file_has_line("folder", scratch_folder));
+	assert_true(file_has_line("folder", job_folder));
 	EXPECT_VARIABLE("SLURM_JOB_ID=7");
 	EXPECT_VARIABLE("SLURM_STEP_ID=1");
 	EXPECT_VARIABLE("SLURM_PROCID=5");
@@ -383,6 +157,11 @@ static void the_recorder_is_told_the_task(void **state)
 	EXPECT_VARIABLE("SLURM_JOB_NAME=n");
 	EXPECT_VARIABLE("TRACKER_TAG=a=b");
 	EXPECT_VARIABLE("HOME=/h");
+	EXPECT_VARIABLE("PATH=/usr/bin:/bin");
+	EXPECT_VARIABLE("TMPDIR=/t");
+	EXPECT_VARIABLE("XDG_STATE_HOME=/x");
+	EXPECT_VARIABLE("OTEL_A=o");
+	EXPECT_VARIABLE("SENTINEL_A=s");
 	EXPECT_VARIABLE("RESOURCE_TRACKER_STATUS_FD=3");
 	EXPECT_VARIABLE("RESOURCE_TRACKER_LEAST_INTERVAL=0.1");
 	assert_false(has_variable("OTHER=") || has_variable("HOMES=") || has_variable("=/code"));
@@ -452,50 +231,80 @@ static void a_batch_script_runs_where_it_was_submitted(void **state)
 static void the_variables_of_a_job_leave_room_for_those_of_the_task(void **state)
 {
 	static char texts[VARIABLES][32];
-	int kept = 0;
+	int kept = 0, own = 0;
 
 	(void)state;
 	NEEDS_ROOT();
-	for (int i = 16; i < VARIABLES; i++) {
+	while (environment[own])
+		own++;
+	for (int i = own; i < VARIABLES; i++) {
 		snprintf(texts[i], sizeof texts[i], "TRACKER_X%d=", i);
 		environment[i] = texts[i];
 	}
 	environment[VARIABLES] = NULL;
 	assert_true(record_task());
-	for (int i = 16; i < VARIABLES; i++)
+	for (int i = own; i < VARIABLES; i++)
 		kept += file_has_line("env", texts[i]);
-	/* 4096 less 16, and less those 5 of put_environment() that are taken. */
-	assert_int_equal(kept, 4096 - 16 - 4);
+	/* 4096 less 16, and less those 8 of put_environment() that are taken. */
+	assert_int_equal(kept, 4096 - 16 - 8);
 	EXPECT_VARIABLE("SLURM_JOB_ID=7");
 	EXPECT_VARIABLE("RESOURCE_TRACKER_STATUS_FD=3");
 }
 
 static void a_name_of_the_output_has_less_than_4080_bytes(void **state)
 {
-	static char word[PATH_MAX + 16];
+	static const int LENGTHS[] = {4079, 4080, 3 * PATH_MAX};
+	static char word[4 * PATH_MAX];
 
 	(void)state;
 	NEEDS_ROOT();
-	for (int more = 0; more < 2; more++) {
-		snprintf(word, sizeof word, "output=%0*d", 4079 + more, 0);
+	for (int i = 0; i < 3; i++) {
+		snprintf(word, sizeof word, "output=%0*d", LENGTHS[i], 0);
 		init_plugin(word);
 		fork_task();
 		end_task();
 		await_recorders();
-		assert_int_equal(access("words", F_OK), -more);
-		if (!more)
+		assert_int_equal(access("words", F_OK), i ? -1 : 0);
+		if (!i)
 			assert_true(file_has_line("words", word + strlen("output=")));
 		(void)unlink("words");
+		assert_int_equal(errors, i);
 	}
+	assert_string_equal(last_error, "resource_tracker: task 5 of job 7 is not recorded");
+}
+
+static void a_sign_may_end_the_name_of_the_output(void **state)
+{
+	static const char *const CASES[][2] = {
+		{"output=a%", "a%"}, {"output=%%j", "%%j"}, {"output=%s%j", "17"}};
+
+	(void)state;
+	NEEDS_ROOT();
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		init_plugin(CASES[i][0]);
+		fork_task();
+		assert_true(file_has_line("words", CASES[i][1]));
+		end_task();
+		await_recorders();
+		assert_int_equal(unlink("words"), 0);
+	}
+}
+
+static void without_a_descriptor_left_a_task_is_not_recorded(void **state)
+{
+	struct rlimit before, none;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	fork_task();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	await_recorders();
 	assert_int_equal(errors, 1);
 	assert_string_equal(last_error, "resource_tracker: task 5 of job 7 is not recorded");
-	/* A sign at the end stays. */
-	init_plugin("output=a%");
-	assert_true(access("words", F_OK) < 0);
-	fork_task();
-	assert_true(file_has_line("words", "a%"));
-	end_task();
-	await_recorders();
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------- */
@@ -532,15 +341,6 @@ static void the_recorder_is_told_the_end_of_its_task_alone(void **state)
 	free(told);
 }
 
-static int open_descriptors(void)
-{
-	int count = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
 static void no_descriptor_stays_open(void **state)
 {
 	int before = open_descriptors();
@@ -573,7 +373,7 @@ static void no_descriptor_stays_open(void **state)
 	assert_int_equal(open_descriptors(), before);
 	assert_string_equal(last_error,
 			    "resource_tracker: the recorder of task 5 of job 7 did not start: no");
-	await_recorders();
+	assert_int_equal(await_recorders(), 0);
 	/* No more of a reason than there is room for. */
 	put_text("spy", "#!/bin/sh\nprintf '%01000d' 0 >&3\n");
 	fork_task();
@@ -584,162 +384,11 @@ static void no_descriptor_stays_open(void **state)
 	await_recorders();
 }
 
-/* ---- the process ------------------------------------------------------------------------------------------- */
-
-static const char SPY_OF_ITSELF[] =
-	"#!/bin/sh\n"
-	"grep -E '^(Uid|Gid|Groups|SigBlk|SigIgn):' /proc/$$/status | tr '\\t' ' ' >words\n"
-	"(cd /proc/$$/fd && echo *) >files\n"
-	"cat /proc/$$/oom_score_adj >oom\n"
-	"grep 'Max core' /proc/$$/limits | tr -s ' ' >core\n"
-	"cut -d' ' -f6 /proc/$$/stat >session; echo $$ >>session\n"
-	"printf '\\000' >&3\n";
-
-static void put_score(const char *score)
-{
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0 && write(fd, score, strlen(score)) > 0);
-	close(fd);
-}
-
-/* Nothing of slurmstepd is left in it: its user, open files, signals, session and priority for memory. */
-static void the_recorder_is_an_ordinary_process_of_the_user(void **state)
-{
-	const struct rlimit cores = {1000, 1000};
-	struct rlimit before;
-	char *session;
-	sigset_t all;
-	int low, high;
-
-	(void)state;
-	NEEDS_ROOT();
-	put_text("spy", SPY_OF_ITSELF);
-	low = open("/dev/null", O_RDONLY);
-	high = fcntl(low, F_DUPFD, 1500);
-	assert_true(high >= 1500 || (high = fcntl(low, F_DUPFD, 200)) >= 200);
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	getrlimit(RLIMIT_CORE, &before);
-	setrlimit(RLIMIT_CORE, &cores);
-	put_score("400");
-	groups[0] = 12345;
-	group_count = 1;
-	fork_task();
-	put_score("0");
-	setrlimit(RLIMIT_CORE, &before);
-	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_UNBLOCK, &all, NULL);
-	await_recorders();
-	assert_int_equal(close(low) | close(high), 0);
-	assert_int_equal(errors, 0);
-	assert_file_text("words",
-			 "Uid: 65534 65534 65534 65534\nGid: 65534 65534 65534 65534\nGroups: 12345 \n"
-			 "SigBlk: 0000000000000000\nSigIgn: 0000000000000000\n");
-	assert_file_text("oom", "0\n");
-	assert_file_text("core", "Max core file size 0 0 bytes \n");
-	session = get_file("session", NULL);
-	/* It leads a session of its own. */
-	assert_int_equal(strncmp(session, strchr(session, '\n') + 1, strcspn(session, "\n") + 1), 0);
-	free(session);
-	/* Besides those of the shell: 0 to 3, and at most its script. */
-	assert_true(file_has_line("files", "0 1 2 3") || file_has_line("files", "0 1 10 2 3") ||
-		    file_has_line("files", "0 1 2 255 3"));
-}
-
-/* As when slurmstepd runs in a container without that right. */
-static void a_recorder_that_cannot_become_the_user_does_not_start(void **state)
-{
-	pid_t child;
-	int status;
-
-	(void)state;
-	NEEDS_ROOT();
-	child = fork();
-	if (child == 0) {
-		if (setgid(OTHER_USER) < 0 || setuid(OTHER_USER) < 0)
-			_exit(2);
-		fork_task();
-		_exit(errors != 1 || access("words", F_OK) == 0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	await_recorders();
-}
-
-static bool stand_for(const char *path, const char *text)
-{
-	put_text("stands", text);
-	return rename("stands", path + strlen("/proc/self/")) == 0 &&
-	       mount(path + strlen("/proc/self/"), path, NULL, MS_BIND, NULL) == 0;
-}
-
-/* In a namespace of mounts, files of this test stand for those of a process in the group of a step. Returns errors, or 99. */
-static int errors_in_group(const char *mounts)
-{
-	pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		    !stand_for("/proc/self/cgroup", "0::/scope/job_7/step_0/slurm\n") ||
-		    !stand_for("/proc/self/mounts", mounts))
-			_exit(99);
-		fork_task();
-		_exit(errors && !strstr(last_error, "task 5 of job 7 before it has recorded the end, because "
-						    "it is in the "
-						    "control group of the step: Not a directory")
-			      ? 98
-			      : errors);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	await_recorders();
-	return WEXITSTATUS(status);
-}
-
-static void the_recorder_leaves_the_group_of_the_step(void **state)
-{
-	char mounts[PATH_MAX];
-	int told;
-
-	(void)state;
-	NEEDS_ROOT();
-	told = errors_in_group("none /tmp tmpfs rw 0 0\n");
-	if (told == 99)
-		SKIP("this user may have no mounts of their own");
-	assert_int_equal(told, 1);
-	assert_int_equal(mkdir("scope", 0755) | mkdir("scope/resource-tracker", 0755), 0);
-	put_text("scope/resource-tracker/cgroup.procs", "");
-	snprintf(mounts, sizeof mounts, "none %s cgroup2 rw 0 0\n", scratch_folder);
-	assert_int_equal(errors_in_group(mounts), 0);
-	assert_file_text("scope/resource-tracker/cgroup.procs", "0");
-}
-
-static void a_folder_that_is_absent_is_replaced_by_the_root(void **state)
-{
-	(void)state;
-	NEEDS_ROOT();
-	put_text("spy", "#!/bin/sh\npwd >\"${0%/*}\"/folder\nprintf '\\000' >&3\n");
-	environment[0] = (char[]){"PWD=/nonexistent"};
-	fork_task();
-	assert_file_text("folder", "/\n");
-	environment[0] = (char[]){"PWDS=/usr"};
-	fork_task();
-	assert_file_text("folder", "/\n");
-	environment[0] = (char[]){"PWD=/usr"};
-	fork_task();
-	assert_file_text("folder", "/usr\n");
-	end_task();
-	await_recorders();
-	assert_int_equal(errors, 0);
-}
-
 static void only_a_signal_begins_the_wait_anew(void **state)
 {
 	(void)state;
 	NEEDS_ROOT();
+	polls.then = (struct timespec){3, 1000000};
 	polls.error = EINTR;
 	assert_true(record_task());
 	assert_int_equal(errors, 0);
@@ -762,15 +411,17 @@ static void recorders_that_hang_are_waited_for_once(void **state)
 	(void)state;
 	NEEDS_ROOT();
 	polls.is_late = true;
+	/* The first wait ends after its time. */
+	polls.then = (struct timespec){60, 0};
+	polls.error = EINTR;
 	(void)record_task();
 	(void)record_task();
 	assert_int_equal(errors, 2);
-	assert_int_equal(polls.wanted_ms[1], 100);
-	polls.is_late = false;
+	assert_int_equal(polls.times, 3);
 	assert_true(polls.wanted_ms[0] == 100 || polls.wanted_ms[0] == 5000);
+	assert_int_equal(polls.wanted_ms[1], 0);
+	assert_int_equal(polls.wanted_ms[2], 100);
 }
-
-#define unit_test_of_plugin(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 UNIT_TESTS
 {
@@ -786,12 +437,10 @@ UNIT_TESTS
 		unit_test_of_plugin(a_batch_script_runs_where_it_was_submitted),
 		unit_test_of_plugin(the_variables_of_a_job_leave_room_for_those_of_the_task),
 		unit_test_of_plugin(a_name_of_the_output_has_less_than_4080_bytes),
+		unit_test_of_plugin(a_sign_may_end_the_name_of_the_output),
+		unit_test_of_plugin(without_a_descriptor_left_a_task_is_not_recorded),
 		unit_test_of_plugin(the_recorder_is_told_the_end_of_its_task_alone),
 		unit_test_of_plugin(no_descriptor_stays_open),
-		unit_test_of_plugin(the_recorder_is_an_ordinary_process_of_the_user),
-		unit_test_of_plugin(a_recorder_that_cannot_become_the_user_does_not_start),
-		unit_test_of_plugin(the_recorder_leaves_the_group_of_the_step),
-		unit_test_of_plugin(a_folder_that_is_absent_is_replaced_by_the_root),
 		unit_test_of_plugin(only_a_signal_begins_the_wait_anew),
 		unit_test_of_plugin(recorders_that_hang_are_waited_for_once),
 	};
