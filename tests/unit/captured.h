@@ -47,4 +47,13 @@ static inline int free_streams(void **state)
 		assert_int_equal(truncate(file, 0), 0); \
 	} while (0)
 
+/* Keeps what was printed. */
+#define assert_printed_lacks(file, text) \
+	do { \
+		char *printed_text = get_file(file, NULL); \
+		bool is_there = strstr(printed_text, text) != NULL; \
+		free(printed_text); \
+		assert_false(is_there); \
+	} while (0)
+
 #define unit_test_captured(test) cmocka_unit_test_setup_teardown(test, capture_streams, free_streams)

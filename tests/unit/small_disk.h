@@ -10,19 +10,27 @@ enum { SMALL_DISK_BYTES = 65536 };
 
 static int small_disk_error;
 
-static inline int small_disk_enter(void **state)
+static inline int mount_small_disk(void)
 {
-	if (scratch_enter(state) < 0 || mkdir("disk", 0777) < 0)
+	if (mkdir("disk", 0777) < 0)
 		return -1;
 	small_disk_error = mount("none", "disk", "tmpfs", MS_NODEV | MS_NOSUID, "size=64k") < 0 ? errno : 0;
 	return 0;
 }
 
+static inline int unmount_small_disk(void)
+{
+	return small_disk_error ? 0 : umount2("disk", MNT_DETACH);
+}
+
+static inline int small_disk_enter(void **state)
+{
+	return scratch_enter(state) < 0 ? -1 : mount_small_disk();
+}
+
 static inline int small_disk_leave(void **state)
 {
-	if (!small_disk_error && umount2("disk", MNT_DETACH) < 0)
-		return -1;
-	return scratch_leave(state);
+	return unmount_small_disk() < 0 ? -1 : scratch_leave(state);
 }
 
 static inline void require_small_disk(void)

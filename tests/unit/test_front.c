@@ -1,9 +1,11 @@
 /* Tests of src/cli/front.c: a run by its command line, environment and files. */
 #include "captured.h"
 #include "command_words.h"
+#include "small_disk.h"
 #include "terminal.h"
 
 #include <errno.h>
+#include <limits.h>
 
 #include "cli/front.h"
 
@@ -120,9 +122,13 @@ static void help_and_version_are_printed(void **state)
 {
 	(void)state;
 	assert_int_equal(start("--help"), 0);
-	assert_printed_has("out", "--output");
+	assert_printed_lacks("out", "--no-process-network");
 	assert_int_equal(start("--help"), 0);
-	assert_int_equal(truncate("out", 200), 0);
+	assert_printed_has("out", "--output");
+	assert_int_equal(start("--help=all"), 0);
+	assert_printed_has("out", "--no-process-network");
+	assert_int_equal(start("--version"), 0);
+	assert_printed_lacks("out", "libc");
 	assert_int_equal(start("--version"), 0);
 	assert_printed_has("out", "resource-tracker ");
 	assert_int_equal(start("--version --verbose"), 0);
@@ -149,10 +155,12 @@ static void a_mistake_in_an_option_or_a_variable_is_an_error(void **state)
 		"TRACKER_QUIET: '012345678901234567890123456789012345678901234567890123456789' is neither "
 		"yes nor no; give 1 or 0");
 	unsetenv("TRACKER_QUIET");
+	/* The library's messages begin with the name of the setting. */
 	assert_int_equal(start("-i never"), 125);
-	assert_printed_has("err", "resource-tracker: --interval: ");
-	assert_int_equal(start("-i never"), 125);
-	assert_printed_has("err", "'never'");
+	assert_printed_has("err", "resource-tracker: --interval: 'never' ");
+	setenv("TRACKER_INTERVAL", "never", 1);
+	assert_int_equal(start("-- true"), 125);
+	assert_printed_has("err", "resource-tracker: TRACKER_INTERVAL: 'never' ");
 }
 
 #ifdef HAVE_TOML
@@ -203,8 +211,36 @@ static void a_process_that_a_file_names_is_for_runs_without_a_command(void **sta
 	assert_int_equal(start("-q -- true"), -1);
 	assert_int_equal(front.pid, 0);
 	assert_int_equal(front.mode, MODE_WRAP);
+	assert_printed("err", "");
+}
+
+static void a_process_that_is_none_leaves_the_machine(void **state)
+{
+	static const char *const NONE[] = {"4711x", "4294972007", "18446744073709556327"};
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) {
+		snprintf(text, sizeof text, "[job]\npid = \"%s\"\n", NONE[i]);
+		put_text("resource-tracker.toml", text);
+		assert_int_equal(start("-q"), -1);
+		assert_int_equal(front.mode, MODE_HOST);
+		assert_printed_has("err", "resource-tracker: resource-tracker.toml:2: job.pid: ");
+	}
 }
 #endif
+
+static void a_process_of_the_environment_is_for_runs_without_a_command(void **state)
+{
+	(void)state;
+	setenv("TRACKER_PID", "4711", 1);
+	assert_int_equal(start("-q"), -1);
+	assert_int_equal(front.pid, 4711);
+	assert_int_equal(front.mode, MODE_ATTACH);
+	assert_int_equal(start("-q -- true"), -1);
+	assert_int_equal(front.mode, MODE_WRAP);
+	assert_printed("err", "");
+}
 
 static void the_file_of_a_site_is_told_if_it_was_named_and_is_absent(void **state)
 {
@@ -346,6 +382,11 @@ static void a_temporary_recording_stands_in_for_a_file_of_json(void **state)
 	assert_temporary("--summary -o run.jsonl -- true", false);
 	assert_temporary("-q -- true", false);
 	assert_temporary("-o run.csv -- true", false);
+	/* The weaker output does not count. */
+	setenv("TRACKER_OUTPUT", "run.jsonl", 1);
+	assert_temporary("-q --summary -- true", false);
+	assert_temporary("--summary -o run.csv -- true", true);
+	unsetenv("TRACKER_OUTPUT");
 	setenv("TRACKER_REPORT", "", 1);
 	setenv("TRACKER_RUNS", "", 1);
 	assert_temporary("-q -- true", false);
@@ -371,6 +412,53 @@ static void the_temporary_recording_is_beside_a_file_or_in_tmpdir(void **state)
 	assert_temporary("-q --summary -- true", true);
 	setenv("TMPDIR", "folder", 1);
 	assert_temporary("-q --summary -- true", true);
+	unsetenv("TMPDIR");
+}
+
+static bool is_in_memory(void)
+{
+	char link[40], target[100] = "";
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", front.temporary_fd);
+	return readlink(link, target, sizeof target - 1) > 0 && strncmp(target, "/memfd:", 7) == 0;
+}
+
+static void a_temporary_recording_without_room_is_in_memory(void **state)
+{
+	(void)state;
+	require_small_disk();
+	setenv("TMPDIR", "disk", 1);
+	assert_temporary("-q --summary -- true", true);
+	assert_false(is_in_memory());
+	forget();
+	fill_small_disk("disk/filler", 0);
+	assert_int_equal(start("-q --summary -- true"), -1);
+	assert_true(is_in_memory());
+	assert_true(front.temporary_fd > STDERR_FILENO);
+	assert_true(fcntl(front.temporary_fd, F_GETFL) & O_APPEND);
+	assert_int_equal(fcntl(front.temporary_fd, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(start("--summary -o disk/run.csv -- true"), -1);
+	assert_true(is_in_memory());
+	/* There is room beside this file. */
+	assert_int_equal(start("--summary -o run.csv -- true"), -1);
+	assert_false(is_in_memory());
+	assert_printed("err", "");
+	forget();
+	unsetenv("TMPDIR");
+}
+
+static void a_folder_with_too_long_a_name_has_no_temporary_recording(void **state)
+{
+	char folder[PATH_MAX + 10];
+
+	(void)state;
+	memset(folder, 'x', sizeof folder - 1);
+	folder[sizeof folder - 1] = '\0';
+	setenv("TMPDIR", folder, 1);
+	assert_int_equal(start("-q --summary -- true"), -1);
+	assert_int_equal(front.temporary_fd, 0);
+	assert_int_equal(front.summary, SUMMARY_NONE);
+	assert_printed_has("err", "the temporary recording cannot be created: ");
 	unsetenv("TMPDIR");
 }
 
@@ -441,11 +529,52 @@ static void outputs_of_a_file_are_forgotten_if_their_place_is_wrong(void **state
 	assert_false(front_forget(&front, -EIO));
 	assert_true(front_forget(&front, -ENOENT));
 	assert_printed_has("err", "; each output of the environment or a file is ignored\n");
+	/* A mistake of the file is told once. */
+	put_text("resource-tracker.toml", "[tracker]\noutput = \"missing/run.jsonl\"\nquiet = \"maybe\"\n");
+	assert_int_equal(start("-- true"), -1);
+	assert_printed_has("err", "tracker.quiet: ");
+	assert_true(front_forget(&front, -ENOENT));
+	assert_printed_lacks("err", "tracker.quiet: ");
+	assert_int_equal(truncate("err", 0), 0);
 	/* Without a job, nothing is lost by an error. */
 	assert_int_equal(start("-q"), -1);
 	assert_false(front_forget(&front, -ENOENT));
 }
+
+/* The library's message tells which setting is wrong. */
+static void a_root_of_a_file_is_forgotten_if_it_cannot_be_opened(void **state)
+{
+	rt_tracker *tracker;
+
+	(void)state;
+	put_text("resource-tracker.toml", "[tracker]\nroot = \"missing\"\noutput = \"run.jsonl\"\n");
+	assert_int_equal(start("-- true"), -1);
+	assert_false(front.live);
+	assert_int_equal(rt_open(front.config, &tracker), -ENOENT);
+	assert_true(front_forget(&front, -ENOENT));
+	assert_printed_has("err", "; each root of the environment or a file is ignored\n");
+	assert_true(front.live);
+	assert_null(given_by_name(&front.given, "root"));
+	assert_non_null(given_by_name(&front.given, "output"));
+	assert_true(front.named_outputs);
+	/* That of the environment is an error. */
+	setenv("TRACKER_ROOT", "missing", 1);
+	assert_int_equal(start("-- true"), -1);
+	assert_int_equal(rt_open(front.config, &tracker), -ENOENT);
+	assert_false(front_forget(&front, -ENOENT));
+}
 #endif
+
+static int begin_with_disk(void **state)
+{
+	return begin(state) < 0 ? -1 : mount_small_disk();
+}
+
+static int end_with_disk(void **state)
+{
+	forget();
+	return unmount_small_disk() < 0 ? -1 : end(state);
+}
 
 #define unit_test_of_front(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
@@ -461,7 +590,9 @@ UNIT_TESTS
 		unit_test_of_front(a_mistake_in_a_file_is_a_warning),
 		unit_test_of_front(files_are_weaker_than_variables_and_options),
 		unit_test_of_front(a_process_that_a_file_names_is_for_runs_without_a_command),
+		unit_test_of_front(a_process_that_is_none_leaves_the_machine),
 		unit_test_of_front(outputs_of_a_file_are_forgotten_if_their_place_is_wrong),
+		unit_test_of_front(a_root_of_a_file_is_forgotten_if_it_cannot_be_opened),
 #endif
 		unit_test_of_front(the_file_of_a_site_is_told_if_it_was_named_and_is_absent),
 		unit_test_of_front(options_that_change_nothing_are_told),
@@ -470,9 +601,13 @@ UNIT_TESTS
 		unit_test_of_front(a_terminal_gets_the_summary_of_a_named_output),
 		unit_test_of_front(a_temporary_recording_stands_in_for_a_file_of_json),
 		unit_test_of_front(the_temporary_recording_is_beside_a_file_or_in_tmpdir),
+		cmocka_unit_test_setup_teardown(a_temporary_recording_without_room_is_in_memory,
+						begin_with_disk, end_with_disk),
+		unit_test_of_front(a_folder_with_too_long_a_name_has_no_temporary_recording),
 		unit_test_of_front(closed_standard_streams_stay_free),
 		unit_test_of_front(wrong_places_of_the_page_and_the_line_are_refused),
 		unit_test_of_front(outputs_that_were_inherited_are_forgotten_if_they_are_held),
+		unit_test_of_front(a_process_of_the_environment_is_for_runs_without_a_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

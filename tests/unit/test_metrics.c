@@ -37,6 +37,11 @@ static void a_pattern_without_a_metric_is_told_with_the_nearest(void **state)
 	assert_printed("err", "resource-tracker metrics: there is no metric 'process_rss_mbi'; the nearest "
 			      "is cpu.process_rss_mib "
 			      "(see resource-tracker metrics --help)\n");
+	/* Also by its whole name. */
+	assert_int_equal(run_metrics(words_of("metrics cpu.process_rss_mbi")), 2);
+	assert_printed("err", "resource-tracker metrics: there is no metric 'cpu.process_rss_mbi'; the "
+			      "nearest is cpu.process_rss_mib "
+			      "(see resource-tracker metrics --help)\n");
 	assert_int_equal(run_metrics(words_of("metrics process_rss_mib qqqqqqq")), 2);
 	assert_printed("err", "resource-tracker metrics: there is no metric 'qqqqqqq' (see resource-tracker "
 			      "metrics --help)\n");

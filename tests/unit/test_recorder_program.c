@@ -1,113 +1,12 @@
-/*
- * Tests of the rest of src/cli: the program itself, beside a program that stands for the analysis and writes its words to the file
- * "said".
- */
-#include "scratch.h"
-#include "terminal.h"
+/* Tests of the rest of src/cli: the program itself, which records, attaches, serves and has subcommands. */
+#include "recorder_program.h"
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/told_end.h"
 #include "launch/run_server.h"
-
-enum { TOLD_BYTES = 400 };
-
-static struct terminal screen;
-
-static void run_shell(const char *line, int expected)
-{
-	int status = system(line);
-
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != expected)
-		print_error("exit status %d of %s\n", status, line);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), expected);
-}
-
-static void put_analysis(void)
-{
-	put_text("bin/resource-tracker-analysis",
-		 "#!/bin/sh\necho \"$@\" >> \"$SAID\"\nexit $ANALYSIS_STATUS\n");
-	assert_int_equal(chmod("bin/resource-tracker-analysis", 0755), 0);
-}
-
-static int begin(void **state)
-{
-	static const char *const VARIABLES[] = {"CI",
-						"TRACKER_RUNS",
-						"TRACKER_OUTPUT",
-						"TRACKER_HISTORY",
-						"RESOURCE_TRACKER_MARKS",
-						"RESOURCE_TRACKER_ALONE",
-						"TRACKER_SUMMARY",
-						"TRACKER_REPORT"};
-	char line[4000];
-
-	if (scratch_enter(state) < 0 || mkdir("bin", 0700) < 0)
-		return -1;
-	for (size_t i = 0; i < sizeof VARIABLES / sizeof *VARIABLES; i++)
-		unsetenv(VARIABLES[i]);
-	setenv("TRACKER_SITE_CONFIG", "", 1);
-	setenv("ANALYSIS_STATUS", "0", 1);
-	snprintf(line, sizeof line, "%s/said", scratch_folder);
-	setenv("SAID", line, 1);
-	snprintf(line, sizeof line, "cp \"$TEST_BUILD/resource-tracker\" bin");
-	return system(line) == 0 ? (put_analysis(), put_text("said", ""), 0) : -1;
-}
-
-/* Runs "resource-tracker WORDS" in a shell, with its output in the files "out" and "err". */
-static void record(const char *words, int expected)
-{
-	char line[4000];
-
-	if (is_emulated() || UNDER_THREAD_SANITISER)
-		SKIP("the program itself is not tested there");
-	snprintf(line, sizeof line, "exec > out 2> err < /dev/null; bin/resource-tracker %s", words);
-	run_shell(line, expected);
-}
-
-/* With the terminal as its stderr. */
-static void record_on_screen(const char *words, int expected)
-{
-	char line[4000];
-
-	if (is_emulated() || UNDER_THREAD_SANITISER)
-		SKIP("the program itself is not tested there");
-	snprintf(line, sizeof line, "exec > out 2> %s < /dev/null; bin/resource-tracker %s",
-		 ptsname(screen.master), words);
-	run_shell(line, expected);
-}
-
-static void assert_file_has(const char *path, const char *part)
-{
-	char *text = get_file(path, NULL);
-
-	if (!strstr(text, part))
-		print_error("no \"%s\" in \"%s\"\n", part, text);
-	assert_non_null(strstr(text, part));
-	free(text);
-}
-
-static void assert_file_lacks(const char *path, const char *part)
-{
-	char *text = get_file(path, NULL);
-
-	assert_null(strstr(text, part));
-	free(text);
-}
-
-/* "%s" in the line is the folder of the test. */
-static void assert_said(const char *line)
-{
-	char text[TOLD_BYTES], *at = strstr(line, "%s");
-
-	if (at)
-		snprintf(text, sizeof text, "%.*s%s%s\n", (int)(at - line), line, scratch_folder, at + 2);
-	else
-		snprintf(text, sizeof text, *line ? "%s\n" : "%s", line);
-	assert_file_text("said", text);
-	put_text("said", "");
-}
 
 /* ---- a job ---- */
 
@@ -193,10 +92,124 @@ static void an_attached_process_is_recorded_to_its_end(void **state)
 	run_shell("sleep 0.2 & exec bin/resource-tracker -q -i 50ms -o run.jsonl --pid $! > out 2> err", 0);
 	assert_file_has("run.jsonl", "\"target_exited\"");
 	assert_file_text("err", "");
-	run_shell("(timeout -s TERM 0.3 bin/resource-tracker -q -i 50ms -o host.jsonl) > out 2> err; [ $? = "
-		  "124 ]",
+	run_shell("sleep 60 & bin/resource-tracker -q -i 50ms --duration 0.1 -o part.jsonl --pid $! 2> err; "
+		  "status=$?; kill $!; exit $status",
 		  0);
-	assert_file_has("host.jsonl", "\"tracker_stopped\"");
+	assert_file_has("part.jsonl", "\"run_end\":{\"reason\":\"duration\"");
+	run_shell("bin/resource-tracker -q -i 50ms -o host.jsonl 2> err & until [ -s host.jsonl ]; do sleep "
+		  "0.01; "
+		  "done; kill -TERM $!; wait $!",
+		  0);
+	assert_file_has("host.jsonl", "\"tracker_stopped\",\"evidence\":\"the tracker got SIGTERM\"");
+}
+
+/* Attaches a recorder to a process, and tells it an end of that. */
+static void tell_end(struct told_end told)
+{
+	pid_t attached = fork(), recorder;
+	int ends[2], status;
+	char number[20], pid[20], byte;
+
+	if (attached == 0)
+		for (;;)
+			pause();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	snprintf(number, sizeof number, "%d", ends[1]);
+	snprintf(pid, sizeof pid, "%d", (int)attached);
+	recorder = fork();
+	if (recorder == 0) {
+		close(ends[0]);
+		setenv("RESOURCE_TRACKER_STATUS_FD", number, 1);
+		execl("bin/resource-tracker", "resource-tracker", "-q", "-i", "30", "-o", "run.jsonl",
+		      "--pid", pid, NULL);
+		_exit(99);
+	}
+	close(ends[1]);
+	assert_int_equal(recv(ends[0], &byte, 1, 0), 1);
+	kill(attached, SIGKILL);
+	assert_int_equal(waitpid(attached, NULL, 0), attached);
+	assert_int_equal(send(ends[0], &told, sizeof told, 0), sizeof told);
+	close(ends[0]);
+	assert_int_equal(waitpid(recorder, &status, 0), recorder);
+	assert_int_equal(status, 0);
+}
+
+static void the_parent_of_an_attached_process_tells_its_end(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_THREAD_SANITISER)
+		SKIP("the program itself is not tested there");
+	tell_end((struct told_end){.status = 7 << 8, .utime_usec = 1250000, .stime_usec = 125000});
+	assert_file_has("run.jsonl", "\"run_end\":{\"reason\":\"exit\"");
+	assert_file_has("run.jsonl", "\"exit_code\":7,");
+	assert_file_has("run.jsonl", "\"utime_secs\":1.25,\"stime_secs\":0.125,");
+	tell_end((struct told_end){.status = SIGKILL});
+	assert_file_has("run.jsonl", "\"run_end\":{\"reason\":\"signal\"");
+	/* One that is impossible. */
+	tell_end((struct told_end){.utime_usec = -1});
+	assert_file_has("run.jsonl", "\"run_end\":{\"reason\":\"target_exited\"");
+}
+
+static void a_control_group_that_is_required_and_cannot_be_made_refuses_the_job(void **state)
+{
+	(void)state;
+	mkdir("root", 0700);
+	record("-q --root root --cgroup=require -o run.jsonl -- touch ran", 125);
+	assert_file_text("err",
+			 "resource-tracker: --cgroup=require: no control group can be made for the job: "
+			 "Operation not supported\n");
+	assert_file_has("run.jsonl",
+			"\"exec_failed\",\"evidence\":\"execve: Resource temporarily unavailable\"");
+	assert_int_equal(access("ran", F_OK), -1);
+	screen = open_terminal();
+	record_on_screen("--history hist --root root --cgroup=require -- touch ran", 125);
+	close_terminal(&screen);
+	assert_int_equal(access("hist", F_OK), 0);
+	assert_int_equal(access("hist/1.jsonl", F_OK), -1);
+	record("-q --root root -o auto.jsonl -- touch ran", 0);
+	assert_int_equal(access("ran", F_OK), 0);
+	assert_file_text("err", "");
+}
+
+/* ---- warnings ---- */
+
+static void samples_that_are_lost_are_told_unless_no_warnings_are_wanted(void **state)
+{
+	(void)state;
+	record("-q -o /dev/full -- true", 0);
+	assert_file_has("err", "resource-tracker: cannot write to /dev/full: No space left on device");
+	record("-q --no-warnings -o /dev/full -- true", 0);
+	assert_file_text("err", "");
+	/* A step hears of them, and of nothing else. */
+	setenv("RESOURCE_TRACKER_ALONE", "6", 1);
+	record("-q --no-warnings -o /dev/full -- /bin/true", 0);
+	assert_file_has("err", "resource-tracker: cannot write to /dev/full: ");
+	setenv("TRACKER_NET", "missing", 1);
+	record("-q --no-warnings --stream=otlp --spool=spool -o run.jsonl -- /bin/true", 0);
+	assert_file_text("err", "");
+	unsetenv("RESOURCE_TRACKER_ALONE");
+	record("-q --stream=otlp --spool=spool -o run.jsonl -- /bin/true", 0);
+	assert_file_has("err", "resource-tracker-net");
+	unsetenv("TRACKER_NET");
+}
+
+static void a_recording_without_a_name_is_told_by_its_use(void **state)
+{
+	char text[TOLD_BYTES];
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	run_shell("ulimit -f 1; bin/resource-tracker -q --runs runs.jsonl -- true > out 2> err", 0);
+	assert_file_has("err", "resource-tracker: cannot write to the temporary recording: File too large");
+	screen = open_terminal();
+	snprintf(text, sizeof text, "ulimit -f 1; bin/resource-tracker --history hist -- true 2> %s",
+		 ptsname(screen.master));
+	run_shell(text, 0);
+	snprintf(text, sizeof text, "resource-tracker: cannot write to %s/hist/1.jsonl: File too large",
+		 scratch_folder);
+	assert_terminal_shows(&screen, text);
+	close_terminal(&screen);
 }
 
 static void reasons_of_absent_values_are_told_if_wanted(void **state)
@@ -220,184 +233,27 @@ static void a_limit_of_few_open_files_is_told(void **state)
 	assert_file_lacks("err", "open files");
 }
 
+static void assert_interval(const char *least, const char *words, const char *interval)
+{
+	char line[TOLD_BYTES];
+
+	if (least)
+		setenv("RESOURCE_TRACKER_LEAST_INTERVAL", least, 1);
+	snprintf(line, sizeof line, "-q %s -o run.jsonl -- true", words);
+	record(line, 0);
+	unsetenv("RESOURCE_TRACKER_LEAST_INTERVAL");
+	snprintf(line, sizeof line, "\"interval_secs\":%s,", interval);
+	assert_file_has("run.jsonl", line);
+}
+
 static void a_plugin_sets_the_least_interval(void **state)
 {
 	(void)state;
-	setenv("RESOURCE_TRACKER_LEAST_INTERVAL", "0.6", 1);
-	record("-q -i 10ms -o short.jsonl -- sleep 0.3", 0);
-	record("-q -i 50 -o long.jsonl -- true", 0);
-	unsetenv("RESOURCE_TRACKER_LEAST_INTERVAL");
-	record("-q -i 10ms -o free.jsonl -- sleep 0.3", 0);
-	run_shell("[ $(wc -l < short.jsonl) -lt 8 ] && [ $(wc -l < free.jsonl) -gt $(wc -l < short.jsonl) ]",
-		  0);
-}
-
-/* ---- what is made of a recording ---- */
-
-static void the_analysis_makes_the_summary(void **state)
-{
-	(void)state;
-	record("-q --summary -o run.jsonl -- sh -c 'exit 3'", 3);
-	assert_said("summary --no-pager -- %s/run.jsonl");
-	record("-q --summary=json -o run.csv -o run.jsonl -- true", 0);
-	assert_said("summary --no-pager --json -- %s/run.jsonl");
-	record("-q -o run.jsonl -- true", 0);
-	assert_said("");
-	record("-q --summary -- true", 0);
-	assert_file_has("said", "summary --no-pager -- /proc/");
-	assert_file_text("err", "");
-}
-
-static void the_analysis_makes_the_page_and_the_line(void **state)
-{
-	(void)state;
-	record("-q --report page.html -o run.jsonl -- true", 0);
-	assert_said("report --output=page.html -- %s/run.jsonl");
-	record("-q --runs runs.jsonl -o run.jsonl -- true", 0);
-	assert_said("runs --runs=runs.jsonl -- add %s/run.jsonl");
-	record("-q --report page.html -- true", 0);
-	assert_file_has("said", "report --output=page.html -- recording=/proc/");
-	put_text("said", "");
-	record("-q --runs runs.jsonl -o plain.csv -- true", 0);
-	assert_file_has("said", "runs --runs=runs.jsonl -- add /proc/");
-	put_text("said", "");
-	/* Marks of the job are beside the file of CSV. */
-	put_text("run.csv.marks", "");
-	record("-q --append --runs runs.jsonl -o run.csv -- true", 0);
-	assert_said("runs --runs=runs.jsonl -- add %s/run.csv");
-	assert_file_text("err", "");
-}
-
-static void a_temporary_recording_is_kept_if_no_page_is_made_of_it(void **state)
-{
-	(void)state;
-	setenv("ANALYSIS_STATUS", "1", 1);
-	record("-q --report page.html -- true", 0);
-	assert_file_text("err", "resource-tracker: the recording is kept in page.html.jsonl\n");
-	assert_file_has("page.html.jsonl", "{\"");
-	record("-q --report page.html -o run.jsonl -- true", 0);
-	assert_file_text("err", "");
-}
-
-static void a_missing_analysis_is_told_if_it_was_asked_for(void **state)
-{
-	(void)state;
-	assert_int_equal(unlink("bin/resource-tracker-analysis"), 0);
-	record("-q --summary -o run.jsonl -- sh -c 'exit 3'", 3);
-	assert_file_text(
-		"err",
-		"resource-tracker: --summary needs resource-tracker-analysis, which is not installed\n");
-	record("-q --runs runs.jsonl -o run.jsonl -- true", 0);
-	assert_file_text(
-		"err", "resource-tracker: --runs needs resource-tracker-analysis, which is not installed\n");
-	record("-q --report page.html -o run.jsonl -- true", 0);
-	assert_file_text(
-		"err",
-		"resource-tracker: --report needs resource-tracker-analysis, which is not installed\n");
-	setenv("CI", "true", 1);
-	record("-- true", 0);
-	assert_file_has("err", "{\"");
-	unsetenv("CI");
-	screen = open_terminal();
-	record_on_screen("--history hist -i 10 -- true", 0);
-	assert_int_equal(access("hist", F_OK), -1);
-	assert_terminal_shows(&screen, "{\"");
-	close_terminal(&screen);
-}
-
-static void the_log_of_a_ci_system_gets_a_summary_instead_of_samples(void **state)
-{
-	(void)state;
-	setenv("CI", "true", 1);
-	record("-- true", 0);
-	assert_file_has("said", "summary --no-pager -- /proc/");
-	assert_file_text("err", "");
-	put_text("said", "");
-	setenv("CI", "Jenkins", 1);
-	record("-- true", 0);
-	assert_file_has("said", "summary --no-pager -- /proc/");
-	put_text("said", "");
-	record("--format json -- true", 0);
-	assert_file_has("err", "{\"");
-	setenv("CI", "false", 1);
-	record("-- true", 0);
-	assert_file_has("err", "{\"");
-	setenv("CI", "", 1);
-	record("-- true", 0);
-	assert_file_has("err", "{\"");
-	unsetenv("CI");
-	assert_said("");
-}
-
-/* ---- the history ---- */
-
-static void a_job_on_a_terminal_is_kept(void **state)
-{
-	(void)state;
-	screen = open_terminal();
-	record_on_screen("--history hist -- sh -c 'exit 3'", 3);
-	assert_said("--keep text %s/hist/1.jsonl");
-	assert_file_has("hist/1.jsonl", "\"exit\"");
-	record_on_screen("--history hist -- true", 0);
-	assert_said("--keep text %s/hist/2.jsonl");
-	record_on_screen("--history hist --summary=json -- true", 0);
-	assert_said("--keep json %s/hist/3.jsonl");
-	record_on_screen("--history hist --no-summary -- true", 0);
-	assert_said("--keep none %s/hist/4.jsonl");
-	record_on_screen("--history hist -q -- true", 0);
-	assert_said("--keep quiet %s/hist/5.jsonl");
-	record_on_screen("--history hist -q --summary -- true", 0);
-	assert_said("--keep text %s/hist/6.jsonl");
-	close_terminal(&screen);
-}
-
-static void other_runs_are_not_kept(void **state)
-{
-	(void)state;
-	screen = open_terminal();
-	record_on_screen("--history hist -o run.jsonl -- true", 0);
-	/* It has a summary instead. */
-	assert_said("summary --no-pager -- %s/run.jsonl");
-	assert_terminal_shows(&screen, "\nrecorded in ");
-	record_on_screen("--history hist -q --no-history -- true", 0);
-	record_on_screen("--history off -q -- true", 0);
-	record_on_screen("--history hist -q -f csv -- true", 0);
-	record("--history hist -- true", 0);
-	assert_int_equal(access("hist", F_OK), -1);
-	assert_said("");
-	close_terminal(&screen);
-}
-
-static void a_command_that_never_started_leaves_no_kept_run(void **state)
-{
-	(void)state;
-	screen = open_terminal();
-	record_on_screen("--history hist -- no-such-program", 127);
-	assert_int_equal(access("hist", F_OK), 0);
-	assert_int_equal(access("hist/1.jsonl", F_OK), -1);
-	assert_said("");
-	close_terminal(&screen);
-}
-
-static void a_history_that_cannot_be_used_stops_no_job(void **state)
-{
-	(void)state;
-	screen = open_terminal();
-	put_text("file", "");
-	record_on_screen("--history file/hist -- sh -c 'exit 3'", 3);
-	assert_terminal_shows(&screen,
-			      "resource-tracker: this run is not kept: file/hist: Not a directory\n");
-	close_terminal(&screen);
-}
-
-static void a_percent_sign_in_the_history_is_one(void **state)
-{
-	(void)state;
-	screen = open_terminal();
-	record_on_screen("--history h%p -- true", 0);
-	assert_said("--keep text %s/h%p/1.jsonl");
-	assert_file_has("h%p/1.jsonl", "\"exit\"");
-	close_terminal(&screen);
+	assert_interval("600ms", "-i 10ms", "0.6");
+	assert_interval("600ms", "-i 50", "50.0");
+	assert_interval("600ms", "", "1.0");
+	assert_interval("never", "-i 10ms", "0.01");
+	assert_interval(NULL, "-i 10ms", "0.01");
 }
 
 /* ---- the step of an engine ---- */
@@ -543,20 +399,55 @@ static void subcommands_of_the_analysis_are_its_own(void **state)
 	assert_said("stats run.jsonl");
 	record("help stats", 0);
 	assert_said("stats --help");
-	unlink("bin/resource-tracker-analysis");
+	unlink(ANALYSIS);
 	record("stats run.jsonl", 125);
 	assert_file_has(
 		"err",
 		"resource-tracker: 'stats' needs resource-tracker-analysis, which is not installed in ");
 	assert_file_lacks("err", "to record the program");
-	put_text("bin/stats", "");
-	assert_int_equal(chmod("bin/stats", 0755), 0);
+	put_program("bin/stats", "");
 	run_shell("PATH=$PWD/bin:$PATH resource-tracker stats > out 2> err", 125);
 	assert_file_has("err",
 			"resource-tracker: to record the program 'stats': resource-tracker -- stats ...\n");
 	run_shell("unset TRACKER_NET; bin/resource-tracker upload > out 2> err", 125);
 	assert_file_has("err",
 			"resource-tracker: 'upload' needs resource-tracker-net, which is not installed in ");
+}
+
+static void an_analysis_that_cannot_be_executed_is_told(void **state)
+{
+	char text[TOLD_BYTES];
+
+	(void)state;
+	put_program(ANALYSIS, "text");
+	record("stats run.jsonl", 125);
+	snprintf(text, sizeof text, "resource-tracker: %s/" ANALYSIS ": Exec format error\n", scratch_folder);
+	assert_file_text("err", text);
+}
+
+static void metrics_on_a_screen_are_shown_by_the_analysis(void **state)
+{
+	static const char TABLE[] = "NAME                 UNIT";
+	char line[TOLD_BYTES];
+
+	(void)state;
+	put_program(ANALYSIS, SAYS_ITS_WORDS "cat > json\n");
+	record("metrics --color=always --no-pager process_rss_mib", 0);
+	assert_said("--metric-pages always no-pager");
+	assert_file_text("out", "");
+	assert_file_has("json", "[\n{\"name\":\"cpu.process_rss_mib\",");
+	screen = open_terminal();
+	snprintf(line, sizeof line, "bin/resource-tracker metrics process_rss_mib > %s",
+		 ptsname(screen.master));
+	run_shell(line, 0);
+	assert_said("--metric-pages auto pager");
+	record("metrics --color=auto process_rss_mib", 0);
+	assert_file_has("out", TABLE);
+	assert_said("");
+	assert_int_equal(unlink(ANALYSIS), 0);
+	run_shell(line, 0);
+	assert_terminal_shows(&screen, TABLE);
+	close_terminal(&screen);
 }
 
 static void help_and_version_are_the_recorders_own(void **state)
@@ -607,8 +498,6 @@ static void the_machine_on_a_screen_is_shown_by_the_analysis(void **state)
 	close_terminal(&screen);
 }
 
-#define unit_test_of_program(test) cmocka_unit_test_setup_teardown(test, begin, scratch_leave)
-
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -618,24 +507,20 @@ UNIT_TESTS
 		unit_test_of_program(a_command_that_cannot_start_has_the_codes_of_a_shell),
 		unit_test_of_program(the_job_can_mark_phases_beside_the_first_file),
 		unit_test_of_program(an_attached_process_is_recorded_to_its_end),
+		unit_test_of_program(the_parent_of_an_attached_process_tells_its_end),
+		unit_test_of_program(a_control_group_that_is_required_and_cannot_be_made_refuses_the_job),
+		unit_test_of_program(samples_that_are_lost_are_told_unless_no_warnings_are_wanted),
+		unit_test_of_program(a_recording_without_a_name_is_told_by_its_use),
 		unit_test_of_program(reasons_of_absent_values_are_told_if_wanted),
 		unit_test_of_program(a_limit_of_few_open_files_is_told),
 		unit_test_of_program(a_plugin_sets_the_least_interval),
-		unit_test_of_program(the_analysis_makes_the_summary),
-		unit_test_of_program(the_analysis_makes_the_page_and_the_line),
-		unit_test_of_program(a_temporary_recording_is_kept_if_no_page_is_made_of_it),
-		unit_test_of_program(a_missing_analysis_is_told_if_it_was_asked_for),
-		unit_test_of_program(the_log_of_a_ci_system_gets_a_summary_instead_of_samples),
-		unit_test_of_program(a_job_on_a_terminal_is_kept),
-		unit_test_of_program(other_runs_are_not_kept),
-		unit_test_of_program(a_command_that_never_started_leaves_no_kept_run),
-		unit_test_of_program(a_history_that_cannot_be_used_stops_no_job),
-		unit_test_of_program(a_percent_sign_in_the_history_is_one),
 		unit_test_of_program(a_step_runs_without_a_recorder_that_fails),
 		unit_test_of_program(a_server_has_a_recorder_for_each_run),
 		unit_test_of_program(a_request_that_is_none_ends_the_recorder),
 		unit_test_of_program(the_servers_word_is_unknown_without_a_connection),
 		unit_test_of_program(subcommands_of_the_analysis_are_its_own),
+		unit_test_of_program(an_analysis_that_cannot_be_executed_is_told),
+		unit_test_of_program(metrics_on_a_screen_are_shown_by_the_analysis),
 		unit_test_of_program(help_and_version_are_the_recorders_own),
 		unit_test_of_program(the_machine_on_a_screen_is_shown_by_the_analysis),
 	};
