@@ -1,6 +1,8 @@
 /* Tests of src/cli/config_file.c: which configuration files are read, and what is told of those that are not. */
 #include "captured.h"
 
+#include <sys/wait.h>
+
 #include "base/clock.h"
 #include "cli/config_file.h"
 
@@ -86,6 +88,16 @@ static void a_list_within_a_list_is_left_out(void **state)
 	assert_int_equal(list.count, 0);
 }
 
+static void a_list_without_elements_is_one_of_a_repeatable_option(void **state)
+{
+	(void)state;
+	NEEDS_TOML();
+	put_text("a.toml", "[job]\ntag = []\n[tracker]\nquiet = []\n");
+	read_named("a.toml");
+	assert_printed("err", "resource-tracker: a.toml:4: tracker.quiet has an invalid value; ignored\n");
+	assert_int_equal(list.count, 0);
+}
+
 static void a_file_that_is_not_toml_is_told_with_the_place(void **state)
 {
 	(void)state;
@@ -167,6 +179,30 @@ static void a_pipe_is_read_to_its_end(void **state)
 	close(ends[0]);
 }
 
+/* Its end shows at first, and nothing between the two parts. */
+static void a_fifo_is_read_from_when_a_writer_has_opened_it(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	NEEDS_TOML();
+	mkfifo("fifo", 0600);
+	pid = fork();
+	if (pid == 0) {
+		int fd = open("fifo", O_WRONLY);
+
+		(void)!write(fd, "[tracker]\nquiet = ", 18);
+		usleep(20000);
+		_exit(write(fd, "true\n", 5) != 5);
+	}
+	read_named("fifo");
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_printed("err", "");
+	assert_int_equal(list.count, 1);
+}
+
 /* ---- a file in the current folder ---- */
 
 static void assert_distrusted(const char *reason)
@@ -215,11 +251,13 @@ UNIT_TESTS
 		unit_test_of_file(settings_have_their_origin_and_line),
 		unit_test_of_file(unknown_keys_are_told_with_the_nearest),
 		unit_test_of_file(a_list_within_a_list_is_left_out),
+		unit_test_of_file(a_list_without_elements_is_one_of_a_repeatable_option),
 		unit_test_of_file(a_file_that_is_not_toml_is_told_with_the_place),
 		unit_test_of_file(a_file_that_is_absent_is_told_if_it_was_named),
 		unit_test_of_file(a_file_has_less_than_a_mebibyte),
 		unit_test_of_file(a_fifo_is_waited_for_one_second),
 		unit_test_of_file(a_pipe_is_read_to_its_end),
+		unit_test_of_file(a_fifo_is_read_from_when_a_writer_has_opened_it),
 		unit_test_of_file(a_file_that_was_found_is_ours_alone),
 	};
 

@@ -17,6 +17,9 @@ static void a_new_file_or_an_html_page_is_written(void **state)
 	/* It creates nothing. */
 	assert_int_equal(access("new.html", F_OK), -1);
 	assert_int_equal(access("-", F_OK), -1);
+	/* That name means stdout, whatever is there. */
+	put_text("-", "text");
+	assert_null(why_no_page("-"));
 }
 
 static void a_page_replaces_no_other_content_and_no_folder(void **state)

@@ -1,5 +1,7 @@
 /* Tests of the end of src/cli: what the program makes of a recording, and keeps of it. */
 #include "recorder_program.h"
+#include "served_folder.h"
+#include "small_disk.h"
 
 /* ---- what is made of a recording ---- */
 
@@ -108,6 +110,50 @@ static void a_screen_is_told_where_the_recording_is(void **state)
 		 scratch_folder, scratch_folder);
 	assert_terminal_shows(&screen, text);
 	close_terminal(&screen);
+}
+
+static void end_without_the_places(void)
+{
+	run_shell("bin/resource-tracker -q --summary --report served/page.html --runs served/runs -o "
+		  "run.jsonl -- true "
+		  "> out 2> err",
+		  0);
+}
+
+static void places_that_do_not_answer_are_given_up(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_THREAD_SANITISER)
+		SKIP("the program itself is not tested there");
+	with_served_folder(end_without_the_places);
+	assert_file_text(
+		"err", "resource-tracker: served/page.html: its file system does not answer: no report is "
+		       "written\n"
+		       "resource-tracker: served/runs: its file system does not answer: the line of this run "
+		       "is not added\n");
+	assert_said("summary --no-pager -- %s/run.jsonl");
+}
+
+static void end_without_the_recording(void)
+{
+	run_shell("bin/resource-tracker -q --summary --runs runs.jsonl -o served/run.jsonl -- true > out 2> "
+		  "err",
+		  0);
+}
+
+static void a_recording_that_does_not_answer_is_not_read(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_THREAD_SANITISER)
+		SKIP("the program itself is not tested there");
+	with_served_folder(end_without_the_recording);
+	assert_file_has(
+		"err",
+		"/served/run.jsonl: its file system does not answer: no summary, report or line of this "
+		"run\n");
+	assert_said("");
 }
 
 /* ---- a recording that is sent ---- */
@@ -261,6 +307,28 @@ static void a_history_that_cannot_be_used_stops_no_job(void **state)
 	close_terminal(&screen);
 }
 
+static void a_history_without_room_keeps_no_run(void **state)
+{
+	char text[TOLD_BYTES];
+
+	(void)state;
+	require_small_disk();
+	mkdir("disk/hist", 0700);
+	fill_small_disk("disk/filler", 0);
+	screen = open_terminal();
+	record_on_screen("--history disk/hist -q -- true", 0);
+	snprintf(text, sizeof text,
+		 "resource-tracker: this run is not kept: %s/disk/hist: No space left on device\n",
+		 scratch_folder);
+	assert_terminal_shows(&screen, text);
+	close_terminal(&screen);
+}
+
+static int begin_with_disk(void **state)
+{
+	return begin_program(state) < 0 ? -1 : mount_small_disk();
+}
+
 static void the_line_of_a_kept_run_is_made_of_what_is_left_of_it(void **state)
 {
 	char text[TOLD_BYTES];
@@ -309,6 +377,8 @@ UNIT_TESTS
 		unit_test_of_program(a_signal_to_the_job_leaves_the_end_whole),
 		unit_test_of_program(a_stderr_that_takes_nothing_gets_no_summary),
 		unit_test_of_program(a_screen_is_told_where_the_recording_is),
+		unit_test_of_program(places_that_do_not_answer_are_given_up),
+		unit_test_of_program(a_recording_that_does_not_answer_is_not_read),
 		unit_test_of_program(an_upload_is_waited_for_after_the_summary),
 		unit_test_of_program(a_signal_ends_the_wait_for_an_upload),
 		unit_test_of_program(a_missing_analysis_is_told_if_it_was_asked_for),
@@ -317,6 +387,8 @@ UNIT_TESTS
 		unit_test_of_program(other_runs_are_not_kept),
 		unit_test_of_program(a_command_that_never_started_leaves_no_kept_run),
 		unit_test_of_program(a_history_that_cannot_be_used_stops_no_job),
+		cmocka_unit_test_setup_teardown(a_history_without_room_keeps_no_run, begin_with_disk,
+						small_disk_leave),
 		unit_test_of_program(the_line_of_a_kept_run_is_made_of_what_is_left_of_it),
 		unit_test_of_program(a_percent_sign_in_the_history_is_one),
 	};

@@ -281,7 +281,8 @@ static void a_step_runs_without_a_recorder_that_fails(void **state)
 
 /* ---- a server of recorders ---- */
 
-static pid_t start_server(int *ret_connection)
+/* `command` NULL: none. */
+static pid_t start_server_of(int type, const char *command, int *ret_connection)
 {
 	int ends[2];
 	char serve[40];
@@ -289,18 +290,23 @@ static pid_t start_server(int *ret_connection)
 
 	if (is_emulated() || UNDER_THREAD_SANITISER)
 		SKIP("the program itself is not tested there");
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_int_equal(socketpair(AF_UNIX, type, 0, ends), 0);
 	snprintf(serve, sizeof serve, SERVE_RUNS "%d", ends[1]);
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
 		dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), STDERR_FILENO);
-		execl("bin/resource-tracker", "resource-tracker", serve, "--output", "", "false", NULL);
+		execl("bin/resource-tracker", "resource-tracker", serve, "--output", "", command, NULL);
 		_exit(99);
 	}
 	close(ends[1]);
 	*ret_connection = ends[0];
 	return pid;
+}
+
+static pid_t start_server(int *ret_connection)
+{
+	return start_server_of(SOCK_SEQPACKET, "false", ret_connection);
 }
 
 static struct serve_answer next_answer(int connection)
@@ -317,6 +323,8 @@ static void serve_one_run(int connection, const char *request, size_t length)
 	struct serve_answer waits = next_answer(connection), answer;
 
 	assert_false(waits.has_ended || waits.job_ended);
+	/* A signal before the request is not for this run. */
+	assert_int_equal(kill(waits.pid, SIGTERM), 0);
 	assert_int_equal(send(connection, request, length, 0), length);
 	answer = next_answer(connection);
 	assert_int_equal(answer.pid, waits.pid);
@@ -381,6 +389,17 @@ static void a_request_that_is_none_ends_the_recorder(void **state)
 	}
 }
 
+static void assert_unserved(int type, const char *command)
+{
+	int connection, status;
+	pid_t pid = start_server_of(type, command, &connection);
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 125 << 8);
+	assert_file_has("err", "unknown option '--serve-runs=");
+	close(connection);
+}
+
 static void the_servers_word_is_unknown_without_a_connection(void **state)
 {
 	(void)state;
@@ -388,6 +407,8 @@ static void the_servers_word_is_unknown_without_a_connection(void **state)
 	assert_file_has("err", "unknown option '--serve-runs=1'");
 	record("--serve-runs=4294967297 -o run.jsonl -q -- true", 125);
 	assert_file_has("err", "unknown option '--serve-runs=4294967297'");
+	assert_unserved(SOCK_STREAM, "false");
+	assert_unserved(SOCK_SEQPACKET, NULL);
 }
 
 /* ---- subcommands ---- */
@@ -495,6 +516,15 @@ static void the_machine_on_a_screen_is_shown_by_the_analysis(void **state)
 	run_shell(line, 125);
 	assert_said("");
 	assert_file_text("err", "");
+	assert_terminal_shows(&screen, "resource-tracker records the resources that a job uses.\n");
+	close_terminal(&screen);
+	/* Without it, samples are printed. */
+	assert_int_equal(unlink(ANALYSIS), 0);
+	screen = open_terminal();
+	snprintf(line, sizeof line, "bin/resource-tracker -i 50ms --duration 0.1 > %s 2> err",
+		 ptsname(screen.master));
+	run_shell(line, 0);
+	assert_terminal_shows(&screen, "{\"");
 	close_terminal(&screen);
 }
 

@@ -1,0 +1,103 @@
+/* Tests of src/cli/keep_run.c: the recording of the history among the outputs, and its end. */
+#include "captured.h"
+
+#include <sys/file.h>
+
+#include "cli/keep_run.h"
+
+static struct front front;
+
+static int begin(void **state)
+{
+	front = (struct front){.mode = MODE_WRAP};
+	return rt_config_new(&front.config) < 0 ? -1 : capture_streams(state);
+}
+
+static int end(void **state)
+{
+	given_done(&front.given);
+	rt_config_free(front.config);
+	free(front.kept_path);
+	return free_streams(state);
+}
+
+/* Records one sample. `path` NULL: the output has no name. */
+static void assert_output(const char *path)
+{
+	rt_tracker *tracker;
+
+	assert_int_equal(rt_open(front.config, &tracker), 0);
+	if (path)
+		assert_string_equal(rt_output_path(tracker, 0), path);
+	assert_null(rt_output_path(tracker, path ? 1 : 0));
+	assert_int_equal(rt_sample(tracker), 0);
+	rt_close(tracker);
+}
+
+/* Another process has created it. */
+static void a_recording_that_is_closed_again_is_an_output_by_its_name(void **state)
+{
+	(void)state;
+	mkdir("h%p%%", 0700);
+	front.kept_path = strdup("h%p%%/1.jsonl");
+	assert_int_equal(begin_kept_run(&front), 0);
+	assert_output("h%p%%/1.jsonl");
+	assert_printed_has("h%p%%/1.jsonl", "{\"");
+	assert_printed("err", "");
+}
+
+static void a_recording_that_is_open_is_an_output_by_its_descriptor(void **state)
+{
+	(void)state;
+	put_text("1.jsonl", "");
+	front.kept_path = strdup("1.jsonl");
+	front.kept_fd = open("1.jsonl", O_RDWR | O_APPEND | O_CLOEXEC);
+	assert_int_equal(begin_kept_run(&front), 0);
+	assert_output(NULL);
+	close(front.kept_fd);
+	assert_printed_has("1.jsonl", "{\"");
+}
+
+static void a_run_that_never_began_is_removed(void **state)
+{
+	(void)state;
+	drop_kept_run(&front);
+	put_text("1.jsonl", "");
+	front.kept_path = strdup("1.jsonl");
+	drop_kept_run(&front);
+	assert_null(front.kept_path);
+	assert_int_equal(access("1.jsonl", F_OK), -1);
+}
+
+/* The tracker may still hold it, and others take a recording that is locked for one that goes on. */
+static void a_recording_that_has_ended_is_no_longer_locked(void **state)
+{
+	int other;
+
+	(void)state;
+	put_text("1.jsonl", "");
+	front.kept_path = strdup("1.jsonl");
+	front.kept_fd = open("1.jsonl", O_RDWR | O_CLOEXEC);
+	front.quiet = true;
+	other = open("1.jsonl", O_RDWR | O_CLOEXEC);
+	assert_int_equal(flock(front.kept_fd, LOCK_EX), 0);
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
+	finish_kept_run(&front);
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+	close(other);
+	close(front.kept_fd);
+}
+
+#define unit_test_of_kept(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_of_kept(a_recording_that_is_closed_again_is_an_output_by_its_name),
+		unit_test_of_kept(a_recording_that_is_open_is_an_output_by_its_descriptor),
+		unit_test_of_kept(a_run_that_never_began_is_removed),
+		unit_test_of_kept(a_recording_that_has_ended_is_no_longer_locked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
