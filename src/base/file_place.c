@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,5 +73,10 @@ bool is_place_mistake(int error)
 
 bool has_room_for_recording(int fd)
 {
+	struct rlimit limit;
+
+	/* tmpfs would end this process by SIGXFSZ. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < ROOM_BYTES)
+		return true;
 	return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, ROOM_BYTES) == 0 || (errno != ENOSPC && errno != EDQUOT);
 }

@@ -120,7 +120,7 @@ void serve_runs(int *argc, char ***argv)
 	sigset_t all, before;
 	uint64_t number;
 
-	if (*word != '-' || !scan_literal(&text, SERVE_RUNS) || !scan_u64(&text, &number) ||
+	if (!scan_literal(&text, SERVE_RUNS) || !scan_u64(&text, &number) ||
 	    (uint64_t)(int)number != number || !is_connection_of_packets((int)number))
 		return;
 	/* A terminal's signals are for the recorder. */

@@ -72,7 +72,7 @@ static int crash_without_a_command(int signo)
 	return crash_before_the_job(signo);
 }
 
-static void a_step_whose_command_is_missing_ends_after_a_crash(void **state)
+static void a_missing_command_ends_a_step_after_a_crash(void **state)
 {
 	(void)state;
 	assert_int_equal(status_of(crash_without_a_command, SIGABRT), 126 << 8);
@@ -215,7 +215,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_captured(a_step_runs_alone_after_a_crash),
-		unit_test_captured(a_step_whose_command_is_missing_ends_after_a_crash),
+		unit_test_captured(a_missing_command_ends_a_step_after_a_crash),
 		unit_test_captured(a_job_never_runs_twice),
 		unit_test_captured(a_signal_that_is_ignored_stays_so),
 		unit_test_captured(only_the_number_of_a_word_makes_a_step),

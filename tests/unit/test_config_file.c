@@ -216,6 +216,8 @@ static void assert_distrusted(const char *reason)
 	assert_int_equal(list.count, 0);
 	assert_int_equal(read_config_file("a.toml", ORIGIN_CONFIG, false, false, &list), 0);
 	assert_printed("err", "");
+	/* No descriptor was taken for that of the file. */
+	assert_true(fcntl(STDOUT_FILENO, F_GETFD) >= 0);
 }
 
 static void a_file_that_was_found_is_ours_alone(void **state)

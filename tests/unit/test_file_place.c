@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -95,6 +99,31 @@ static void room_is_kept_without_a_longer_file(void **state)
 	close(null);
 }
 
+static int look_for_room_below(rlim_t most_bytes)
+{
+	const struct rlimit no_core = {0, 0}, limit = {most_bytes, most_bytes};
+	/* Of tmpfs, which counts what is reserved. */
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(SIGXFSZ, SIG_DFL);
+	return setrlimit(RLIMIT_FSIZE, &limit) == 0 && has_room_for_recording(fd) ? 0 : 1;
+}
+
+static void a_limit_on_the_size_of_files_ends_no_program(void **state)
+{
+	(void)state;
+	for (rlim_t most = 65535; most <= 65536; most++) {
+		pid_t pid = fork();
+		int status;
+
+		if (pid == 0)
+			_exit(look_for_room_below(most));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+}
+
 static void a_whole_file_is_read_up_to_the_ceiling(void **state)
 {
 	static char bytes[10000];
@@ -149,6 +178,7 @@ UNIT_TESTS
 		cmocka_unit_test(each_mistake_has_its_words),
 		cmocka_unit_test(trouble_of_the_machine_is_told_from_mistakes),
 		unit_test_in_scratch(room_is_kept_without_a_longer_file),
+		cmocka_unit_test(a_limit_on_the_size_of_files_ends_no_program),
 		unit_test_in_scratch(a_whole_file_is_read_up_to_the_ceiling),
 		unit_test_in_scratch(a_page_begins_with_its_first_mark),
 	};

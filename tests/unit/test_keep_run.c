@@ -70,7 +70,7 @@ static void a_run_that_never_began_is_removed(void **state)
 }
 
 /* The tracker may still hold it, and others take a recording that is locked for one that goes on. */
-static void a_recording_that_has_ended_is_no_longer_locked(void **state)
+static void the_end_unlocks_a_recording(void **state)
 {
 	int other;
 
@@ -96,7 +96,7 @@ UNIT_TESTS
 		unit_test_of_kept(a_recording_that_is_closed_again_is_an_output_by_its_name),
 		unit_test_of_kept(a_recording_that_is_open_is_an_output_by_its_descriptor),
 		unit_test_of_kept(a_run_that_never_began_is_removed),
-		unit_test_of_kept(a_recording_that_has_ended_is_no_longer_locked),
+		unit_test_of_kept(the_end_unlocks_a_recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

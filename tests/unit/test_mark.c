@@ -102,6 +102,23 @@ static void a_mark_that_cannot_be_written_fails_no_job(void **state)
 	assert_printed("err", "");
 }
 
+static void a_file_of_another_user_takes_no_mark(void **state)
+{
+	int status;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	put_text("marks", "");
+	assert_int_equal(chmod("marks", 0644), 0);
+	assert_int_equal(chmod(".", 0755), 0);
+	assert_int_equal(seteuid(65534), 0);
+	status = mark("load --file=marks");
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(status, 0);
+	assert_printed("err", "resource-tracker mark: the phase is not marked: marks: Permission denied\n");
+}
+
 static void a_phase_named_end_is_told_from_the_end_of_one(void **state)
 {
 	(void)state;
@@ -136,6 +153,7 @@ UNIT_TESTS
 		unit_test_of_mark(a_phase_without_a_name_or_with_another_event_is_wrong),
 		unit_test_of_mark(a_job_that_is_not_recorded_gets_no_message),
 		unit_test_of_mark(a_mark_that_cannot_be_written_fails_no_job),
+		unit_test_of_mark(a_file_of_another_user_takes_no_mark),
 		unit_test_of_mark(a_phase_named_end_is_told_from_the_end_of_one),
 		unit_test_of_mark(the_file_is_closed),
 	};

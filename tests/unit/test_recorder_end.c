@@ -329,7 +329,7 @@ static int begin_with_disk(void **state)
 	return begin_program(state) < 0 ? -1 : mount_small_disk();
 }
 
-static void the_line_of_a_kept_run_is_made_of_what_is_left_of_it(void **state)
+static void a_kept_run_has_a_line_under_its_last_name(void **state)
 {
 	char text[TOLD_BYTES];
 
@@ -389,7 +389,7 @@ UNIT_TESTS
 		unit_test_of_program(a_history_that_cannot_be_used_stops_no_job),
 		cmocka_unit_test_setup_teardown(a_history_without_room_keeps_no_run, begin_with_disk,
 						small_disk_leave),
-		unit_test_of_program(the_line_of_a_kept_run_is_made_of_what_is_left_of_it),
+		unit_test_of_program(a_kept_run_has_a_line_under_its_last_name),
 		unit_test_of_program(a_percent_sign_in_the_history_is_one),
 	};
 
