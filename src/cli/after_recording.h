@@ -24,15 +24,6 @@ char *marks_variable(rt_tracker *tracker, const char *kept_path);
 void print_reasons(rt_tracker *tracker);
 
 /*
- * Whether SIGHUP, SIGINT, SIGQUIT or SIGTERM (all blocked here) has come since forget_signals(). If so,
- * everything that is printed at the end is cut short.
- */
-bool is_told_to_go(void);
-
-/* Discards the signals that came while the job ran: they were for the job. */
-void forget_signals(void);
-
-/*
  * All of these wait for the analysis as long as it makes progress. An analysis that has made none for some
  * seconds (a frozen terminal, a full pipe, a FIFO without a reader) is killed.
  */

@@ -22,6 +22,7 @@
 #include "cli/after_recording.h"
 #include "cli/alone.h"
 #include "cli/keep_run.h"
+#include "cli/last_wait.h"
 #include "cli/message.h"
 #include "cli/end_places.h"
 #include "cli/run_subcommand.h"

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
+#include <sys/wait.h>
 
 #include "cli/front.h"
 
@@ -255,6 +257,36 @@ static void the_file_of_a_site_is_told_if_it_was_named_and_is_absent(void **stat
 	assert_int_equal(start("-q -- true"), -1);
 	assert_printed("err", "");
 }
+
+#ifdef HAVE_TOML
+/* In a child of the test, where /etc is empty. Returns an exit status. */
+static int read_file_of_the_site(void)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", "/etc", "tmpfs", 0, NULL) < 0 || mkdir("/etc/resource-tracker", 0755) < 0)
+		return 77;
+	unsetenv("TRACKER_SITE_CONFIG");
+	if (start("-- true") != -1 || front.quiet)
+		return 1;
+	put_text("/etc/resource-tracker/config.toml", "[tracker]\nquiet = true\n");
+	return start("-- true") == -1 && front.quiet ? 0 : 2;
+}
+
+static void a_site_has_a_file_of_its_own(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (pid == 0)
+		_exit(read_file_of_the_site());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status == 77 << 8)
+		SKIP("no file system can be mounted");
+	assert_int_equal(status, 0);
+	assert_printed("err", "");
+}
+#endif
 
 static void options_that_change_nothing_are_told(void **state)
 {
@@ -592,6 +624,7 @@ UNIT_TESTS
 		unit_test_of_front(a_process_that_a_file_names_is_for_runs_without_a_command),
 		unit_test_of_front(a_process_that_is_none_leaves_the_machine),
 		unit_test_of_front(outputs_of_a_file_are_forgotten_if_their_place_is_wrong),
+		unit_test_of_front(a_site_has_a_file_of_its_own),
 		unit_test_of_front(a_root_of_a_file_is_forgotten_if_it_cannot_be_opened),
 #endif
 		unit_test_of_front(the_file_of_a_site_is_told_if_it_was_named_and_is_absent),

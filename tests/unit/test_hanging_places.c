@@ -96,7 +96,9 @@ static bool is_temporary_in(const char *place)
 	char link[40], target[100] = "";
 
 	snprintf(link, sizeof link, "/proc/self/fd/%d", front.temporary_fd);
-	return readlink(link, target, sizeof target - 1) > 0 && strncmp(target, place, strlen(place)) == 0;
+	/* It has no name. */
+	return readlink(link, target, sizeof target - 1) > 0 && strncmp(target, place, strlen(place)) == 0 &&
+	       strstr(target, " (deleted)");
 }
 
 static void record_to_a_temporary_file(void)

@@ -46,7 +46,9 @@ static void a_pattern_without_a_metric_is_told_with_the_nearest(void **state)
 	assert_printed("err", "resource-tracker metrics: there is no metric 'qqqqqqq' (see resource-tracker "
 			      "metrics --help)\n");
 	assert_int_equal(run_metrics(words_of("metrics cp")), 2);
+	assert_printed_has("err", "resource-tracker metrics: there is no metric 'cp'");
 	assert_int_equal(run_metrics(words_of("metrics --what")), 2);
+	assert_printed_has("err", "resource-tracker metrics: ");
 	assert_printed("out", "");
 }
 

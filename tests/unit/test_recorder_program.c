@@ -1,7 +1,10 @@
 /* Tests of the rest of src/cli: the program itself, which records, attaches, serves and has subcommands. */
 #include "recorder_program.h"
 
+#include <errno.h>
+#include <grp.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -15,6 +18,8 @@ static void the_recorder_ends_as_its_job(void **state)
 	(void)state;
 	record("-q -o run.jsonl -- sh -c 'exit 3'", 3);
 	assert_file_has("run.jsonl", "\"exit\"");
+	/* The job itself is tracked. */
+	assert_file_lacks("run.jsonl", "\"tree_utime_secs\":null");
 	assert_file_text("err", "");
 	assert_file_text("out", "");
 	record("-q -o killed.jsonl -- sh -c 'kill -9 $$'", 137);
@@ -172,6 +177,50 @@ static void a_control_group_that_is_required_and_cannot_be_made_refuses_the_job(
 	assert_file_text("err", "");
 }
 
+/* Such a user cannot start processes. */
+static void become_user_of_one_process(void)
+{
+	const struct rlimit none = {0, 0};
+
+	if (!geteuid() && (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
+			   setresuid(65534, 65534, 65534) < 0))
+		_exit(98);
+	setrlimit(RLIMIT_NPROC, &none);
+}
+
+static void open_folder_to_all(void)
+{
+	assert_int_equal(chmod(".", 0777), 0);
+	assert_int_equal(chmod("bin", 0755), 0);
+}
+
+static void a_job_runs_alone_if_no_process_can_be_started(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_THREAD_SANITISER)
+		SKIP("the program itself is not tested there");
+	open_folder_to_all();
+	pid = fork();
+	if (pid == 0) {
+		dup2(open("out", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), STDOUT_FILENO);
+		dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), STDERR_FILENO);
+		become_user_of_one_process();
+		execl("bin/resource-tracker", "resource-tracker", "-q", "--no-warnings", "-o", "run.jsonl",
+		      "--", "/bin/sh", "-c", "echo ran; exit 4", NULL);
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 4 << 8);
+	assert_file_text("out", "ran\n");
+	assert_file_text("err",
+			 "resource-tracker: this job is not recorded: Resource temporarily unavailable\n");
+	assert_file_has("run.jsonl", "\"run_end\":{\"reason\":\"tracker_stopped\"");
+}
+
 /* ---- warnings ---- */
 
 static void samples_that_are_lost_are_told_unless_no_warnings_are_wanted(void **state)
@@ -281,8 +330,8 @@ static void a_step_runs_without_a_recorder_that_fails(void **state)
 
 /* ---- a server of recorders ---- */
 
-/* `command` NULL: none. */
-static pid_t start_server_of(int type, const char *command, int *ret_connection)
+/* `command` NULL: none. `prepare` may be NULL. */
+static pid_t start_server_of(int type, const char *command, void (*prepare)(void), int *ret_connection)
 {
 	int ends[2];
 	char serve[40];
@@ -296,6 +345,8 @@ static pid_t start_server_of(int type, const char *command, int *ret_connection)
 	if (pid == 0) {
 		close(ends[0]);
 		dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), STDERR_FILENO);
+		if (prepare)
+			prepare();
 		execl("bin/resource-tracker", "resource-tracker", serve, "--output", "", command, NULL);
 		_exit(99);
 	}
@@ -306,7 +357,7 @@ static pid_t start_server_of(int type, const char *command, int *ret_connection)
 
 static pid_t start_server(int *ret_connection)
 {
-	return start_server_of(SOCK_SEQPACKET, "false", ret_connection);
+	return start_server_of(SOCK_SEQPACKET, "false", NULL, ret_connection);
 }
 
 static struct serve_answer next_answer(int connection)
@@ -389,10 +440,29 @@ static void a_request_that_is_none_ends_the_recorder(void **state)
 	}
 }
 
+static void a_server_that_cannot_fork_tells_the_reason(void **state)
+{
+	struct serve_answer answer;
+	int connection, status;
+	pid_t pid;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	open_folder_to_all();
+	pid = start_server_of(SOCK_SEQPACKET, "false", become_user_of_one_process, &connection);
+	assert_int_equal(recv(connection, &answer, sizeof answer, 0), sizeof answer);
+	assert_int_equal(answer.pid, -EAGAIN);
+	assert_true(answer.has_ended);
+	assert_int_equal(recv(connection, &answer, sizeof answer, 0), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(connection);
+}
+
 static void assert_unserved(int type, const char *command)
 {
 	int connection, status;
-	pid_t pid = start_server_of(type, command, &connection);
+	pid_t pid = start_server_of(type, command, NULL, &connection);
 
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 125 << 8);
@@ -539,6 +609,7 @@ UNIT_TESTS
 		unit_test_of_program(an_attached_process_is_recorded_to_its_end),
 		unit_test_of_program(the_parent_of_an_attached_process_tells_its_end),
 		unit_test_of_program(a_control_group_that_is_required_and_cannot_be_made_refuses_the_job),
+		unit_test_of_program(a_job_runs_alone_if_no_process_can_be_started),
 		unit_test_of_program(samples_that_are_lost_are_told_unless_no_warnings_are_wanted),
 		unit_test_of_program(a_recording_without_a_name_is_told_by_its_use),
 		unit_test_of_program(reasons_of_absent_values_are_told_if_wanted),
@@ -547,6 +618,7 @@ UNIT_TESTS
 		unit_test_of_program(a_step_runs_without_a_recorder_that_fails),
 		unit_test_of_program(a_server_has_a_recorder_for_each_run),
 		unit_test_of_program(a_request_that_is_none_ends_the_recorder),
+		unit_test_of_program(a_server_that_cannot_fork_tells_the_reason),
 		unit_test_of_program(the_servers_word_is_unknown_without_a_connection),
 		unit_test_of_program(subcommands_of_the_analysis_are_its_own),
 		unit_test_of_program(an_analysis_that_cannot_be_executed_is_told),
