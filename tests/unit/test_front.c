@@ -241,7 +241,12 @@ static void a_process_of_the_environment_is_for_runs_without_a_command(void **st
 	assert_int_equal(front.mode, MODE_ATTACH);
 	assert_int_equal(start("-q -- true"), -1);
 	assert_int_equal(front.mode, MODE_WRAP);
+	/* It is not even looked at. */
+	setenv("TRACKER_PID", "none", 1);
+	assert_int_equal(start("-q -- true"), -1);
 	assert_printed("err", "");
+	assert_int_equal(start("-q"), 125);
+	assert_printed_has("err", "resource-tracker: TRACKER_PID: ");
 }
 
 static void the_file_of_a_site_is_told_if_it_was_named_and_is_absent(void **state)
