@@ -1,142 +1,12 @@
 /* Tests of src/job/waits/wait_chain.c, wait_target.c and job_waits.c: for what a job waits, by files of /proc that a test lays out. */
-#include "scratch.h"
+#include "waiting_job.h"
 
-#include <sys/syscall.h>
-
+#include "job/tree/process_files.h"
 #include "job/waits/job_waits.h"
-#include "job/waits/wait_chain.h"
 #include "job/waits/wait_detail.h"
+#include "job/waits/waits_tuning.h"
 
-enum { SHELL = 100, WORKER, OTHER, THREAD = 110, SECOND_THREAD };
 enum { LOCKED_WITH_WAITERS = 2, OF_PROCESS = 128, SET_LOCK = 6, SET_LOCK_AND_WAIT };
-
-static struct root root;
-static struct process_tree tree;
-
-static void make_folder(const char *path)
-{
-	assert_true(mkdir(path, 0755) == 0 || access(path, F_OK) == 0);
-}
-
-static int begin_job(void **state)
-{
-	int error = scratch_enter(state);
-
-	if (!error)
-		error = mkdir("proc", 0755) | root_open(&root, ".", NULL);
-	tree = (struct process_tree){.root = &root, .with_children = true, .root_pid = SHELL};
-	return error;
-}
-
-static int end_job(void **state)
-{
-	free(tree.members);
-	free(tree.slots);
-	root_close(&root);
-	return scratch_leave(state);
-}
-
-static void add_file(pid_t pid, pid_t tid, const char *name, const char *text)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "proc/%d/task/%d", (int)pid, (int)tid);
-	make_folder(path);
-	snprintf(path, sizeof path, "proc/%d/task/%d/%s", (int)pid, (int)tid, name);
-	put_text(path, text);
-}
-
-static void add_state(pid_t pid, pid_t tid, char state, int threads)
-{
-	char text[128];
-
-	snprintf(text, sizeof text,
-		 "%d (x) %c 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 5 0 0 0 0 0 0 0 0 0 0 0 0\n", (int)tid,
-		 state, threads);
-	add_file(pid, tid, "stat", text);
-}
-
-/* A thread that waits in a call with up to four arguments. */
-static void add_thread(pid_t pid, pid_t tid, char state, long call, const uint64_t arguments[4])
-{
-	char text[160];
-
-	add_state(pid, tid, state, 1);
-	snprintf(text, sizeof text, "%ld 0x%llx 0x%llx 0x%llx 0x%llx 0x0 0x0 0x1 0x1\n", call,
-		 (unsigned long long)arguments[0], (unsigned long long)arguments[1],
-		 (unsigned long long)arguments[2], (unsigned long long)arguments[3]);
-	add_file(pid, tid, "syscall", text);
-}
-
-#define CALL(...) ((const uint64_t[4]){__VA_ARGS__})
-
-static void add_process(pid_t pid, pid_t parent, const char *name)
-{
-	struct member member = {.pid = pid, .parent_pid = parent};
-	char path[64];
-
-	snprintf(member.program.comm, sizeof member.program.comm, "%s", name);
-	assert_int_equal(process_tree_reserve(&tree), 0);
-	process_tree_append(&tree, &member);
-	for (size_t i = 0; i < 4; i++) {
-		const char *folders[] = {"", "/task", "/fd", "/fdinfo"};
-
-		snprintf(path, sizeof path, "proc/%d%s", (int)pid, folders[i]);
-		make_folder(path);
-	}
-}
-
-static void add_waiting(pid_t pid, pid_t parent, long call, const uint64_t arguments[4])
-{
-	add_process(pid, parent, "job");
-	add_thread(pid, pid, 'S', call, arguments);
-}
-
-static void add_descriptor(pid_t pid, int fd, const char *link, const char *info)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "proc/%d/fd/%d", (int)pid, fd);
-	assert_int_equal(symlink(link, path), 0);
-	snprintf(path, sizeof path, "proc/%d/fdinfo/%d", (int)pid, fd);
-	put_text(path, info);
-}
-
-/* A file of /data, which is on the disk vda. */
-static void add_file_of_data(pid_t pid, int fd)
-{
-	char path[64];
-
-	add_descriptor(pid, fd, "/data/table", "pos:\t0\nmnt_id:\t31\n");
-	snprintf(path, sizeof path, "proc/%d/mountinfo", (int)pid);
-	put_text(path, "30 1 0:5 / /proc rw - proc proc rw\n31 1 254:0 / /data rw - ext4 /dev/vda rw\n");
-	make_folder("sys");
-	make_folder("sys/dev");
-	make_folder("sys/dev/block");
-	if (access("sys/dev/block/254:0", F_OK) < 0)
-		(void)!symlink("../../devices/virtio1/block/vda", "sys/dev/block/254:0");
-}
-
-static struct found_wait found;
-
-static void expect_wait(enum wait_class class, pid_t pid, const char *target)
-{
-	int error = 0;
-
-	assert_true(wait_chain_end(&tree, &found, &error));
-	assert_int_equal(error, 0);
-	assert_int_equal(found.class, class);
-	assert_int_equal(found.pid, pid);
-	assert_string_equal(found.target, target);
-}
-
-static void expect_none(void)
-{
-	int error = 0;
-
-	assert_false(wait_chain_end(&tree, &found, &error));
-	assert_int_equal(error, 0);
-}
 
 static void a_shell_waits_with_its_child(void **state)
 {
@@ -313,6 +183,51 @@ static void two_threads_that_wait_for_two_things_tell_nothing(void **state)
 	expect_none();
 }
 
+/* The place of a thread in the list of its process, from the end: 1 for the newest. */
+static pid_t thread_from_end(size_t place)
+{
+	pid_t tids[WAIT_THREADS_LISTED];
+	size_t count = process_list_threads(&root, SHELL, tids, WAIT_THREADS_LISTED);
+
+	assert_true(place <= count);
+	return tids[count - place];
+}
+
+static void the_twelve_newest_threads_are_asked(void **state)
+{
+	const size_t most = WAIT_SIBLINGS_MOST;
+	pid_t newest = THREAD;
+
+	(void)state;
+	add_waiting(SHELL, 1, SYS_futex, CALL(0x7000, OF_PROCESS, 0));
+	add_file_of_data(SHELL, 4);
+	/* File systems list folders in different orders, and the first thread is not asked again. */
+	while (newest < THREAD + (pid_t)most + 2 || thread_from_end(most) == SHELL ||
+	       thread_from_end(most + 1) == SHELL)
+		add_thread(SHELL, newest++, 'S', SYS_futex, CALL(0x7000, OF_PROCESS, 0));
+	add_thread(SHELL, thread_from_end(most + 1), 'D', SYS_read, CALL(4));
+	expect_wait(WAIT_THREAD, SHELL, "");
+	add_thread(SHELL, thread_from_end(most), 'D', SYS_read, CALL(4));
+	expect_wait(WAIT_STORAGE, SHELL, "disk vda (ext4)");
+}
+
+/* The first process and its newest children. */
+static void a_look_reads_so_many_threads_at_most(void **state)
+{
+	const pid_t children = WAIT_THREADS_MOST;
+
+	(void)state;
+	add_waiting(SHELL, 1, SYS_wait4, CALL(UINT32_MAX));
+	for (pid_t i = 1; i <= children; i++) {
+		add_process(SHELL + i, SHELL, "job");
+		add_state(SHELL + i, SHELL + i, 'Z', 1);
+	}
+	add_thread(SHELL + 1, SHELL + 1, 'S', SYS_munmap, CALL(0));
+	expect_none();
+	add_thread(SHELL + 2, SHELL + 2, 'S', SYS_munmap, CALL(0));
+	expect_wait(WAIT_MEMORY, SHELL + 2, "");
+}
+
 static void a_lock_of_several_processes_leads_to_a_child(void **state)
 {
 	(void)state;
@@ -362,6 +277,30 @@ static void a_poll_waits_for_the_descriptor_that_names_a_reason(void **state)
 	add_thread(SHELL, SHELL, 'S', SYS_pselect6, CALL(8, 1));
 	expect_wait(WAIT_TERMINAL, SHELL, "");
 	assert_int_equal(found.fd, 0);
+}
+
+/* Of many descriptors, twelve are looked at: the highest of a poll, the first of an epoll. */
+static void a_poll_of_many_descriptors_ends_early(void **state)
+{
+	char info[400] = "";
+	size_t length = 0;
+
+	(void)state;
+	add_waiting(SHELL, 1, SYS_ppoll, CALL(0x7000, 2, 0));
+	for (int fd = 1; fd <= WAIT_POLLED_MOST - 1; fd++) {
+		add_descriptor(SHELL, fd, "anon_inode:[eventfd]", "");
+		length += (size_t)snprintf(info + length, sizeof info - length, "tfd: %d\n", fd);
+	}
+	snprintf(info + length, sizeof info - length, "tfd: 0\n");
+	add_descriptor(SHELL, 0, "/dev/pts/3", "");
+	expect_wait(WAIT_TERMINAL, SHELL, "");
+	add_descriptor(SHELL, 50, "anon_inode:[eventpoll]", info);
+	expect_wait(WAIT_EVENTS, SHELL, "");
+	add_thread(SHELL, SHELL, 'S', SYS_epoll_pwait, CALL(50, 0x7000, 16, UINT32_MAX));
+	expect_wait(WAIT_TERMINAL, SHELL, "");
+	snprintf(info + length, sizeof info - length, "tfd: 50\ntfd: 0\n");
+	put_text("proc/100/fdinfo/50", info);
+	expect_wait(WAIT_EVENTS, SHELL, "");
 }
 
 static void an_event_loop_without_a_reason_waits_for_events_or_a_time(void **state)
@@ -517,9 +456,9 @@ static void a_search_of_many_descriptors_ends_early(void **state)
 	(void)state;
 	add_waiting(SHELL, 1, SYS_read, CALL(3));
 	add_descriptor(SHELL, 3, "pipe:[77]", "");
-	for (pid_t pid = WORKER; pid < WORKER + 5; pid++) {
+	for (pid_t pid = WORKER; pid < WORKER + 4; pid++) {
 		add_waiting(pid, SHELL, SYS_clock_nanosleep, CALL(0));
-		for (int fd = 1; fd <= 99; fd++) {
+		for (int fd = 1; fd <= 130; fd++) {
 			snprintf(link, sizeof link, "socket:[%d]", 1000 * (int)pid + fd);
 			add_descriptor(pid, fd, link, "");
 		}
@@ -672,8 +611,6 @@ static void a_captured_machine_tells_of_no_wait(void **state)
 	assert_int_equal(waits.count + (size_t)waits.idle_ns, 0);
 }
 
-#define unit_test_of_job(test) cmocka_unit_test_setup_teardown(test, begin_job, end_job)
-
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -689,10 +626,13 @@ UNIT_TESTS
 		unit_test_of_job(the_holder_of_a_lock_is_the_thread_that_waits_for_something_else),
 		unit_test_of_job(a_pool_does_not_wait_for_a_heartbeat),
 		unit_test_of_job(two_threads_that_wait_for_two_things_tell_nothing),
+		unit_test_of_job(the_twelve_newest_threads_are_asked),
+		unit_test_of_job(a_look_reads_so_many_threads_at_most),
 		unit_test_of_job(a_lock_of_several_processes_leads_to_a_child),
 		unit_test_of_job(a_condition_with_a_time_limit_is_a_sleep),
 		unit_test_of_job(an_empty_poll_is_a_sleep),
 		unit_test_of_job(a_poll_waits_for_the_descriptor_that_names_a_reason),
+		unit_test_of_job(a_poll_of_many_descriptors_ends_early),
 		unit_test_of_job(an_event_loop_without_a_reason_waits_for_events_or_a_time),
 		unit_test_of_job(an_event_loop_waits_for_its_thread_that_works),
 		unit_test_of_job(a_ring_may_wait_for_a_file),
