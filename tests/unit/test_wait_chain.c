@@ -6,7 +6,7 @@
 #include "job/waits/wait_detail.h"
 #include "job/waits/waits_tuning.h"
 
-enum { LOCKED_WITH_WAITERS = 2, OF_PROCESS = 128, SET_LOCK = 6, SET_LOCK_AND_WAIT };
+enum { LOCKED_WITH_WAITERS = 2, OF_PROCESS = 128, LOCK_OF_KERNEL = 6, SET_LOCK = 6, SET_LOCK_AND_WAIT };
 
 static void a_shell_waits_with_its_child(void **state)
 {
@@ -174,6 +174,11 @@ static void two_threads_that_wait_for_two_things_tell_nothing(void **state)
 	/* The same thing twice is one. */
 	add_thread(SHELL, SECOND_THREAD, 'D', SYS_read, CALL(4));
 	expect_wait(WAIT_STORAGE, SHELL, "disk vda (ext4)");
+	/* The kernel gives such a lock away: its value is no thread to join. */
+	add_thread(SHELL, SECOND_THREAD, 'S', SYS_munmap, CALL(0));
+	add_thread(SHELL, SHELL, 'S', SYS_futex, CALL(0x7000, OF_PROCESS | LOCK_OF_KERNEL, THREAD));
+	expect_wait(WAIT_LOCK, SHELL, "");
+	add_thread(SHELL, SHELL, 'S', SYS_futex, CALL(0x7000, OF_PROCESS, 0));
 	/* One that waits for a child counts, whatever the others do. */
 	add_thread(SHELL, SECOND_THREAD, 'S', SYS_wait4, CALL(WORKER));
 	add_waiting(WORKER, SHELL, SYS_munmap, CALL(0));
@@ -492,6 +497,7 @@ static void a_detail_is_the_path_of_a_file(void **state)
 	wait_detail(&root, &found, text);
 	assert_string_equal(text, "");
 	found.fd = -1;
+	text[0] = 'x';
 	wait_detail(&root, &found, text);
 	assert_string_equal(text, "");
 }
