@@ -339,6 +339,142 @@ static void rows_become_json(void **state)
 	rt_table_free(table);
 }
 
+static void text_is_safe_for_a_terminal(void **state)
+{
+	const struct rt_value cells[] = {text("a\n\x1f\x7f ~"), text("caf\xc3\xa9"), real(-INFINITY),
+					 text("+nan")};
+	rt_table *table = rt_table_new();
+
+	(void)state;
+	assert_int_equal(rt_table_set_column(table, "a-long-name", cells, 4), 0);
+	assert_int_equal(rt_table_set_column(table, "b", cells, 4), 0);
+	assert_text(table, 3,
+		    "TinyDataFrame with 4 rows and 2 columns:\n"
+		    "a-long-name | b     \n"
+		    "------------+-------\n"
+		    "a??? ~      | a??? ~\n"
+		    "caf\xc3\xa9        | caf\xc3\xa9  \n"
+		    "       -inf |   -inf\n"
+		    "...                 ");
+	assert_text(table, 0,
+		    "TinyDataFrame with 4 rows and 2 columns:\n"
+		    "a-long-name | b     \n"
+		    "------------+-------\n"
+		    "a??? ~      | a??? ~\n"
+		    "caf\xc3\xa9        | caf\xc3\xa9  \n"
+		    "       -inf |   -inf\n"
+		    "       +nan |   +nan");
+	rt_table_free(table);
+}
+
+static void an_empty_cell_alone_is_not_an_empty_line(void **state)
+{
+	const struct rt_value cells[] = {{0}, text("x")};
+	CLEANUP_FREE char *csv = NULL, *json = NULL, *described = NULL;
+	rt_table *table = rt_table_new();
+
+	(void)state;
+	assert_int_equal(rt_table_set_column(table, "n", cells, 2), 0);
+	assert_int_equal(rt_table_to_csv(table, false, &csv), 0);
+	assert_string_equal(csv, "n\r\n\"\"\r\nx\r\n");
+	assert_int_equal(rt_table_describe(table, &described), 0);
+	assert_non_null(strstr(described, "{'n': None}"));
+	assert_int_equal(rt_table_set(table, 0, 0, text("it's")), 0);
+	assert_int_equal(rt_table_set(table, 0, 1, real(NAN)), 0);
+	assert_int_equal(rt_table_to_json(table, &json), 0);
+	assert_string_equal(json, "[{\"n\":\"it's\"},\n{\"n\":null}]\n");
+	free(described);
+	assert_int_equal(rt_table_describe(table, &described), 0);
+	assert_non_null(strstr(described, "{'n': \"it's\"}"));
+	rt_table_free(table);
+}
+
+static void tables_grow_with_rows_columns_and_long_texts(void **state)
+{
+	static char longest[100000];
+	rt_table *table = rt_table_new();
+
+	(void)state;
+	memset(longest, 'x', sizeof longest - 1);
+	assert_int_equal(rt_table_add_column(table, "a"), 0);
+	assert_int_equal(rt_table_add_column(table, "b"), 1);
+	assert_int_equal(rt_table_add_column(table, "a"), -EEXIST);
+	for (size_t row = 0; row < 300; row++) {
+		assert_int_equal(rt_table_add_row(table), row);
+		assert_int_equal(rt_table_set(table, 0, row, count((int64_t)row)), 0);
+		assert_int_equal(rt_table_set(table, 1, row, text(row % 100 == 7 ? longest : "short")), 0);
+	}
+	assert_int_equal(rt_table_add_column(table, "c"), 2);
+	for (size_t row = 0; row < 300; row++) {
+		assert_int_equal(rt_table_get(table, 0, row).count, row);
+		assert_string_equal(rt_table_get(table, 1, row).text, row % 100 == 7 ? longest : "short");
+		assert_int_equal(rt_table_get(table, 2, row).type, RT_TYPE_NONE);
+	}
+	rt_table_free(table);
+}
+
+static void a_slice_without_a_step_is_refused(void **state)
+{
+	rt_table *table = twelve(), *none = rt_table_new(), *part = NULL;
+
+	(void)state;
+	assert_int_equal(rt_table_slice(table, (struct rt_slice){.step = 0}, &part), -EINVAL);
+	assert_int_equal(rt_table_slice(none, (struct rt_slice){.step = -1}, &part), 0);
+	assert_int_equal(rt_table_row_count(part), 0);
+	rt_table_free(part);
+	rt_table_free(table);
+	rt_table_free(none);
+}
+
+static void texts_and_lines_of_csv_files(void **state)
+{
+	rt_table *table = read_csv("a,b\r\n\n\"one\ntwo\",+5\r\n+,+1.5\n");
+	struct rt_problem problem;
+
+	(void)state;
+	assert_non_null(table);
+	assert_int_equal(rt_table_row_count(table), 2);
+	assert_string_equal(rt_table_get(table, 0, 0).text, "one\ntwo");
+	assert_int_equal(rt_table_get(table, 1, 0).count, 5);
+	assert_string_equal(rt_table_get(table, 0, 1).text, "+");
+	assert_true(rt_table_get(table, 1, 1).real == 1.5);
+	rt_table_free(table);
+	assert_null(read_csv("a,b\n1,2\n1,2,3\n"));
+	assert_int_equal(rt_table_read_csv(path, &table, &problem), -EBADMSG);
+	assert_non_null(strstr(problem.text, ":3: more cells than the 2 names of the first line"));
+	assert_null(read_csv("a,\"b\n"));
+	assert_int_equal(rt_table_read_csv(path, &table, &problem), -EBADMSG);
+	assert_non_null(strstr(problem.text, ":1: a quote is not closed"));
+}
+
+static void digits_of_reals_are_those_of_python(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} CASES[] = {
+		{0, "0.0"},        {0.001, "0.001"},    {123.456, "123.456"},
+		{1e100, "1e+100"}, {2.5e-8, "2.5e-08"}, {9999999999999998, "9999999999999998.0"},
+		{120, "120.0"},    {-0.5, "-0.5"},      {INFINITY, "inf"},
+		{1e22, "1e+22"},
+	};
+	CLEANUP_BUFFER struct buffer json = BUFFER(100);
+	struct json_writer writer = JSON_WRITER(&json);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		CLEANUP_BUFFER struct buffer out = BUFFER(100);
+
+		buffer_add_shortest(&out, CASES[i].value);
+		assert_string_equal(out.data, CASES[i].text);
+	}
+	json_open(&writer, '{');
+	json_shortest_member(&writer, "a", 0.1);
+	json_shortest_member(&writer, "b", NAN);
+	json_close(&writer, '}');
+	assert_string_equal(json.data, "{\"a\":0.1,\"b\":null}");
+}
+
 static int make_path(void **state)
 {
 	(void)state;
@@ -368,6 +504,12 @@ UNIT_TESTS
 		cmocka_unit_test(corrupt_csv_is_refused),
 		cmocka_unit_test(reals_are_printed_shortest),
 		cmocka_unit_test(rows_become_json),
+		cmocka_unit_test(text_is_safe_for_a_terminal),
+		cmocka_unit_test(an_empty_cell_alone_is_not_an_empty_line),
+		cmocka_unit_test(tables_grow_with_rows_columns_and_long_texts),
+		cmocka_unit_test(a_slice_without_a_step_is_refused),
+		cmocka_unit_test(texts_and_lines_of_csv_files),
+		cmocka_unit_test(digits_of_reals_are_those_of_python),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

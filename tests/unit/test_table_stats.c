@@ -246,6 +246,190 @@ static void only_statistics_are_read_as_statistics(void **state)
 			fail_msg("%s was taken", TEXTS[i]);
 }
 
+static void add_real(struct values *values, double value, double weight)
+{
+	assert_int_equal(values_add(values, (struct rt_value){.type = RT_TYPE_REAL, .real = value}, weight),
+			 0);
+}
+
+static void a_mean_over_time_weighs_each_value(void **state)
+{
+	const struct aggregate mean = {AGGREGATE_TIME_MEAN, 0};
+	struct values values = {0};
+
+	(void)state;
+	/* Without any weight, it is the mean. */
+	add_real(&values, 2, NAN);
+	add_real(&values, 5, 0);
+	assert_true(values_get(&values, mean).real == 3.5);
+	add_real(&values, 8, 3);
+	assert_true(values_get(&values, mean).real == 8);
+	add_real(&values, 4, 1);
+	assert_true(values_get(&values, mean).real == 7);
+	/* The first one gets its weight later, once. */
+	values_weigh_first(&values, 0);
+	assert_true(values_get(&values, mean).real == 7);
+	values_weigh_first(&values, 4);
+	values_weigh_first(&values, 100);
+	assert_true(values_get(&values, mean).real == 4.5);
+	values_done(&values);
+	add_real(&values, 2, 1);
+	values_weigh_first(&values, 3);
+	add_real(&values, 6, 1);
+	assert_true(values_get(&values, mean).real == 4);
+	values_done(&values);
+}
+
+static void sums_lose_nothing_and_ranges_do_not_overflow(void **state)
+{
+	static const double SUMS[][3] = {{1e16, 1, -1e16}, {1, 1e16, -1e16}, {-1e16, 1, 1e16}};
+	const struct aggregate sum = {AGGREGATE_SUM, 0}, range = {AGGREGATE_DURATION, 0};
+	struct values values = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(SUMS); i++) {
+		for (size_t j = 0; j < 3; j++)
+			add_real(&values, SUMS[i][j], NAN);
+		assert_true(values_get(&values, sum).real == 1);
+		assert_true(values_get(&values, range).real == 2e16);
+		values_done(&values);
+	}
+	values_add(&values, (struct rt_value){.type = RT_TYPE_COUNT, .count = -3}, NAN);
+	values_add(&values, (struct rt_value){.type = RT_TYPE_COUNT, .count = 4}, NAN);
+	values_add(&values, (struct rt_value){.type = RT_TYPE_TEXT, .text = "9"}, NAN);
+	assert_int_equal(values_get(&values, range).count, 7);
+	assert_int_equal(values_get(&values, (struct aggregate){AGGREGATE_LEN, 0}).count, 2);
+	values_add(&values, (struct rt_value){.type = RT_TYPE_COUNT, .count = INT64_MAX}, NAN);
+	values_add(&values, (struct rt_value){.type = RT_TYPE_COUNT, .count = INT64_MIN + 5000}, NAN);
+	assert_true(values_get(&values, range).real > 1.8e19);
+	values_done(&values);
+}
+
+static void percentiles_have_a_number_up_to_100(void **state)
+{
+	static const char *const BAD[] = {"p", "p100.5", "p-5", "p5x", "p 5", "pp", "", "MEAN", "p5,5"};
+	struct aggregate aggregate = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(BAD); i++)
+		assert_int_equal(aggregate_find(BAD[i], &aggregate, NULL), -EINVAL);
+	assert_int_equal(aggregate_find("p99.9", &aggregate, NULL), 0);
+	assert_int_equal(aggregate.kind, AGGREGATE_PERCENTILE);
+	assert_true(fabs(aggregate.fraction - 0.999) < 1e-12);
+	assert_int_equal(aggregate_find("p100", &aggregate, NULL), 0);
+	assert_true(aggregate.fraction == 1);
+}
+
+static void assert_quantile(struct quantile *quantile, double fraction, double wanted)
+{
+	double found = quantile_at(quantile, fraction);
+
+	if (!(fabs(found - wanted) <= fabs(wanted) * 0.0006))
+		fail_msg("%g: %g, not %g", fraction, found, wanted);
+}
+
+/* A quarter each of -5, 0, less than is told from 0, and 7. The first and the last value are neither the least nor the most. */
+static void classes_hold_values_of_both_signs_and_zeros(void **state)
+{
+	static const double VALUES[] = {0, -5, 7, 1e-12};
+	struct quantile quantile = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 4 * (QUANTILE_EXACT / 3); i++)
+		assert_int_equal(quantile_add(&quantile, VALUES[i % 4]), 0);
+	assert_non_null(quantile.classes);
+	assert_true(quantile_at(&quantile, 0) == -5 && quantile_at(&quantile, 1) == 7);
+	assert_quantile(&quantile, 0.001, -5);
+	assert_quantile(&quantile, 0.249, -5);
+	assert_quantile(&quantile, 0.251, 0);
+	assert_quantile(&quantile, 0.749, 0);
+	assert_quantile(&quantile, 0.751, 7);
+	assert_quantile(&quantile, 0.999, 7);
+	/* Beyond the last class, and the first. */
+	assert_int_equal(quantile_add(&quantile, 1e300), 0);
+	assert_int_equal(quantile_add(&quantile, -1e300), 0);
+	assert_true(quantile_at(&quantile, 0) == -1e300 && quantile_at(&quantile, 1) == 1e300);
+	assert_quantile(&quantile, 0.5, 0);
+	quantile_done(&quantile);
+}
+
+static void few_values_have_exact_quantiles(void **state)
+{
+	struct quantile quantile = {0};
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(quantile_add(&quantile, (double)(i * 7 % 1000)), 0);
+	assert_null(quantile.classes);
+	assert_true(quantile_at(&quantile, 0.5) == 499.5 && quantile_at(&quantile, 0) == 0);
+	assert_true(quantile_at(&quantile, 1) == 999 && quantile_at(&quantile, 0.001) == 0.999);
+	/* A value that comes later finds its place. */
+	assert_int_equal(quantile_add(&quantile, -1), 0);
+	assert_true(quantile_at(&quantile, 0) == -1 && quantile_at(&quantile, 0.5) == 499);
+	quantile_done(&quantile);
+}
+
+static void set_entry(rt_stats *stats, const char *column, const char *name, double value)
+{
+	assert_int_equal(
+		stats_set(stats, column, name, (struct rt_value){.type = RT_TYPE_REAL, .real = value}), 0);
+}
+
+static void entries_of_a_column_stand_together(void **state)
+{
+	CLEANUP_FREE char *json = NULL, *printed = NULL;
+	const char *column, *name;
+	rt_stats *stats = stats_new();
+	struct rt_value value;
+
+	(void)state;
+	set_entry(stats, "a", "mean", 1);
+	set_entry(stats, "bb", "mean", 2);
+	set_entry(stats, "c", "a-name-of-15-by", 3);
+	set_entry(stats, "a", "max", 4.00016);
+	set_entry(stats, "bb", "max", 5);
+	set_entry(stats, "bb", "mean", 6);
+	assert_int_equal(stats_set(stats, "c", "mean", (struct rt_value){0}), 0);
+	assert_int_equal(rt_stats_to_json(stats, &json), 0);
+	assert_string_equal(json,
+			    "{\"a\":{\"mean\":1.0,\"max\":4.00016},\n \"bb\":{\"mean\":6.0,\"max\":5.0},\n "
+			    "\"c\":{\"a-name-of-15-by\":3.0,\"mean\":null}}\n");
+	/* Columns are as wide as the longest name, 12 at least. */
+	assert_int_equal(rt_stats_to_text(stats, &printed), 0);
+	assert_string_equal(printed, "               mean              max  a-name-of-15-by\n"
+				     "a               1.0           4.0002                -\n"
+				     "bb              6.0              5.0                -\n"
+				     "c                 -                -              3.0\n");
+	assert_int_equal(rt_stats_entry(stats, 3, &column, &name, &value), 0);
+	assert_string_equal(column, "bb");
+	assert_string_equal(name, "max");
+	assert_int_equal(rt_stats_entry(stats, 6, &column, &name, &value), -ENOENT);
+	assert_int_equal(rt_stats_get(stats, "a", "min").type, RT_TYPE_NONE);
+	rt_stats_free(stats);
+}
+
+static void rows_and_percentiles_of_a_table(void **state)
+{
+	const struct rt_stat_spec specs[] = {{"x", "len", NULL, 1},
+					     {"t", "len", NULL, 1},
+					     {"x", "median", NULL, 1},
+					     {"t", "mean", NULL, 1}};
+	CLEANUP_FREE char *json = NULL;
+	struct rt_problem problem;
+	rt_table *table;
+	rt_stats *stats;
+
+	(void)state;
+	write_file("x,t\n1,a\n,b\n4,c\n");
+	assert_int_equal(rt_table_read_csv(path, &table, NULL), 0);
+	assert_int_equal(rt_stats_of_table(table, specs, ARRAY_SIZE(specs), &stats, &problem), 1);
+	assert_string_equal(problem.text, "'t' has no numbers");
+	assert_int_equal(rt_stats_to_json(stats, &json), 0);
+	assert_string_equal(json, "{\"x\":{\"len\":3,\"median\":2.5},\n \"t\":{\"len\":3}}\n");
+	rt_stats_free(stats);
+	rt_table_free(table);
+}
+
 static int make_path(void **state)
 {
 	(void)state;
@@ -271,6 +455,13 @@ UNIT_TESTS
 		cmocka_unit_test(many_values_take_bounded_memory),
 		cmocka_unit_test(several_runs_are_combined_as_documented),
 		cmocka_unit_test(only_statistics_are_read_as_statistics),
+		cmocka_unit_test(a_mean_over_time_weighs_each_value),
+		cmocka_unit_test(sums_lose_nothing_and_ranges_do_not_overflow),
+		cmocka_unit_test(percentiles_have_a_number_up_to_100),
+		cmocka_unit_test(classes_hold_values_of_both_signs_and_zeros),
+		cmocka_unit_test(few_values_have_exact_quantiles),
+		cmocka_unit_test(entries_of_a_column_stand_together),
+		cmocka_unit_test(rows_and_percentiles_of_a_table),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
