@@ -466,11 +466,11 @@ const char *rt_config_name(size_t index)
 
 static bool same_setting(const char *name, const char *given)
 {
-	for (; *name && *given; name++, given++) {
+	for (; *name; name++, given++) {
 		if (*name != (*given == '_' ? '-' : *given))
 			return false;
 	}
-	return *name == *given;
+	return !*given;
 }
 
 int rt_config_set(rt_config *config, const char *name, const char *value)

@@ -305,6 +305,97 @@ static void test_rank(void **state)
 	unsetenv("SLURM_PROCID");
 }
 
+/* Values at both ends of what a setting takes, and those beyond. */
+static void numbers_have_bounds(void **state)
+{
+	static const struct {
+		const char *name, *good[3], *bad[5];
+	} CASES[] = {
+		{"programs", {"1", "256", "off"}, {"0", "257", "-1", "x", "8 9"}},
+		{"waits", {"1", "24", "off"}, {"0", "25", "-1", "", "1.5"}},
+		{"upload-deadline", {"0", "1d", "86400"}, {"-0.001", "86400.1", "x", "", "nan"}},
+		{"carbon-factor", {"0.001", "10000", "1e3"}, {"0", "10000.1", "-1", "x", "inf"}},
+		{"input-bytes", {"1", "1e18", "0.5"}, {"0", "1.1e18", "-1", "5 MB", ""}},
+		{"duration", {"0.000000001", "1e9", "1ms"}, {"0", "1.1e9", "-1", "x", ""}},
+		{"start-at", {"+90", "@1795262400", "2026-11-21T12:00:00"}, {"x", "", "90", "+", "12"}},
+		{"gpus", {"used", "0,12", "GPU-1,0000:3b:00.0"}, {"mine", "0,,1", ",", "0,all", "12a"}},
+	};
+	struct rt_config *config = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(CASES[i].good); j++)
+			if (rt_config_set(config, CASES[i].name, CASES[i].good[j]) != 0)
+				fail_msg("%s", rt_config_message(config));
+		for (size_t j = 0; j < ARRAY_SIZE(CASES[i].bad); j++) {
+			assert_int_equal(rt_config_set(config, CASES[i].name, CASES[i].bad[j]), -EINVAL);
+			assert_int_equal(
+				strncmp(rt_config_message(config), CASES[i].name, strlen(CASES[i].name)), 0);
+		}
+	}
+	assert_int_equal(config->programs, 0);
+	assert_int_equal(config->upload_deadline_ns, 86400 * NSEC_PER_SEC);
+	assert_true(config->carbon_factor == 1000 && config->input_size == 0.5);
+	assert_string_equal(config->gpus, "GPU-1,0000:3b:00.0");
+}
+
+static void lists_keep_what_was_right(void **state)
+{
+	struct rt_config *config = *state, *copy;
+
+	assert_int_equal(rt_config_set(config, "input", "a"), 0);
+	assert_int_equal(rt_config_set(config, "input", ""), -EINVAL);
+	assert_int_equal(rt_config_set(config, "input", "b*"), 0);
+	assert_int_equal(rt_config_set(config, "signal-at", "memory=90%:USR1,time=-120s:TERM"), 0);
+	assert_int_equal(rt_config_set(config, "signal-at", "time=1m:INT"), 0);
+	assert_int_equal(config->signal_rule_count, 3);
+	assert_int_equal(rt_config_set(config, "signal-at", "memory=x:USR1"), -EINVAL);
+	assert_non_null(strstr(rt_config_message(config), "signal-at: 'memory=x:USR1' "));
+	assert_int_equal(rt_config_set(config, "metrics", "nothing"), -EINVAL);
+	assert_non_null(strstr(rt_config_message(config), "'nothing' names no metric"));
+	assert_int_equal(config_copy(config, &copy), 0);
+	assert_int_equal(copy->input_count, 2);
+	assert_string_equal(copy->inputs[0], "a");
+	assert_string_equal(copy->inputs[1], "b*");
+	assert_int_equal(copy->signal_rule_count, 3);
+	assert_string_equal(copy->signal_rules[1].text, "time=-120s:TERM");
+	rt_config_free(copy);
+}
+
+/* Another process repeats the settings, in their order and without those that were refused. */
+static void settings_that_were_given_are_kept_as_texts(void **state)
+{
+	static const char GIVEN[] = "no-children\0001\0output json\0b\0job-name\0x\0start-at\0+90\0";
+	struct rt_config *config = *state;
+
+	assert_int_equal(rt_config_set_int(config, "no_children", 1), 0);
+	assert_int_equal(rt_config_set(config, "interval", "x"), -EINVAL);
+	assert_int_equal(rt_config_add_output(config, "b", "json"), 0);
+	assert_int_equal(rt_config_set(config, "job-name", "x"), 0);
+	assert_int_equal(rt_config_set(config, "start-at", "+90"), 0);
+	assert_int_equal(rt_config_set(config, "job-nam", "x"), -ENOENT);
+	assert_int_equal(rt_config_set(config, "job-namee", "x"), -ENOENT);
+	assert_int_equal(rt_config_set(config, NULL, "x"), -EINVAL);
+	assert_int_equal(rt_config_set(config, "job-name", NULL), -EINVAL);
+	assert_int_equal(config->given.length, sizeof GIVEN - 1);
+	assert_memory_equal(config->given.data, GIVEN, sizeof GIVEN - 1);
+}
+
+static void names_of_descriptors_have_one_form(void **state)
+{
+	static const struct {
+		const char *name;
+		int fd;
+	} CASES[] = {{"/dev/stdout", 1}, {"/dev/fd/0", 0},           {"/dev/fd/", -1},
+		     {"/dev/fd/ 5", -1}, {"/dev/fd/\t5", -1},        {"/dev/fd/2147483647", 2147483647},
+		     {"/dev/fd/-5", -1}, {"/dev/fd/2147483648", -1}, {"./-", -1}};
+	struct rt_config *config = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		assert_int_equal(rt_config_set(config, "output", CASES[i].name), 0);
+		assert_int_equal(config->outputs[i].fd, CASES[i].fd);
+	}
+}
+
 UNIT_TESTS
 {
 	static const struct CMUnitTest TESTS[] = {
@@ -322,6 +413,10 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_empty_text_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rank, setup, teardown),
+		cmocka_unit_test_setup_teardown(numbers_have_bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(lists_keep_what_was_right, setup, teardown),
+		cmocka_unit_test_setup_teardown(settings_that_were_given_are_kept_as_texts, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_of_descriptors_have_one_form, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(TESTS, NULL, NULL);

@@ -7,6 +7,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "base/cleanup.h"
+#include "format/gzip_member.h"
 #include "sink/open_output.h"
 
 static const struct output_options FRESH = {false, LINES_JSON, NULL, false},
@@ -441,6 +443,38 @@ static void those_that_start_at_once_never_share_a_file(void **state)
 	}
 }
 
+static void put_member(const char *path, const char *text, bool csv)
+{
+	CLEANUP_BUFFER struct buffer member = BUFFER(4096);
+
+	gzip_member_add(&member, text, strlen(text), csv);
+	put_file(path, member.data, member.length);
+}
+
+/* A compressed file goes on with samples of its own format, and only with compressed ones. */
+static void compressed_samples_go_to_files_of_their_kind(void **state)
+{
+	const struct output_options json = {true, MEMBERS_JSON, NULL, false},
+				    csv = {true, MEMBERS_CSV, NULL, false};
+	struct opened_output output;
+
+	(void)state;
+	put_member("a.gz", EARLIER, false);
+	output = open_ok("a.gz", &json);
+	assert_true(output.had_content);
+	close(output.fd);
+	assert_refused("a.gz", &csv, -EINVAL, "its samples have the other format");
+	assert_refused("a.gz", &APPEND, -EINVAL, "it is compressed, and text cannot be appended");
+	put_member("b.gz", "timestamp\n1\n", true);
+	close(open_ok("b.gz", &csv).fd);
+	assert_refused("b.gz", &json, -EINVAL, "its samples have the other format");
+	put_text("c.gz", EARLIER);
+	assert_refused("c.gz", &json, -EINVAL, "it holds text, and compressed samples cannot be appended");
+	/* Another program has compressed it. */
+	put_file("d.gz", "\x1f\x8b\x08\0\0\0\0\0\0\0\0\0", 12);
+	close(open_ok("d.gz", &csv).fd);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +495,7 @@ UNIT_TESTS
 		unit_test_in_scratch(devices_are_written_to_and_never_renamed),
 		unit_test_in_scratch(closed_standard_streams_do_not_become_the_file),
 		unit_test_in_scratch(those_that_start_at_once_never_share_a_file),
+		unit_test_in_scratch(compressed_samples_go_to_files_of_their_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,144 @@
+/* Tests of src/tracker/run_facts.c: the first sample says which run it is. */
+#include "scratch.h"
+
+#include "resource_tracker.h"
+
+static rt_config *config;
+
+static int begin_config(void **state)
+{
+	return scratch_enter(state) | rt_config_new(&config);
+}
+
+static int end_config(void **state)
+{
+	rt_config_free(config);
+	unsetenv("SGE_TASK_ID");
+	unsetenv("JOB_NAME");
+	unsetenv("SLURM_JOB_NAME");
+	unsetenv("TRACKER_SHELL_STEP");
+	return scratch_leave(state);
+}
+
+static char *first_sample;
+
+/* The first sample as JSON. The machine is a folder without files. */
+static const char *sample_of(char *const argv[])
+{
+	rt_tracker *tracker = NULL;
+
+	assert_int_equal(rt_config_set(config, "root", scratch_folder), 0);
+	assert_int_equal(rt_config_set_command(config, argv), 0);
+	assert_int_equal(rt_open(config, &tracker), 0);
+	assert_int_equal(rt_sample(tracker), 0);
+	rt_free(first_sample);
+	first_sample = NULL;
+	assert_int_equal(rt_sample_json(tracker, &first_sample), 0);
+	rt_close(tracker);
+	assert_non_null(strstr(first_sample, "\"run_start\":{"));
+	return first_sample;
+}
+
+#define assert_says(argv, text) assert_non_null(strstr(sample_of(argv), text))
+
+static char *const COMMAND[] = {(char[]){"/usr/bin/python3"}, (char[]){"train.py"}, (char[]){"a \"b\""},
+				NULL};
+
+static void a_command_has_a_name_a_folder_and_a_length(void **state)
+{
+	char folder[80];
+
+	(void)state;
+	snprintf(folder, sizeof folder, "\"folder\":\"%s\"", scratch_folder + strlen("/tmp/"));
+	assert_says(COMMAND, "\"mode\":\"wrap\"");
+	assert_says(COMMAND, "\"executable\":\"python3\"");
+	assert_says(COMMAND, "\"program\":\"train.py\"");
+	assert_says(COMMAND, "\"argument_count\":3");
+	assert_says(COMMAND, folder);
+	assert_says(NULL, "\"mode\":\"host\"");
+	assert_says(NULL, "\"folder\":null");
+	/* Arguments may hold secrets. */
+	assert_says(COMMAND, "\"command\":null");
+	assert_int_equal(rt_config_set(config, "record-command", "1"), 0);
+	assert_says(
+		COMMAND,
+		"\"command\":\"[\\\"/usr/bin/python3\\\",\\\"train.py\\\",\\\"a \\\\\\\"b\\\\\\\"\\\"]\"");
+	assert_says(NULL, "\"command\":null");
+}
+
+static void a_job_has_the_name_of_its_user_or_of_its_scheduler(void **state)
+{
+	(void)state;
+	assert_says(COMMAND, "\"job_name\":null");
+	assert_says(COMMAND, "\"scheduler\":{}");
+	/* Other programs have such a variable, too. */
+	setenv("JOB_NAME", "nightly", 1);
+	assert_says(COMMAND, "\"job_name\":null");
+	assert_says(COMMAND, "\"scheduler\":{}");
+	setenv("SGE_TASK_ID", "undefined", 1);
+	assert_says(COMMAND, "\"job_name\":\"nightly\"");
+	assert_says(COMMAND, "\"scheduler\":{\"JOB_NAME\":\"nightly\",\"SGE_TASK_ID\":\"undefined\"}");
+	setenv("SLURM_JOB_NAME", "first", 1);
+	assert_says(COMMAND, "\"job_name\":\"first\"");
+	setenv("SLURM_JOB_NAME", "", 1);
+	assert_says(COMMAND, "\"job_name\":\"nightly\"");
+	assert_int_equal(rt_config_set(config, "job-name", "mine"), 0);
+	assert_says(COMMAND, "\"job_name\":\"mine\"");
+}
+
+static void an_input_has_the_size_of_its_files(void **state)
+{
+	char own_pid[20];
+	char *const reads_file[] = {(char[]){"sort"}, (char[]){"data"}, NULL};
+
+	(void)state;
+	put_file("data", "12345", 5);
+	assert_says(reads_file, "\"input_bytes\":5,\"input_source\":\"arguments\"");
+	assert_says(NULL, "\"input_bytes\":null,\"input_source\":null");
+	/* A script of an engine is not an input. */
+	snprintf(own_pid, sizeof own_pid, "%d", (int)getpid());
+	setenv("TRACKER_SHELL_STEP", own_pid, 1);
+	assert_says(reads_file, "\"input_bytes\":null,\"input_source\":null");
+	setenv("TRACKER_SHELL_STEP", "1", 1);
+	assert_says(reads_file, "\"input_bytes\":5,\"input_source\":\"arguments\"");
+	put_file("more", "123456789", 9);
+	assert_int_equal(rt_config_set(config, "input", "more"), 0);
+	assert_says(reads_file, "\"input_bytes\":9,\"input_source\":\"option\"");
+	assert_int_equal(rt_config_set(config, "input", "none"), 0);
+	assert_says(reads_file, "\"input_bytes\":null,\"input_source\":null");
+	assert_int_equal(rt_config_set(config, "input-bytes", "7000"), 0);
+	assert_says(reads_file, "\"input_bytes\":7000,\"input_source\":\"option\"");
+}
+
+static void settings_and_tags_are_those_of_the_user(void **state)
+{
+	(void)state;
+	assert_says(COMMAND, "\"interval_secs\":1.0");
+	assert_says(COMMAND, "\"children\":true,\"aligned\":false");
+	assert_says(COMMAND, "\"tags\":{}");
+	assert_int_equal(rt_config_set(config, "interval", "0.25"), 0);
+	assert_int_equal(rt_config_set(config, "no-children", "1"), 0);
+	assert_int_equal(rt_config_set(config, "tag", "a=1"), 0);
+	assert_int_equal(rt_config_set(config, "tag", "b=2"), 0);
+	assert_int_equal(rt_config_set(config, "team", "red"), 0);
+	assert_says(COMMAND, "\"interval_secs\":0.25");
+	assert_says(COMMAND, "\"children\":false,\"aligned\":false");
+	assert_says(COMMAND, "\"tags\":{\"a\":\"1\",\"b\":\"2\"}");
+	assert_says(COMMAND, "\"team\":\"red\"");
+}
+
+#define unit_test_of_facts(test) cmocka_unit_test_setup_teardown(test, begin_config, end_config)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_of_facts(a_command_has_a_name_a_folder_and_a_length),
+		unit_test_of_facts(a_job_has_the_name_of_its_user_or_of_its_scheduler),
+		unit_test_of_facts(an_input_has_the_size_of_its_files),
+		unit_test_of_facts(settings_and_tags_are_those_of_the_user),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	rt_free(first_sample);
+	return failed;
+}
