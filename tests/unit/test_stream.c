@@ -258,6 +258,23 @@ static void another_process_continues(void **state)
 	stream_close(&stream);
 }
 
+static void a_damaged_state_begins_the_run_anew(void **state)
+{
+	static char path[200];
+	struct stream stream;
+
+	(void)state;
+	append(FIRST_SAMPLE, 0, 0);
+	assert_int_equal(mkdir("spool", 0700), 0);
+	snprintf(path, sizeof path, "spool/%s.state", NAME);
+	put_text(path, "{\"version\":");
+	open_run(&stream, false);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_int_equal(begun, 1);
+	assert_int_equal(adopted, 0);
+	stream_close(&stream);
+}
+
 static void an_appended_run_is_not_this_one(void **state)
 {
 	struct stream stream;
@@ -482,6 +499,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_run_begins_is_cut_and_sent, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(another_process_continues, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_damaged_state_begins_the_run_anew, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(an_appended_run_is_not_this_one, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_full_spool_drops_the_oldest, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_recording_for_streaming_alone_goes, enter, scratch_leave),
