@@ -131,7 +131,7 @@ static void a_snapshot_may_be_a_member_of_a_larger_object(void **state)
 			 -EBADMSG);
 }
 
-static void other_objects_are_no_snapshots(void **state)
+static void other_objects_are_refused(void **state)
 {
 	static const char *const TEXTS[] = {
 		"{}",
@@ -211,7 +211,7 @@ UNIT_TESTS
 		unit_test_of_snapshot(the_rows_of_one_tracker_are_samples),
 		unit_test_of_snapshot(a_damaged_row_ends_the_samples),
 		unit_test_of_snapshot(a_snapshot_may_be_a_member_of_a_larger_object),
-		unit_test_of_snapshot(other_objects_are_no_snapshots),
+		unit_test_of_snapshot(other_objects_are_refused),
 		unit_test_of_snapshot(facts_are_those_of_the_server),
 	};
 

@@ -334,7 +334,7 @@ static void the_end_of_a_run_without_a_pipe_is_in_the_recording(void **state)
 	forget();
 }
 
-static void what_a_server_refuses_is_kept_and_told(void **state)
+static void refused_points_are_kept_and_told(void **state)
 {
 	(void)state;
 	write_run();
@@ -391,7 +391,7 @@ UNIT_TESTS
 		unit_test_of_upload(a_link_leads_to_a_recording_without_a_state),
 		unit_test_of_upload(a_recording_is_followed_to_its_end),
 		unit_test_of_upload(the_end_of_a_run_without_a_pipe_is_in_the_recording),
-		unit_test_of_upload(what_a_server_refuses_is_kept_and_told),
+		unit_test_of_upload(refused_points_are_kept_and_told),
 		unit_test_of_upload(a_recording_without_samples_is_removed_if_it_is_disposable),
 		unit_test_of_upload(wrong_words_follow_nothing),
 	};
