@@ -359,6 +359,51 @@ static void test_shares_follow_the_total(void **state)
 	assert_true(is_about(share_mib(0), 130) && is_about(share_mib(1), 0));
 }
 
+/* An object of 20 MiB that no page table shows counts for the member that has it open, or mapped it last. */
+static void test_shared_memory_belongs_to_the_member_that_holds_it(void **state)
+{
+	struct memory_object *object;
+
+	(void)state;
+	lay_segment();
+	(void)best_mib();
+	object = memory_objects_find(&memory.objects, 1, 5);
+	assert_non_null(object);
+	for (size_t i = 0; i < 2; i++) {
+		members[i].memory.reading->objects.count = 0;
+		members[i].memory.shared_pages = MIB_PAGES;
+	}
+	object->is_used = false;
+	object->mapped_by = members[1].pid;
+	divide(20 + 22);
+	assert_true(is_about(share_mib(0), 11) && is_about(share_mib(1), 31));
+	object->held_by = members[0].pid;
+	divide(20 + 22);
+	assert_true(is_about(share_mib(0), 31) && is_about(share_mib(1), 11));
+	/* Its holder may be no member any more. */
+	object->held_by = 1;
+	divide(20 + 22);
+	assert_true(is_about(share_mib(0), 21) && is_about(share_mib(1), 21));
+}
+
+/* One member maps the whole object and has not touched its pages, which another process wrote. */
+static void test_shared_memory_belongs_to_the_members_that_map_it(void **state)
+{
+	(void)state;
+	lay_segment();
+	for (size_t i = 0; i < 2; i++) {
+		members[i].memory.shared_pages = (int64_t)i * MIB_PAGES;
+		members[i].memory.resident_pages = (10 + (int64_t)i) * MIB_PAGES;
+	}
+	(void)best_mib();
+	divide(20 + 20);
+	assert_true(is_about(share_mib(0), 20) && is_about(share_mib(1), 20));
+	members[1].memory.reading->objects.count = 0;
+	(void)best_mib();
+	divide(20 + 21);
+	assert_true(is_about(share_mib(0), 30) && is_about(share_mib(1), 11));
+}
+
 /* A process and a fork that share 100 MiB, and so many more that the rest of the machine has. */
 static void lay_family(int beyond_mib)
 {
@@ -524,6 +569,8 @@ UNIT_TESTS
 		TEST(test_without_readings_nothing_is_divided),
 		TEST(test_members_that_were_left_out_hide_the_sum),
 		TEST(test_shares_follow_the_total),
+		TEST(test_shared_memory_belongs_to_the_member_that_holds_it),
+		TEST(test_shared_memory_belongs_to_the_members_that_map_it),
 		TEST(test_a_rise_of_the_machine_may_be_copies_of_common_pages),
 		TEST(test_copies_that_readings_find_may_not_be_all),
 		TEST(test_a_rise_is_suspect_until_there_was_time_for_readings),

@@ -756,10 +756,46 @@ static void divide_family(struct process_memory *memory, const struct memory_fam
 	}
 }
 
+/* A member may map more of an object than it has in its page tables. */
+SELDOM static int64_t mapped_kib(const struct memory_objects *objects, const struct process_tree *tree,
+				 const struct member *member)
+{
+	const struct memory_reading *reading = member->memory.reading;
+	int64_t kib = 0;
+
+	for (size_t i = 0; reading && i < reading->objects.count; i++) {
+		const struct memory_object *object = memory_objects_find(
+			objects, reading->objects.at[i].space, reading->objects.at[i].page);
+
+		if (object && object->kib > 0 && object->users)
+			kib += object->kib / (int64_t)object->users;
+	}
+	return max_i64(kib, member_shared_kib(tree, member));
+}
+
+/* Adds what no member maps to the shares of the members that hold it, and returns the sum. */
+SELDOM static double add_held(const struct memory_objects *objects, const struct process_tree *tree,
+			      double scale)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < objects->count; i++) {
+		const struct memory_object *object = &objects->objects[i];
+		struct member *holder =
+			process_tree_find(tree, object->held_by ? object->held_by : object->mapped_by);
+
+		if (object->is_used || object->kib <= 0 || !holder)
+			continue;
+		holder->memory.share += (double)object->kib * scale;
+		sum += (double)object->kib;
+	}
+	return sum;
+}
+
 void process_memory_divide(struct process_memory *memory, struct process_tree *tree, double total_kib)
 {
 	int64_t now_ns = root_monotonic_ns(tree->root);
-	double anon = 0, shared = 0, rest, scale = 1;
+	double anon = 0, shared, rest, scale = 1;
 	struct member *first = NULL;
 
 	if (memory->hold)
@@ -770,6 +806,7 @@ void process_memory_divide(struct process_memory *memory, struct process_tree *t
 		divide_family(memory, &memory->families.at[i], tree, now_ns);
 		anon += memory->families.at[i].count ? (double)memory->families.at[i].anon_kib : 0;
 	}
+	shared = add_held(&memory->objects, tree, 0);
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 
@@ -777,7 +814,7 @@ void process_memory_divide(struct process_memory *memory, struct process_tree *t
 			continue;
 		if (!first)
 			first = member;
-		shared += (double)max_i64(0, member_shared_kib(tree, member));
+		shared += (double)mapped_kib(&memory->objects, tree, member);
 	}
 	rest = total_kib - anon;
 	if (rest < 0) {
@@ -790,9 +827,11 @@ void process_memory_divide(struct process_memory *memory, struct process_tree *t
 		member->memory.share *= scale;
 		if (shared > 0 && memory_is_counted(tree, member))
 			member->memory.share +=
-				rest * (double)max_i64(0, member_shared_kib(tree, member)) / shared;
+				rest * (double)mapped_kib(&memory->objects, tree, member) / shared;
 	}
-	/* Memory that no member maps, such as files on a tmpfs. */
-	if (first && shared <= 0)
+	if (shared > 0)
+		(void)add_held(&memory->objects, tree, rest / shared);
+	/* Memory that no member maps or holds. */
+	else if (first)
 		first->memory.share += rest;
 }
