@@ -29,7 +29,7 @@ enum { EVIDENCE_SIZE = 256 };
 
 #define NO_TREE_PEAK \
 	((struct tree_peak){no_real(ABSENT_NOT_TRACKED), no_text(ABSENT_NOT_TRACKED), \
-			    no_real(ABSENT_NOT_TRACKED)})
+			    no_real(ABSENT_NOT_TRACKED), 0})
 
 void run_end_open(struct run_end_state *state)
 {
@@ -94,9 +94,7 @@ void run_end_baseline(struct run_end_state *state, const struct collect_context 
 		state->cgroup_peak_before_mib = cgroup->memory_peak_mib;
 }
 
-/*
- * An upper bound of the memory (resident sets, page faults) does not count once a later sample was measured.
- */
+/* Resident sets, page faults. */
 static bool is_bound(const char *source)
 {
 	return !text_absent(source) && (strcmp(source, "bound") == 0 || strcmp(source, "rss") == 0);
@@ -106,6 +104,17 @@ static void raise_peak(struct tree_peak *peak, const struct tree_peak *now)
 {
 	if (real_absent(peak->mib) || now->mib > peak->mib)
 		*peak = *now;
+}
+
+/* The memory at the time of the bound was at most what is measured now, and what has left the resident sets since. */
+static void lower_bound(struct tree_peak *bound, const struct tree_peak *measured)
+{
+	double most_mib = measured->mib + bound->rss_mib - measured->rss_mib;
+
+	if (!(bound->rss_mib > measured->rss_mib))
+		*bound = NO_TREE_PEAK;
+	else if (bound->mib > most_mib)
+		bound->mib = most_mib;
 }
 
 /* The tree's peak is the largest sum at one moment, never a sum of each process's largest. */
@@ -118,7 +127,7 @@ static void follow_tree_peak(struct run_end_state *state, const struct frame *fr
 		return;
 	/* The source is a constant text and outlives the frame. */
 	now = (struct tree_peak){tree->process_memory_mib, tree->process_memory_source,
-				 frame->sample->elapsed_secs};
+				 frame->sample->elapsed_secs, tree->process_rss_mib};
 	if (real_absent(now.mib)) {
 		if (real_absent(state->peak.mib))
 			state->peak.mib = now.mib;
@@ -128,7 +137,7 @@ static void follow_tree_peak(struct run_end_state *state, const struct frame *fr
 		raise_peak(&state->by_bound, &now);
 		return;
 	}
-	state->by_bound = NO_TREE_PEAK;
+	lower_bound(&state->by_bound, &now);
 	raise_peak(&state->peak, &now);
 }
 

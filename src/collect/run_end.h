@@ -10,12 +10,13 @@ struct tree_peak {
 	double mib; /* absent: unknown */
 	const char *source;
 	double elapsed_secs;
+	double rss_mib; /* sum of all resident sets at that time */
 };
 
 /* State that is followed during the run and reported at its end. */
 struct run_end_state {
 	struct tree_peak peak;     /* over measured samples */
-	struct tree_peak by_bound; /* over samples since the last measured one */
+	struct tree_peak by_bound; /* over samples that no measured one has refuted */
 	double largest_mib;        /* largest high-water mark of any live process, 0 if unknown */
 	double largest_elapsed_secs;
 	double cgroup_peak_mib;
@@ -30,7 +31,7 @@ void run_end_close(struct run_end_state *state);
 /* Call early in the run. */
 void run_end_prepare(struct run_end_state *state, struct root *root);
 
-/* The peak of the tree so far. A bound counts only until a later sample was measured. */
+/* The peak of the tree so far. A bound counts only until a later sample was measured with as much in resident sets. */
 const struct tree_peak *run_end_peak(const struct run_end_state *state);
 
 /* Call for every frame except the baseline, after the collectors of the tree and the cgroup. */

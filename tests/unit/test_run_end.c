@@ -15,7 +15,7 @@
 static struct collect_context context;
 static struct run_end_state state;
 
-static void sample(double secs, double mib, const char *source)
+static void sample_with_rss(double secs, double mib, const char *source, double rss_mib)
 {
 	struct frame frame = {0};
 	struct tree_row *tree;
@@ -25,8 +25,14 @@ static void sample(double secs, double mib, const char *source)
 	tree = SINGLE_ROW(&frame, tree);
 	tree->process_memory_mib = mib;
 	tree->process_memory_source = source;
+	tree->process_rss_mib = rss_mib;
 	run_end_follow(&state, &context, &frame);
 	frame_done(&frame);
+}
+
+static void sample(double secs, double mib, const char *source)
+{
+	sample_with_rss(secs, mib, source, no_real(ABSENT_ZOMBIE));
 }
 
 static const struct tree_peak *peak(void)
@@ -61,6 +67,24 @@ static void a_bound_counts_while_nothing_better_follows(void **unused)
 	assert_string_equal(peak()->source, "bound");
 	sample(3, 210, "sampled");
 	assert_true(peak()->mib == 210);
+}
+
+/* Processes that nothing could measure have ended before the others were measured. */
+static void a_bound_of_memory_that_has_gone_counts(void **unused)
+{
+	(void)unused;
+	sample_with_rss(1, 100, "pss", 110);
+	sample_with_rss(2, 600, "bound", 900);
+	sample_with_rss(3, 100, "pss", 110);
+	assert_true(peak()->mib == 600);
+	assert_string_equal(peak()->source, "bound");
+	assert_true(peak()->elapsed_secs == 2);
+	/* It had at most the 400 that are measured now, and the 150 that have left. */
+	sample_with_rss(4, 400, "sampled", 750);
+	assert_true(peak()->mib == 550);
+	sample_with_rss(5, 400, "sampled", 900);
+	assert_true(peak()->mib == 400);
+	assert_string_equal(peak()->source, "sampled");
 }
 
 static void the_last_sample_without_memory_changes_nothing(void **unused)
@@ -471,6 +495,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(kills_in_the_cgroup_are_evidence, begin, end_record),
 		cmocka_unit_test_setup_teardown(a_sigkill_beside_kills_of_the_cgroup_is_one_of_them, begin,
 						end_record),
+		cmocka_unit_test_setup(a_bound_of_memory_that_has_gone_counts, begin),
 		cmocka_unit_test_setup_teardown(a_limit_of_cpu_time_needs_its_signal, begin, end_record),
 		cmocka_unit_test_setup_teardown(limits_of_size_are_told_of_a_failure, begin, end_record),
 		cmocka_unit_test_setup_teardown(the_largest_process_raises_the_peak, begin, end_record),
