@@ -401,7 +401,7 @@ static enum stream_step send_otlp(struct stream *stream)
 	if (!state->outcome.known)
 		return STEP_IDLE;
 	if (state->points_refused)
-		say_redacted("the receiver refused %lld points of this run, and has the others: %s",
+		say_redacted("the receiver refused %lld points of this run for good: %s",
 			     (long long)state->points_refused,
 			     own->refusal[0] ? own->refusal : "an earlier process saw why");
 	stream_forget(stream);

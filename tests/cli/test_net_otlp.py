@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -311,11 +312,20 @@ def test_a_refusal_that_is_final_for_one_request(world, receiver, helpers, statu
     assert code == 0
     [message] = err.splitlines()
     refused = otlp.count_points(receiver.requests[0]["body"])
-    assert refused and message == (f"resource-tracker: the receiver refused {refused} points of this run, and has the "
-                                   f"others: HTTP {status}: out of order sample")
+    assert refused and message == (f"resource-tracker: the receiver refused {refused} points of this run for good: "
+                                   f"HTTP {status}: out of order sample")
     # The totals of the requests after it are complete.
     utime = otlp.find(receiver.run, "process.cpu.time", mode="user")
     assert close_to(utime.values[-1], sum(sample["cpu"]["process_utime_secs"] for sample in recorder.samples))
+
+
+def test_points_that_were_all_refused_are_not_told_as_some(world, receiver):
+    receiver.trouble = Script(*[(500, b"", [], "text/plain")] * 9)
+    recorder = world.record()
+    recorder.write(2)
+    recorder.end()
+    code, err = end(follow(world, receiver, recorder))
+    assert code == 0 and re.fullmatch(r"resource-tracker: the receiver refused [0-9]+ points of this run for good: HTTP 500\n", err), err
 
 
 def test_rejected_points_of_a_partial_success(world, receiver):
@@ -325,7 +335,7 @@ def test_rejected_points_of_a_partial_success(world, receiver):
     recorder.write(2)
     recorder.end()
     assert end(follow(world, receiver, recorder)) == (
-        0, "resource-tracker: the receiver refused 3 points of this run, and has the others: label\n")
+        0, "resource-tracker: the receiver refused 3 points of this run for good: label\n")
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
