@@ -255,12 +255,30 @@ static double recent_median(const double *ratios, size_t count)
 	return sorted[RECENT / 2];
 }
 
-/* Returns the next value of a line through the ratios plus its scatter; NaN unless the rise is clear. */
+/* Whether two levels, one after the other, are nearer to the ratios than a line with these squares of distances is. */
+static bool is_step(const double *ratios, size_t count, double mean, double line_squares)
+{
+	double squares = 0, before = 0, left = line_squares + 1;
+
+	for (size_t i = 0; i < count; i++)
+		squares += (ratios[i] - mean) * (ratios[i] - mean);
+	for (size_t i = 1; i < count; i++) {
+		before += ratios[i - 1] - mean;
+		left = fmin(left,
+			    squares - before * before / (double)i - before * before / (double)(count - i));
+	}
+	return left < line_squares;
+}
+
+/*
+ * Returns the next value of a line through the ratios plus its scatter; NaN unless the rise is clear. After a step from one level to
+ * another, the next one is expected to stay there.
+ */
 static double next_of_rise(const struct fit *fit)
 {
 	size_t count = fit->count < TREND_RUNS ? fit->count : TREND_RUNS;
 	const double *ratios = fit->ratio + fit->count - count;
-	double n = (double)count, middle = (n - 1) / 2, mean = 0, slope = 0, spread = 0, scatter = 0;
+	double n = (double)count, middle = (n - 1) / 2, mean = 0, slope = 0, spread = 0, squares = 0, scatter;
 
 	if (count < RECENT_LEAST)
 		return NAN;
@@ -274,11 +292,12 @@ static double next_of_rise(const struct fit *fit)
 	for (size_t i = 0; i < count; i++) {
 		double off = ratios[i] - mean - slope * ((double)i - middle);
 
-		scatter += off * off;
+		squares += off * off;
 	}
-	scatter = sqrt(scatter / (n - 2));
-	return slope > 0 && slope > STEEP * scatter / sqrt(spread) ? mean + slope * (n - middle) + scatter
-								   : (double)NAN;
+	scatter = sqrt(squares / (n - 2));
+	if (!(slope > 0 && slope > STEEP * scatter / sqrt(spread)) || is_step(ratios, count, mean, squares))
+		return NAN;
+	return mean + slope * (n - middle) + scatter;
 }
 
 /* Returns what drift asks for at least, as a ratio. */

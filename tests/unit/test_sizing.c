@@ -147,6 +147,29 @@ static void cost_follows_a_rise_and_a_step(void **state)
 	assert_true(need_for(COST, NAN, runs, 100).need < 110);
 }
 
+/* Ten runs on a new level, or one, tell of no further rise. */
+static void a_step_is_not_followed_beyond_its_level(void **state)
+{
+	struct sized_run runs[20];
+	struct sizing_answer answer;
+
+	(void)state;
+	for (size_t high = 1; high < 20; high++) {
+		fill(runs, 20, 100, 0);
+		for (size_t i = 20 - high; i < 20; i++)
+			runs[i].need = 800;
+		answer = need_for(SAFE, NAN, runs, 20);
+		assert_true(answer.base == 800);
+		assert_int_equal(answer.drift, DRIFT_NONE);
+	}
+	/* Five steps of four runs each are a rise. */
+	for (size_t i = 0; i < 20; i++)
+		runs[i].need = 100 + 50 * (double)(i / 4);
+	answer = need_for(SAFE, NAN, runs, 20);
+	assert_true(answer.base > 300);
+	assert_int_equal(answer.drift, DRIFT_UP);
+}
+
 /* 200 MiB and 3 bytes for each byte of input. */
 static void fill_line(struct sized_run *runs, size_t count)
 {
@@ -464,6 +487,7 @@ UNIT_TESTS
 		cmocka_unit_test(one_large_run_of_many_is_worth_running_again),
 		cmocka_unit_test(later_runs_weigh_more),
 		cmocka_unit_test(cost_follows_a_rise_and_a_step),
+		cmocka_unit_test(a_step_is_not_followed_beyond_its_level),
 		cmocka_unit_test(a_line_is_found_and_followed_beyond_the_largest_size),
 		cmocka_unit_test(steps_in_size_are_found_by_the_nearest_runs),
 		cmocka_unit_test(sizes_of_some_runs_say_less_than_all_runs),
