@@ -256,9 +256,7 @@ int run_recommend(const struct subcommand *command, char **argv)
 	wanted.usd_per_hour = options.price;
 	wanted.memory_least_mib = options.memory_least;
 	wanted.memory_step_mib = options.memory_step;
-	wanted.attempt = options.attempt >= 1 && options.attempt < (double)ATTEMPTS_MOST
-				 ? (unsigned)options.attempt
-				 : 1;
+	wanted.attempt = options.attempt >= 1 ? (unsigned)fmin(options.attempt, (double)ATTEMPTS_MOST) : 1;
 	status = find_next_input(command, &options, &wanted.input_bytes);
 	if (status)
 		return status;

@@ -15,13 +15,17 @@
 /* Only the newest lines of a file of runs are kept. */
 enum { FIGURE_DECIMALS = 6, LINES_MOST = SIZING_RUNS, LEFT_OUT_BYTES = 4096 };
 
+static void advice_run_done(struct advice_run *run)
+{
+	if (!run->borrowed)
+		rt_summary_free(run->summary);
+	rt_stats_free(run->stats);
+}
+
 void runs_done(struct runs *runs)
 {
-	for (size_t i = 0; i < runs->count; i++) {
-		if (!runs->list[i].borrowed)
-			rt_summary_free(runs->list[i].summary);
-		rt_stats_free(runs->list[i].stats);
-	}
+	for (size_t i = 0; i < runs->count; i++)
+		advice_run_done(&runs->list[i]);
 	free(runs->list);
 }
 
@@ -347,6 +351,23 @@ static const char *job_of(const struct rt_recommend_options *options, const stru
 	return options->job ? options->job : first && *first->facts.job_name ? first->facts.job_name : NULL;
 }
 
+/* A run that was named twice counts once, and a recording instead of a line of the same run. */
+static void join_last_run(struct runs *runs)
+{
+	struct advice_run *last = &runs->list[runs->count - 1];
+
+	for (struct advice_run *run = runs->list; *last->evidence.run_id && run < last; run++) {
+		if (strcmp(run->evidence.run_id, last->evidence.run_id) != 0)
+			continue;
+		if (run->summary || run->stats)
+			advice_run_done(last);
+		else
+			*run = *last;
+		runs->count--;
+		return;
+	}
+}
+
 int runs_add_path(struct runs *runs, const char *path, const struct known_run *known, bool has_others,
 		  const struct rt_recommend_options *options, struct rt_problem *ret_problem)
 {
@@ -363,6 +384,8 @@ int runs_add_path(struct runs *runs, const char *path, const struct known_run *k
 	if (!run)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	result = known ? take_known_run(run, known, ret_problem) : read_advice_run(run, path, ret_problem);
+	if (result == 0)
+		join_last_run(runs);
 	/* A tracker that was killed at once has written nothing, but other runs may be enough. */
 	if (result == -ENODATA && is_empty_file(path) && has_others) {
 		runs->count--;

@@ -1,5 +1,6 @@
 """recommend: every rule against recordings whose right answer is known."""
 import json
+import pathlib
 import re
 import sqlite3
 
@@ -430,6 +431,20 @@ def test_one_run_is_thin_and_says_so(run, tmp_path):
     assert "one_run" not in rules(advice(run, *history_of(tmp_path, 400, 410)))
 
 
+def test_a_run_that_is_named_twice_counts_once(run, tmp_path):
+    paths = [recordings.steady(tmp_path / f"{name}.jsonl", memory=memory, start=dict(recordings.NO_LIMITS, run_id=name), end={"exit_code": 0})
+             for name, memory in (("a", 400.0), ("b", 600.0))]
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(pathlib.Path(paths[0]).read_bytes())
+    lines = tmp_path / "runs.jsonl"
+    lines.write_text(run("runs", "add", paths[0]).out)
+    one, both = advice(run, paths[0]), advice(run, *paths)
+    assert one["runs"] == 1 and one["memory"] == 480 and both["runs"] == 2
+    for twice in ([paths[0], paths[0]], [paths[0], copy], [lines, paths[0]], [paths[0], "--history", paths[0]]):
+        assert advice(run, *twice) == one, twice
+    assert advice(run, *paths, copy, "--history", lines) == both
+
+
 def test_a_run_without_a_sample_is_left_out(run, tmp_path):
     """Its tracker was killed at once."""
     empty, solid = tmp_path / "empty.jsonl", make(tmp_path / "x.jsonl", memory=400.0)
@@ -677,6 +692,9 @@ def test_advice_fits_the_size_of_the_input(run, tmp_path):
     assert 1100 <= beyond["memory"] <= 1200 and "larger than that of any earlier run" in note(beyond, "input_beyond")
     again = asked("--input-bytes", 50 << 20, "--attempt", 2)
     assert again["memory"] >= 1.5 * 350 and "attempt 2 asks for more" in note(again, "attempt")
+    # No number of attempts is taken for the first.
+    many = [asked("--input-bytes", 50 << 20, "--attempt", attempt)["memory"] for attempt in (3, 999, 1000, 99999)]
+    assert again["memory"] < many[0] and many[0] < many[1] == many[2] == many[3]
     refused = run("recommend", "--history", "runs.jsonl", "--input", "missing*")
     assert refused.returncode == 1 and "the size of the input 'missing*' is unknown" in refused.err
     # Sizes that were guessed from the command are none beside told ones.
