@@ -34,18 +34,26 @@ static double wall_with(const struct flow_step *step, double cores)
 	return isnan(busy) ? step->wall_secs : step->wall_secs - busy + busy * cores_had(step) / cores;
 }
 
-/* The moment at which a step begins once those before it have ended at other moments. None that it needs may end later. */
+/* The moment from which on a step may begin if the one that it needs ends at another moment. */
+static double begin_after(const struct flow_step *list, size_t index, size_t need, const double *ends)
+{
+	return ends[need] + fmin(0, list[index].started - list[need].ended);
+}
+
+/*
+ * The moment at which a step begins once those before it have ended at other moments. None that it needs may end later, nor the attempt
+ * that it repeats.
+ */
 static double other_begin(const struct rt_workflow *flow, size_t index, double begin, const double *ends)
 {
 	const struct flow_place *place = &flow->places[index];
+	const struct flow_step *list = flow->steps.list;
 
-	for (size_t i = 0; i < place->need_count; i++) {
-		size_t need = flow->needs[place->first_need + i];
-
-		begin = fmax(begin, ends[need] + fmin(0, flow->steps.list[index].started -
-								 flow->steps.list[need].ended));
-	}
-	return begin;
+	for (size_t i = 0; i < place->need_count; i++)
+		begin = fmax(begin, begin_after(list, index, flow->needs[place->first_need + i], ends));
+	return list[index].attempt > 1
+		       ? fmax(begin, begin_after(list, index, list[index].failed_before, ends))
+		       : begin;
 }
 
 static void estimate_rule(struct rt_workflow *flow, const struct flow_rule *rule, double *ends)

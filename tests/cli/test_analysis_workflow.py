@@ -228,6 +228,14 @@ def test_more_slots_start_a_step_as_its_needs_are_done(run, tmp_path):
     assert by_what["6 slots instead of 2"]["wall_secs"] == pytest.approx(6, abs=0.1)
 
 
+def test_more_slots_repeat_no_step_before_it_has_failed(run, tmp_path):
+    """Without told needs, all steps but the repeated one count as ready since the slots were full."""
+    steps = [step("x", 0, 4, **FAILED), step("p", 0, 2), step("q", 2.01, 2), step("x", 4.01, 3), step("r", 4.02, 2), step("s", 6.03, 2)]
+    found = workflow_of(run, write_runs(tmp_path / "runs.jsonl", steps))
+    by_what = {one["what"]: one["wall_secs"] for one in found["estimates"]}
+    assert found["repeated"] == 1 and by_what["6 slots instead of 2"] == pytest.approx(7, abs=0.1)
+
+
 def test_a_step_that_began_at_once_waited_for_no_slot(run, tmp_path):
     """All slots are in use from then on, and "other" ended in the moment between."""
     steps = [step("a", 0, 2, **needing("")), step("other", 0, 2.005), step("c", 2.01, 3, **needing("a")), step("next", 2.015, 3)]
