@@ -144,6 +144,8 @@ typedef struct rt_tracker rt_tracker;
  * -EINVAL: settings contradict each other; else a negative errno of open(2). rt_config_message() is then the line to show.
  */
 RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
+/* After rt_open() failed: the output that it could not open, as it was given. NULL: something else failed. */
+RT_API const char *rt_config_failed_output(const rt_config *config);
 
 /* The process that records (rt_config_set_apart()); 0: this one. */
 RT_API pid_t rt_recorder_pid(rt_tracker *tracker);

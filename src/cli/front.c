@@ -63,6 +63,21 @@ static const char *site_config(void)
 	return named ? named : SITE_CONFIG;
 }
 
+/* Returns the configuration file that the user named, or NULL. */
+static const char *named_config(const struct front *front)
+{
+	const struct given *config = given_by_name(&front->given, "config");
+
+	return config && *config->text ? config->text : NULL;
+}
+
+static const char *config_path(const struct front *front)
+{
+	const char *named = named_config(front);
+
+	return named ? named : DEFAULT_CONFIG;
+}
+
 /* ---- one option ------------------------------------------------------------------------------------ */
 
 /* Returns the library's message without the setting's name, which complain_of_setting() puts in front itself. */
@@ -75,12 +90,28 @@ static const char *without_name(const char *message, const char *name)
 		       : message;
 }
 
+/* A setting of the environment or of a configuration file, without which the job runs. */
+static void say_ignored(const struct front *front, const struct given *item, const char *message)
+{
+	char variable[64];
+
+	if (front->no_warnings)
+		return;
+	if (item->origin == ORIGIN_ENVIRONMENT) {
+		option_variable(item->row, variable, sizeof(variable));
+		say("%s: %s; ignored", variable, message);
+	} else {
+		say("%s:%u: %s: %s; ignored",
+		    item->origin == ORIGIN_SITE ? site_config() : config_path(front), item->line,
+		    item->row->toml_key, message);
+	}
+}
+
 /*
  * Reports what is wrong with an option. An error in a configuration file never stops a job. Returns 0 or an
  * exit status.
  */
-static int complain_of_setting(const struct front *front, const struct given *item, const char *path,
-			       const char *message)
+static int complain_of_setting(const struct front *front, const struct given *item, const char *message)
 {
 	char variable[64], own[200];
 
@@ -92,11 +123,9 @@ static int complain_of_setting(const struct front *front, const struct given *it
 	}
 	switch (item->origin) {
 	case ORIGIN_SITE:
-		path = site_config();
-		__attribute__((fallthrough));
 	case ORIGIN_CONFIG:
-		if (!front->no_warnings && !front->configured)
-			say("%s:%u: %s: %s; ignored", path, item->line, item->row->toml_key, message);
+		if (!front->configured)
+			say_ignored(front, item, message);
 		return 0;
 	case ORIGIN_ENVIRONMENT:
 		option_variable(item->row, variable, sizeof(variable));
@@ -200,7 +229,7 @@ static bool is_config_pid(const struct given *item)
 
 /* ---- all of them ----------------------------------------------------------------------------------- */
 
-static int apply_all(struct front *front, const char *path)
+static int apply_all(struct front *front)
 {
 	for (size_t i = 0; i < front->given.count; i++) {
 		const struct given *item = &front->given.items[i];
@@ -221,7 +250,7 @@ static int apply_all(struct front *front, const char *path)
 				front->named_outputs = true;
 		}
 		if (message) {
-			status = complain_of_setting(front, item, path, message);
+			status = complain_of_setting(front, item, message);
 			if (status)
 				return status;
 		}
@@ -422,7 +451,7 @@ static int add_temporary_output(struct front *front)
  * Turns the given options into a config; called again after the outputs were forgotten. Returns 0 or an exit
  * status.
  */
-static RUNS_ONCE int configure_from_file(struct front *front, const char *path)
+static RUNS_ONCE int configure_from_file(struct front *front)
 {
 	const struct given *item = NULL;
 	const char *message;
@@ -434,14 +463,14 @@ static RUNS_ONCE int configure_from_file(struct front *front, const char *path)
 	if (rt_config_new(&front->config) < 0 || rt_config_set(front->config, "stream", "auto") < 0)
 		return alone_for_lack(front->command, OUT_OF_MEMORY);
 	find_mode(front);
-	status = apply_all(front, path);
+	status = apply_all(front);
 	if (status)
 		return status;
 	front->keeps = run_is_kept(front);
 	front->is_ci_log = run_is_in_ci_log(front);
 	message = choose_summary(front, &item);
 	if (message) {
-		status = complain_of_setting(front, item, path, message);
+		status = complain_of_setting(front, item, message);
 		if (status)
 			return status;
 	}
@@ -455,14 +484,6 @@ static RUNS_ONCE int configure_from_file(struct front *front, const char *path)
 	return status ? status : add_default_output(front);
 }
 
-/* Returns the configuration file that the user named, or NULL. */
-static const char *named_config(const struct front *front)
-{
-	const struct given *config = given_by_name(&front->given, "config");
-
-	return config && *config->text ? config->text : NULL;
-}
-
 /* The file of a site need not exist. One that is named may be on a file system that hangs: it is read within a second. */
 static int read_site_config(struct front *front)
 {
@@ -471,13 +492,6 @@ static int read_site_config(struct front *front)
 	if (!*path || (path == SITE_CONFIG && access(path, F_OK) < 0))
 		return 0;
 	return read_config_file(path, ORIGIN_SITE, true, !front->no_warnings, &front->given);
-}
-
-static const char *config_path(const struct front *front)
-{
-	const char *named = named_config(front);
-
-	return named ? named : DEFAULT_CONFIG;
 }
 
 static int check_command(const struct front *front, bool separated)
@@ -527,7 +541,7 @@ int front_read(char **argv, struct front *ret_front)
 			     !front->no_warnings, &front->given) < 0)
 		return alone_for_lack(front->command, OUT_OF_MEMORY);
 	front->no_warnings = flag_of(front, "no-warnings");
-	status = configure_from_file(front, config_path(front));
+	status = configure_from_file(front);
 	if (status)
 		return status;
 	warn_of_useless_options(front);
@@ -545,29 +559,48 @@ void front_done(struct front *front)
 	free(front->kept_path);
 }
 
+/* Returns the setting whose file or folder rt_open() could not open. NULL: the user has not set it. */
+static const struct given *find_failed(const struct front *front)
+{
+	const char *output = rt_config_failed_output(front->config);
+
+	if (!output && strncmp(rt_config_message(front->config), "root ", 5) == 0)
+		return given_by_name(&front->given, "root");
+	for (size_t i = 0; output && i < front->given.count; i++) {
+		const struct given *item = &front->given.items[i];
+
+		if (given_is_output(item) && given_counts(&front->given, item) &&
+		    strcmp(item->text, output) == 0)
+			return item;
+	}
+	return NULL;
+}
+
 bool front_forget(struct front *front, int error)
 {
-	const char *message = rt_config_message(front->config);
-	const char *name = strncmp(message, "root ", 5) == 0 ? "root" : "output";
-	const struct given *item = given_by_name(&front->given, name);
 	enum origin strongest = error == -EBUSY                             ? ORIGIN_ENVIRONMENT
 				: front->command && is_place_mistake(error) ? ORIGIN_CONFIG
 									    : 0;
-	const struct option_row *row;
+	const struct given *found = find_failed(front);
+	struct given failed;
 	size_t kept = 0;
 
-	if (!item || item->origin > strongest)
+	if (!found || found->origin > strongest)
 		return false;
-	if (!front->no_warnings)
-		say("%s; each %s of the environment or a file is ignored", message, name);
-	row = item->row;
+	failed = *found;
+	say_ignored(front, &failed, rt_config_message(front->config));
+	/* The values of a weaker origin go too: they would take its place. */
 	for (size_t i = 0; i < front->given.count; i++) {
-		if (front->given.items[i].row == row)
-			free(front->given.items[i].text);
-		else
-			front->given.items[kept++] = front->given.items[i];
+		struct given *item = &front->given.items[i];
+
+		if (item->row != failed.row ||
+		    (item->origin == failed.origin && strcmp(item->text, failed.text) != 0))
+			front->given.items[kept++] = *item;
+		else if (item->text != failed.text)
+			free(item->text);
 	}
+	free(failed.text);
 	front->given.count = kept;
 	front->named_outputs = false;
-	return configure_from_file(front, config_path(front)) == 0;
+	return configure_from_file(front) == 0;
 }

@@ -13,8 +13,8 @@ int front_read(char **argv, struct front *ret_front);
 void front_done(struct front *front);
 
 /*
- * Call after rt_open() failed. A configuration file never stops a job: if its outputs or its root folder cannot be used, reports
- * that, forgets them and returns true. So it does with inherited outputs that a live recording holds (-EBUSY). Otherwise
- * returns false: the mistake is an error.
+ * Call after rt_open() failed. A configuration file never stops a job: if one of its outputs or its root folder cannot be used,
+ * reports that, forgets this one and returns true. So it does with an inherited output that a live recording holds (-EBUSY).
+ * Otherwise returns false: the mistake is an error.
  */
 bool front_forget(struct front *front, int error);

@@ -42,6 +42,7 @@ int config_fail(struct rt_config *config, int error, const char *format, ...)
 	length = vasprintf(&text, format, args);
 	va_end(args);
 	buffer_clear(&config->message);
+	config->failed_output = 0;
 	if (length < 0) {
 		text = NULL;
 		return error;
@@ -68,6 +69,11 @@ static int refuse_setting(struct rt_config *config, const struct setting *settin
 static int no_memory(struct rt_config *config)
 {
 	return config_fail(config, -ENOMEM, "out of memory");
+}
+
+const char *rt_config_failed_output(const rt_config *config)
+{
+	return config->failed_output ? config->outputs[config->failed_output - 1].path : NULL;
 }
 
 const char *rt_config_message(const rt_config *config)

@@ -66,6 +66,7 @@ struct rt_config {
 	struct buffer
 		given; /* all given settings, for another process: name, value, each with a NUL, not copied */
 	struct buffer message; /* rt_config_message() */
+	size_t failed_output;  /* the one that could not be opened, from 1; 0: none */
 };
 
 /* Copies everything except the message. Returns 0 or -ENOMEM. */

@@ -116,6 +116,7 @@ static int open_output_target(struct rt_tracker *tracker, const struct config_ou
 			return error;
 		}
 		options.fresh = error > 0;
+		opened->is_new = options.fresh && !options.append;
 		values.number += values.number ? 1 : 2;
 		free(opened->path);
 		opened->path = strdup(path.data);
@@ -177,6 +178,21 @@ static void leave_out_process(struct rt_tracker *tracker, const struct tracker_o
 		process_tree_exclude(tracker->tree, target_process(output->target));
 }
 
+/* Nothing was written yet. The caller may leave out the output that failed, and then opens the others again. */
+static int give_up_outputs(struct rt_tracker *tracker, struct rt_config *config, size_t failed, int error,
+			   const char *message)
+{
+	for (size_t i = 0; i < tracker->output_count; i++) {
+		char *path = tracker->outputs[i].path;
+
+		if (tracker->outputs[i].is_new)
+			(void)act_in_time(path, unlink_file, path, strlen(path) + 1);
+	}
+	config_fail(config, error, "%s", *message ? message : strerror(-error));
+	config->failed_output = failed + 1;
+	return error;
+}
+
 RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 {
 	const struct rt_config *settings = tracker->config;
@@ -205,16 +221,16 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 			free(output->path);
 			*output = (struct tracker_output){.path = NULL};
 			if (!settings->own_process || is_place_mistake(error) || is_lack(error))
-				return config_fail(config, error, "%s",
-						   *message ? message : strerror(-error));
+				return give_up_outputs(tracker, config, i, error, message);
 			tracker_warn(tracker, *message ? message : strerror(-error));
 			continue;
 		}
 		tracker->output_count++;
 		leave_out_process(tracker, output);
 		tell_of_repair(tracker, output);
-		write_output_head(tracker, output);
 	}
+	for (size_t i = 0; i < tracker->output_count; i++)
+		write_output_head(tracker, &tracker->outputs[i]);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct tracker_output {
 	struct target *target;
 	char *path; /* NULL: a stream */
 	bool is_compressed;
+	bool is_new;   /* its name (%u) made it a file that did not exist */
 	bool is_spool; /* for the program that streams, not named by the user */
 	bool is_stderr;
 };

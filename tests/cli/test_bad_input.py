@@ -207,6 +207,35 @@ def test_a_place_in_the_file_that_cannot_be_used_stops_no_job(run, needs_toml, t
     assert text in result.err and "ignored" in result.err
 
 
+def test_only_the_outputs_of_the_file_that_cannot_be_used_are_left_out(run, helpers, needs_toml, tmp_path):
+    (tmp_path / "resource-tracker.toml").write_text(
+        '[tracker]\noutput = [\n "first.csv",\n "new%u.csv",\n "absent/run.jsonl",\n "last.jsonl",\n "run-%q.csv"]\n')
+    (tmp_path / "site.toml").write_text('[tracker]\noutput = ["site.jsonl"]\n')
+    result = run("sh", "-c", "exit 3", env={"TRACKER_SITE_CONFIG": "site.toml"})
+    assert result.returncode == 3
+    lines = result.err.splitlines()
+    assert [line.partition(" cannot write")[0].partition(" output ")[0] for line in lines] == [
+        "resource-tracker: resource-tracker.toml:5: tracker.output:",
+        "resource-tracker: resource-tracker.toml:7: tracker.output:"], result.err
+    assert "'absent/run.jsonl'" in lines[0] and "'run-%q.csv'" in lines[1]
+    assert all(line.endswith("; ignored") for line in lines)
+    assert helpers.json_lines(tmp_path / "last.jsonl")[-1]["run_end"]["exit_code"] == 3
+    # Each was opened a second time: neither another name nor a second header came of it.
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.csv", "last.jsonl", "new.csv", "resource-tracker.toml", "site.toml"]
+    for name in ("first.csv", "new.csv"):
+        assert (tmp_path / name).read_text().count("timestamp") == 1
+
+
+def test_only_the_inherited_output_that_is_held_is_left_out(run, spawn, helpers, tmp_path):
+    path = tmp_path / "held.jsonl"
+    spawn("-i", 0.1, "-o", path)
+    helpers.wait_until(lambda: path.exists() and path.stat().st_size > 0)
+    result = run("true", env={"TRACKER_OUTPUT": "held.jsonl\nfree.jsonl"})
+    assert result.returncode == 0
+    assert re.fullmatch(r"resource-tracker: TRACKER_OUTPUT: .*held\.jsonl.*; ignored\n", result.err), result.err
+    assert helpers.json_lines(tmp_path / "free.jsonl")[-1]["run_end"]["exit_code"] == 0
+
+
 def test_a_root_in_the_file_that_cannot_be_used_leaves_the_outputs(run, helpers, needs_toml, tmp_path):
     (tmp_path / "resource-tracker.toml").write_text('[tracker]\nroot = "/absent"\noutput = ["run.jsonl"]\n')
     assert run("true").returncode == 0

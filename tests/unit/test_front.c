@@ -536,24 +536,42 @@ static void wrong_places_of_the_page_and_the_line_are_refused(void **state)
 
 /* ---- a start that failed ---- */
 
+static void fail_to_open(const char *output)
+{
+	rt_tracker *tracker;
+
+	assert_int_equal(rt_open(front.config, &tracker), -ENOENT);
+	assert_string_equal(rt_config_failed_output(front.config), output);
+}
+
 static void outputs_that_were_inherited_are_forgotten_if_they_are_held(void **state)
 {
 	(void)state;
-	setenv("TRACKER_OUTPUT", "held.jsonl", 1);
+	setenv("TRACKER_OUTPUT", "missing/a.jsonl\nkept.jsonl", 1);
 	assert_int_equal(start("-i 2 -- true"), -1);
 	assert_true(front.named_outputs);
+	/* Nothing has failed yet. */
+	assert_false(front_forget(&front, -EBUSY));
+	fail_to_open("missing/a.jsonl");
 	assert_false(front_forget(&front, -ENOENT));
 	assert_true(front_forget(&front, -EBUSY));
-	assert_printed_has("err", "; each output of the environment or a file is ignored\n");
-	assert_false(front.named_outputs);
-	assert_null(given_by_name(&front.given, "output"));
+	assert_printed("err", "resource-tracker: TRACKER_OUTPUT: cannot write to 'missing/a.jsonl': its "
+			      "folder does not exist; "
+			      "create it first; ignored\n");
+	assert_true(front.named_outputs);
+	assert_string_equal(given_by_name(&front.given, "output")->text, "kept.jsonl");
 	assert_string_equal(given_by_name(&front.given, "interval")->text, "2");
 	assert_false(front_forget(&front, -EBUSY));
 	/* The user's own is an error. */
-	assert_int_equal(start("-o held.jsonl -- true"), -1);
+	assert_int_equal(start("-o missing/a.jsonl -- true"), -1);
+	fail_to_open("missing/a.jsonl");
 	assert_false(front_forget(&front, -EBUSY));
+	setenv("TRACKER_OUTPUT", "missing/a.jsonl", 1);
 	assert_int_equal(start("--no-warnings -- true"), -1);
+	fail_to_open("missing/a.jsonl");
 	assert_true(front_forget(&front, -EBUSY));
+	assert_false(front.named_outputs);
+	assert_null(given_by_name(&front.given, "output"));
 	assert_printed("err", "");
 }
 
@@ -562,19 +580,27 @@ static void outputs_of_a_file_are_forgotten_if_their_place_is_wrong(void **state
 {
 	(void)state;
 	put_text("resource-tracker.toml", "[tracker]\noutput = \"missing/run.jsonl\"\n");
+	put_text("site.toml", "[tracker]\noutput = \"site.jsonl\"\n");
+	setenv("TRACKER_SITE_CONFIG", "site.toml", 1);
 	assert_int_equal(start("-q -- true"), -1);
+	fail_to_open("missing/run.jsonl");
 	assert_false(front_forget(&front, -EIO));
 	assert_true(front_forget(&front, -ENOENT));
-	assert_printed_has("err", "; each output of the environment or a file is ignored\n");
+	assert_printed_has("err",
+			   "resource-tracker.toml:2: tracker.output: cannot write to 'missing/run.jsonl': ");
+	/* A file that the user's own has replaced does not come back. */
+	assert_null(given_by_name(&front.given, "output"));
 	/* A mistake of the file is told once. */
 	put_text("resource-tracker.toml", "[tracker]\noutput = \"missing/run.jsonl\"\nquiet = \"maybe\"\n");
 	assert_int_equal(start("-- true"), -1);
 	assert_printed_has("err", "tracker.quiet: ");
+	fail_to_open("missing/run.jsonl");
 	assert_true(front_forget(&front, -ENOENT));
 	assert_printed_lacks("err", "tracker.quiet: ");
 	assert_int_equal(truncate("err", 0), 0);
 	/* Without a job, nothing is lost by an error. */
 	assert_int_equal(start("-q"), -1);
+	fail_to_open("missing/run.jsonl");
 	assert_false(front_forget(&front, -ENOENT));
 }
 
@@ -589,7 +615,7 @@ static void a_root_of_a_file_is_forgotten_if_it_cannot_be_opened(void **state)
 	assert_false(front.live);
 	assert_int_equal(rt_open(front.config, &tracker), -ENOENT);
 	assert_true(front_forget(&front, -ENOENT));
-	assert_printed_has("err", "; each root of the environment or a file is ignored\n");
+	assert_printed_has("err", "resource-tracker.toml:2: tracker.root: root 'missing': ");
 	assert_true(front.live);
 	assert_null(given_by_name(&front.given, "root"));
 	assert_non_null(given_by_name(&front.given, "output"));
