@@ -193,6 +193,8 @@ def test_order_of_start_and_stop():
                  tracker.report):
         with pytest.raises(RuntimeError):
             call()
+    with pytest.raises(RuntimeError, match="was not started"):
+        tracker.wait_for_samples()
     tracker.start()
     assert tracker.running and tracker.start_time <= time.time()
     with pytest.raises(RuntimeError, match="already running"):
@@ -468,8 +470,6 @@ def test_snapshots(recorded, tmp_path):
         assert "<html" in again.report()
         with pytest.raises(RuntimeError):
             again.start()
-    with pytest.raises(KeyError):
-        ResourceTracker.from_snapshot({"metadata": {}})
 
 
 def test_snapshots_of_earlier_versions():
@@ -653,3 +653,25 @@ def test_advice_is_that_of_the_command_for_an_input_and_an_attempt(tmp_path):
         pass
     with pytest.raises(RuntimeError, match="output_file"):
         tracker.advice()
+
+
+@pytest.mark.parametrize("text, said", [
+    ("null", "a snapshot is a JSON object"), ("3", "a snapshot is a JSON object"), ("[]", "a snapshot is a JSON object"),
+    ('"x"', "a snapshot is a JSON object"), ("{}", "it lacks metadata, server_info, cloud_info, process_metrics, system_metrics"),
+    ('{"metadata": {}, "server_info": null, "cloud_info": null, "process_metrics": [], "system_metrics": []}', "its metadata lacks pid"),
+    ('{"metadata": 3, "server_info": null, "cloud_info": null, "process_metrics": [], "system_metrics": []}', "its metadata is no object"),
+])
+def test_loads_refuses_other_text_in_a_line(text, said):
+    with pytest.raises(ValueError) as refused:
+        ResourceTracker.loads(text)
+    assert said in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("part", ["process_metrics", "system_metrics"])
+@pytest.mark.parametrize("rows", [None, 3, "x", [3], {"cpu": 3}])
+def test_a_snapshot_with_odd_rows_is_refused_in_a_line(part, rows):
+    with make() as tracker:
+        pass
+    snapshot = {**tracker.snapshot(), part: rows}
+    with pytest.raises(ValueError, match=f"its {part} are no rows"):
+        ResourceTracker.from_snapshot(snapshot)

@@ -4,13 +4,16 @@ from __future__ import annotations
 import sys
 from json import dumps, loads
 from time import time
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Optional
 
 from . import _native
 from .column_maps import DISK_SPACE, GB, GIB
 from .tiny_data_frame import TinyDataFrame
 
 SNAPSHOT_VERSION = 1
+PARTS = ("metadata", "server_info", "cloud_info", "process_metrics", "system_metrics")
+# Of the metadata, those that ResourceTracker() takes.
+ARGUMENTS = ("pid", "children", "interval", "method", "track_processes", "track_system", "discover_server", "discover_cloud")
 # Columns of snapshots before version 0.5: the present name, and the factor from the old unit to the present one.
 OLD_COLUMNS = {
     **{f"memory{part}": (f"memory{part}_mib", 1 / 1024)
@@ -70,11 +73,34 @@ def _in_present_units(rows: List[Dict[str, Any]]) -> TinyDataFrame:
     return TinyDataFrame._of(cells)
 
 
-def load_snapshot(cls: Any, snapshot: Dict[str, Any]) -> Any:
+def _fault_of(snapshot: Any) -> Optional[str]:
+    """Returns the reason why it cannot be a snapshot, or None."""
+    if not isinstance(snapshot, dict):
+        return f"it is {type(snapshot).__name__}"
+    missing = [name for name in PARTS if name not in snapshot]
+    if missing:
+        return f"it lacks {', '.join(missing)}"
     metadata = snapshot["metadata"]
-    tracker = cls(**{name: metadata[name] for name in (
-        "pid", "children", "interval", "method", "track_processes", "track_system", "discover_server", "discover_cloud")
-    }, autostart=False)
+    if not isinstance(metadata, dict):
+        return "its metadata is no object"
+    missing = [name for name in (*ARGUMENTS, "autostart", "start_time", "stop_time") if name not in metadata]
+    if missing:
+        return f"its metadata lacks {', '.join(missing)}"
+    for name in ("process_metrics", "system_metrics"):
+        rows, kind = snapshot[name], dict
+        if isinstance(rows, dict):
+            rows, kind = list(rows.values()), list
+        if not isinstance(rows, list) or not all(isinstance(row, kind) for row in rows):
+            return f"its {name} are no rows"
+    return None
+
+
+def load_snapshot(cls: Any, snapshot: Dict[str, Any]) -> Any:
+    fault = _fault_of(snapshot)
+    if fault:
+        raise ValueError(f"a snapshot is a JSON object as dumps() writes it: {fault}")
+    metadata = snapshot["metadata"]
+    tracker = cls(**{name: metadata[name] for name in ARGUMENTS}, autostart=False)
     tracker.autostart = metadata["autostart"]
     tracker.start_time, tracker.stop_time = metadata["start_time"], metadata["stop_time"]
     tracker._server_info, tracker._cloud_info = snapshot["server_info"], snapshot["cloud_info"]

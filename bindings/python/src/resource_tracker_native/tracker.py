@@ -280,6 +280,8 @@ class ResourceTracker:
         Signals are handled at once. A negative timeout counts as 0.
         """
         if not self.running:
+            if self.start_time is None:
+                raise RuntimeError("Resource tracker was not started, so there are no samples to wait for: call start() first.")
             if self.n_samples < n:
                 raise RuntimeError(
                     f"Resource tracker has been already stopped with {self.n_samples} sample(s), "
