@@ -119,6 +119,24 @@ static void add_outcome(char *outcome, const struct run_facts *facts)
 		snprintf(outcome, OUTCOME_BYTES, "not all alike");
 }
 
+static unsigned descendants_of(const struct run_facts *facts)
+{
+	struct rt_value values[RUN_FIGURE_COUNT];
+
+	summary_values(facts, values);
+	if (cell_real(values[FIGURE_end_descendants_running], 0) > 0)
+		return DESCENDANTS_LEFT;
+	return isnan(cell_real(values[FIGURE_time_tree_wall_secs], NAN)) ? 0u : DESCENDANTS_WAITED_FOR;
+}
+
+/* A comparison tells these of a side beside its figures. */
+static void add_side_facts(rt_comparison *comparison, size_t side, const struct run_facts *facts)
+{
+	comparison->of_jobs |= facts->tracked;
+	comparison->descendants[side] |= descendants_of(facts);
+	add_outcome(comparison->outcomes[side], facts);
+}
+
 static bool name_begins_with(const char *name, const char *beginning)
 {
 	return strncmp(name, beginning, strlen(beginning)) == 0;
@@ -208,8 +226,7 @@ static int add_compared_run(rt_comparison *comparison, struct findings *findings
 
 	if (result < 0)
 		return result;
-	comparison->of_jobs |= summary->facts.tracked;
-	add_outcome(comparison->outcomes[side], &summary->facts);
+	add_side_facts(comparison, side, &summary->facts);
 	return add_compared_summary(findings, path, summary, side, problem);
 }
 
@@ -428,6 +445,7 @@ void rt_comparison_free(rt_comparison *comparison)
 		free(comparison->list[i].sides);
 	}
 	free(comparison->outcomes);
+	free(comparison->descendants);
 	free(comparison->sides);
 	free(comparison->runs);
 	free(comparison->list);
@@ -444,7 +462,8 @@ static rt_comparison *new_comparison(size_t sides)
 	comparison->sides = calloc(sides + 1, sizeof(*comparison->sides));
 	comparison->runs = calloc(sides + 1, sizeof(*comparison->runs));
 	comparison->outcomes = calloc(sides + 1, sizeof(*comparison->outcomes));
-	if (comparison->sides && comparison->runs && comparison->outcomes)
+	comparison->descendants = calloc(sides + 1, sizeof(*comparison->descendants));
+	if (comparison->sides && comparison->runs && comparison->outcomes && comparison->descendants)
 		return comparison;
 	rt_comparison_free(comparison);
 	return NULL;
@@ -478,10 +497,8 @@ static int compare_runs(const struct rt_compared_run *runs, size_t run_count, rt
 		if (side < 0)
 			return problem_set(ret_problem, -ENOMEM, "out of memory");
 		comparison->runs[side]++;
-		if (summaries) {
-			comparison->of_jobs |= summaries[i]->facts.tracked;
-			add_outcome(comparison->outcomes[side], &summaries[i]->facts);
-		}
+		if (summaries)
+			add_side_facts(comparison, (size_t)side, &summaries[i]->facts);
 		result = summaries ? add_compared_summary(&findings, runs[i].path, summaries[i], (size_t)side,
 							  ret_problem)
 				   : add_compared_run(comparison, &findings, runs[i].path, (size_t)side,

@@ -33,10 +33,14 @@ struct compared {
 
 enum { OUTCOME_BYTES = 160, NOISE_NEEDS = 3 };
 
+/* Whether processes that outlived the job belong to a run. Bits, as runs of a side may differ. */
+enum { DESCENDANTS_WAITED_FOR = 1, DESCENDANTS_LEFT = 2 };
+
 struct rt_comparison {
 	char **sides;
 	size_t *runs;
 	char (*outcomes)[OUTCOME_BYTES]; /* per side: "exit status 0", or that its runs ended differently */
+	unsigned *descendants;           /* per side; 0: no process is known to have outlived the job */
 	size_t side_count;
 	struct compared *list; /* wall time, CPU time, memory, then the rest by size of change */
 	size_t count;

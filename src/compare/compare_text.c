@@ -83,6 +83,17 @@ static void add_list(struct json_writer *json, const char *key, const rt_compari
 	json_close(json, ']');
 }
 
+static void add_descendants(struct json_writer *json, unsigned descendants)
+{
+	json_key(json, "descendants");
+	if (descendants)
+		json_text(json, descendants == DESCENDANTS_LEFT         ? "left_running"
+				: descendants == DESCENDANTS_WAITED_FOR ? "waited_for"
+									: "not_all_alike");
+	else
+		json_absent(json);
+}
+
 int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING), verdict = BUFFER(1 << 16);
@@ -99,6 +110,7 @@ int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text)
 		json_count(&json, (int64_t)comparison->runs[i]);
 		json_key(&json, "outcome");
 		json_text(&json, comparison->outcomes[i]);
+		add_descendants(&json, comparison->descendants[i]);
 		json_close(&json, '}');
 	}
 	json_close(&json, ']');
@@ -258,6 +270,24 @@ static void add_different_measures(struct buffer *out, const rt_comparison *comp
 		buffer_add_text(out, " counts ");
 		compared_add_measures(out, compared, side);
 		buffer_add_char(out, '\n');
+	}
+}
+
+/* Wall time is the job's own on both sides, but the samples of one side go on after it. */
+static void add_different_ends(struct buffer *out, const rt_comparison *comparison)
+{
+	for (size_t side = 1; side < comparison->side_count; side++) {
+		unsigned base = comparison->descendants[0], other = comparison->descendants[side];
+		bool is_base = base & DESCENDANTS_WAITED_FOR;
+
+		if (!(base && other && (base | other) == (DESCENDANTS_WAITED_FOR | DESCENDANTS_LEFT)))
+			continue;
+		buffer_add_printable(out, comparison_side_name(comparison, is_base ? 0 : side));
+		buffer_add_text(out, " was recorded until its last process ended, ");
+		buffer_add_printable(out, comparison_side_name(comparison, is_base ? side : 0));
+		buffer_add_text(
+			out,
+			" left processes running: their times and totals cover different parts of the job\n");
 	}
 }
 
@@ -444,6 +474,7 @@ static int fit_comparison(const rt_comparison *comparison, const struct screen *
 		add_changed_list(&notes, comparison, PROGRAM_PREFIX, "CPU time by program in ", side);
 		add_changed_list(&notes, comparison, WAIT_PREFIX, "Waits in ", side);
 	}
+	add_different_ends(&notes, comparison);
 	for (size_t i = 0; i < comparison->count; i++)
 		add_different_measures(&notes, comparison, &comparison->list[i]);
 	if (buffer_error(&verdict) || buffer_error(&notes))

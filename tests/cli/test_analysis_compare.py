@@ -44,6 +44,28 @@ def test_wall_time_cpu_time_and_memory_stand_first_then_the_largest_change(run, 
     assert answer["sides"][0]["outcome"] == "exit status 3"
 
 
+WAITED, LEFT, NONE = {"tree_wall_secs": 20.0, "descendants_running": 0}, {"descendants_running": 2}, {"descendants_running": 0}
+
+
+@pytest.mark.parametrize("sides, told, noted", [
+    ([WAITED, LEFT], ["waited_for", "left_running"], "side-0.jsonl was recorded until its last process ended, side-1.jsonl left"),
+    ([LEFT, WAITED], ["left_running", "waited_for"], "side-1.jsonl was recorded until its last process ended, side-0.jsonl left"),
+    ([WAITED, WAITED], ["waited_for"] * 2, None), ([LEFT, LEFT], ["left_running"] * 2, None),
+    # A job that leaves nothing behind is whole without waiting.
+    ([WAITED, NONE], ["waited_for", None], None), ([LEFT, NONE], ["left_running", None], None), ([NONE, NONE], [None, None], None),
+])
+def test_a_side_that_waited_for_descendants_beside_one_that_left_them_is_told(run, tmp_path, sides, told, noted):
+    paths = []
+    for number, end in enumerate(sides):
+        samples = recordings.eight_samples()
+        samples[-1]["run_end"] = dict(recordings.END, wall_secs=8.0, **end)
+        paths.append(recordings.write(tmp_path / f"side-{number}.jsonl", samples))
+    assert [side["descendants"] for side in figures(run, *paths)[0]["sides"]] == told
+    text = run("compare-runs", *paths).out
+    notes = [line for line in text.splitlines() if "until its last process ended" in line]
+    assert len(notes) == (noted is not None) and (not noted or notes[0].startswith(noted)), text
+
+
 def test_a_tenfold_change_is_a_factor(run, make):
     text = run("compare-runs", make("a.jsonl"), make("b.jsonl", memory=1001.0, wall=79.0)).out
     lines = {line.split("  ")[0]: line.split("  ")[-1].strip() for line in text.splitlines()}
