@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -313,28 +314,62 @@ static void signals_of_the_terminal_are_not_for_it(void **state)
 	helper_stop(helper);
 }
 
+/* The time that this machine needs now for the end of a process that first ends its own child, as the helper does. */
+static int64_t end_of_two_ns(void)
+{
+	int sockets[2];
+	int64_t began_ns;
+	pid_t parent;
+	char byte;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+	parent = fork();
+	if (parent == 0) {
+		pid_t child;
+
+		close(sockets[0]);
+		child = fork();
+		if (child == 0)
+			pause();
+		(void)!write(sockets[1], "r", 1);
+		(void)!read(sockets[1], &byte, 1);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		_exit(0);
+	}
+	close(sockets[1]);
+	assert_int_equal(read(sockets[0], &byte, 1), 1);
+	began_ns = now_ns();
+	close(sockets[0]);
+	assert_int_equal(waitpid(parent, NULL, 0), parent);
+	return now_ns() - began_ns;
+}
+
 /* ---- failures -------------------------------------------------------------------------------------- */
 
 static void a_call_that_hangs_delays_nothing(void **state)
 {
-	int64_t best_ns = INT64_MAX;
+	int64_t best_ns = INT64_MAX, least_ns = 0;
 
 	(void)state;
 	nvml_script_set("gpus 1\nhang nvmlInit\n");
-	for (int i = 0; i < 10 && best_ns > QUICK_NS; i++) {
+	/* Beside other load, each end waits for a CPU. */
+	for (int i = 0; i < 10 && best_ns > QUICK_NS + least_ns; i++) {
 		struct helper *helper = start();
-		int64_t took_ns;
+		int64_t took_ns, machine_ns = end_of_two_ns();
 		pid_t pids[2];
 
 		find_pids(helper, pids);
 		assert_int_equal(helper_latest(helper, &survey, sizeof survey, NULL), -EAGAIN);
 		took_ns = stop_quickly(helper);
 		best_ns = took_ns < best_ns ? took_ns : best_ns;
+		least_ns = i && least_ns < machine_ns ? least_ns : machine_ns;
 		assert_dies(pids[0]);
 		assert_dies(pids[1]);
 	}
-	if (!patient && best_ns > QUICK_NS)
-		fail_msg("stopping took %.1f ms", (double)best_ns / 1e6);
+	if (!patient && best_ns > QUICK_NS + least_ns)
+		fail_msg("stopping took %.1f ms, and the machine alone %.1f ms", (double)best_ns / 1e6,
+			 (double)least_ns / 1e6);
 }
 
 static void a_crash_is_counted_and_begun_anew(void **state)
