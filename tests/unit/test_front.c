@@ -615,7 +615,8 @@ static void a_root_of_a_file_is_forgotten_if_it_cannot_be_opened(void **state)
 	assert_false(front.live);
 	assert_int_equal(rt_open(front.config, &tracker), -ENOENT);
 	assert_true(front_forget(&front, -ENOENT));
-	assert_printed_has("err", "resource-tracker.toml:2: tracker.root: root 'missing': ");
+	assert_printed_has("err",
+			   "resource-tracker.toml:2: tracker.root: root folder 'missing' cannot be opened: ");
 	assert_true(front.live);
 	assert_null(given_by_name(&front.given, "root"));
 	assert_non_null(given_by_name(&front.given, "output"));
