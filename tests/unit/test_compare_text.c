@@ -379,7 +379,8 @@ static void programs_get_each_side(void **state)
 	compare();
 	assert_int_equal(rt_comparison_to_json(comparison, &text), 0);
 	assert_string_equal(text, "{\"sides\":[{\"name\":\"a\",\"runs\":1,\"outcome\":\"exit status "
-				  "0\"},{\"name\":\"b\",\"runs\":1,\"outcome\":\"exit status 0\"}],"
+				  "0\",\"descendants\":null},{\"name\":\"b\",\"runs\":1,\"outcome\":\"exit "
+				  "status 0\",\"descendants\":null}],"
 				  "\"verdict\":\"b is 20 % slower than a; the same memory.\",\"metrics\":["
 				  "{\"name\":\"wall_time\",\"unit\":\"s\",\"sides\":["
 				  "{\"side\":\"a\",\"runs\":1,\"mean\":10.0,\"min\":10.0,\"max\":10.0,"
