@@ -1,4 +1,5 @@
 """Refused and ignored input, with one clear line each: arguments, environment, configuration file."""
+import json
 import os
 import re
 import threading
@@ -145,9 +146,11 @@ def test_inherited_output_that_is_being_written_is_ignored(run, binary, helpers,
     result = run("-i", 60, "--", binary, "-i", 60, "--", "sh", "-c", "exit 5", env={"TRACKER_OUTPUT": str(path)})
     assert result.returncode == 5
     warnings = [line for line in result.err.splitlines() if line.startswith("resource-tracker: ")]
-    inner = [line for line in result.err.splitlines() if line.startswith("{")]
-    assert len(warnings) == 1 and "shared.jsonl" in warnings[0] and len(inner) == 1
-    assert len(helpers.json_lines(path)) == 1 and not (tmp_path / "shared.jsonl.1").exists()
+    inner = [json.loads(line) for line in result.err.splitlines() if line.startswith("{")]
+    assert len(warnings) == 1 and "shared.jsonl" in warnings[0] and not (tmp_path / "shared.jsonl.1").exists()
+    # Beside other load, each has an early sample, too.
+    for samples in (inner, helpers.json_lines(path)):
+        assert samples and [sample["sample"] for sample in samples] == list(range(len(samples)))
 
 
 def test_help_that_cannot_be_written(run):
