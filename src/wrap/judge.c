@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 
+#include "base/min_max.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
 
@@ -121,7 +122,7 @@ static int32_t count_same(const struct wrap *wrap, const struct undecided *signa
 
 	for (const struct undecided *other = wrap->undecided; other < wrap->undecided + wrap->undecided_count;
 	     other++)
-		count += other != signal && other->signo == signal->signo && (other < signal) == before;
+		count += other->signo == signal->signo && (before ? other < signal : other > signal);
 	return count;
 }
 
@@ -160,8 +161,8 @@ static bool take_credit(struct wrap *wrap, const struct undecided *signal)
 	if (credit_of(&account) <= 0)
 		return may_have_become_one(wrap, signal);
 	++*account.used;
-	if (!is_real_time(signal->signo) && credit_of(&account) > waiting)
-		*account.used = account.seen - (uint32_t)waiting;
+	if (!is_real_time(signal->signo))
+		*account.used += (uint32_t)max_i64(0, credit_of(&account) - waiting);
 	return true;
 }
 

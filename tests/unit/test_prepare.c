@@ -304,6 +304,27 @@ static void the_children_of_a_process_are_listed(void **state)
 	pid_set_free(&set);
 }
 
+/* As when it has gone since its file was opened. */
+static int reads_nothing(void)
+{
+	struct pid_set set = {0};
+	struct peek peek = {.state = '?'};
+
+	alarm(60);
+	if (!fail_call(SYS_read, ESRCH))
+		return 0;
+	if (peek_process(getpid(), &peek) != -EBADMSG || peek.state != '?')
+		return 1;
+	return add_thread_children(getpid(), getpid(), &set) == 0 && set.count == 0 ? 0 : 2;
+}
+
+static void a_file_that_cannot_be_read_tells_nothing(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(in_child(reads_nothing), 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +335,7 @@ UNIT_TESTS
 		cmocka_unit_test(an_end_by_a_signal_has_the_code_of_a_shell),
 		cmocka_unit_test(a_process_is_looked_at),
 		cmocka_unit_test(the_children_of_a_process_are_listed),
+		cmocka_unit_test(a_file_that_cannot_be_read_tells_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
