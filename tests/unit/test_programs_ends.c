@@ -197,6 +197,27 @@ static void a_listener_that_stops_hearing_is_dropped(void **state)
 	assert_int_equal(said.closed, 1);
 }
 
+/* Some jobs have no programs, some programs no listener, and none is heard before the start. */
+static void events_are_heard_by_a_listener_that_has_started(void **state)
+{
+	struct world *world = *state;
+
+	assert_false(programs_have_thread(NULL) || programs_listen(NULL) || programs_are_exact(NULL));
+	assert_false(programs_have_thread(world->programs));
+	said.runs = true;
+	assert_true(programs_have_thread(world->programs));
+	assert_true(programs_listen(world->programs) && programs_are_exact(world->programs));
+	world->programs->exact = false;
+	assert_true(programs_listen(world->programs) && !programs_are_exact(world->programs));
+	world->programs->exact = true;
+	world->programs->started = false;
+	assert_false(programs_listen(world->programs) || programs_are_exact(world->programs));
+	world->programs->started = true;
+	said.error = -1;
+	programs_hear(world->programs, true);
+	assert_false(programs_have_thread(world->programs) || programs_listen(world->programs));
+}
+
 static void forks_and_the_program_of_a_process_are_asked_for(void **state)
 {
 	struct world *world = *state;
@@ -367,6 +388,7 @@ UNIT_TESTS
 		said_test(after_lost_events_the_listener_hears_of_all_again),
 		said_test(a_listener_that_does_not_start_is_dropped),
 		said_test(a_listener_that_stops_hearing_is_dropped),
+		said_test(events_are_heard_by_a_listener_that_has_started),
 		said_test(forks_and_the_program_of_a_process_are_asked_for),
 		said_test(an_end_that_no_event_has_told_is_kept),
 		said_test(the_processes_above_an_attached_job_are_told),
