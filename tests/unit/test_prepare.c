@@ -304,6 +304,34 @@ static void the_children_of_a_process_are_listed(void **state)
 	pid_set_free(&set);
 }
 
+/* Their list is longer than a step of reading it. */
+static void many_children_are_listed(void **state)
+{
+	enum { MANY = 1200 };
+	static pid_t pids[MANY];
+	struct pid_set set = {0};
+	int count = 0;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	for (; count < MANY; count++) {
+		pids[count] = fork();
+		if (pids[count] == 0)
+			_exit(0);
+		if (pids[count] < 0)
+			break;
+	}
+	assert_int_equal(add_thread_children(getpid(), getpid(), &set), 0);
+	for (int i = 0; i < count; i++) {
+		assert_true(pid_set_has(&set, pids[i]));
+		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+	assert_int_equal(set.count, count);
+	pid_set_free(&set);
+	if (count < MANY)
+		SKIP("this user may not have so many processes");
+}
+
 /* As when it has gone since its file was opened. */
 static int reads_nothing(void)
 {
@@ -335,6 +363,7 @@ UNIT_TESTS
 		cmocka_unit_test(an_end_by_a_signal_has_the_code_of_a_shell),
 		cmocka_unit_test(a_process_is_looked_at),
 		cmocka_unit_test(the_children_of_a_process_are_listed),
+		cmocka_unit_test(many_children_are_listed),
 		cmocka_unit_test(a_file_that_cannot_be_read_tells_nothing),
 	};
 
