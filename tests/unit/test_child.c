@@ -1,4 +1,5 @@
 /* Tests of src/launch/child.c, detached.c and exec_detached.c: scripts stand for the sister programs. */
+#include "in_child.h"
 #include "scratch.h"
 
 #include <errno.h>
@@ -109,6 +110,32 @@ static void a_child_that_is_missing_or_gone(void **state)
 		_exit(9);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(child_wait(pid), 0);
+}
+
+/* Nothing is started, and the results stay untouched. */
+static int starts_without_descriptors(void)
+{
+	static const char *const ARGV[] = {"sister", NULL};
+	const struct child_program child = {&SISTER, ARGV, NULL, false};
+	int fd = 8, status = 7;
+	pid_t pid = 7;
+
+	if (!fail_call(SYS_pipe2, EMFILE))
+		return 0;
+	if (child_start_with_pipe(&child, &fd, &pid) != -EMFILE || fd != 8 || pid != 7)
+		return 1;
+	setenv("TRACKER_HELPER", "/no/such/helper", 1);
+	if (child_run_helper(ARGV, NULL, NULL, &status) != -ENOENT || status != 7)
+		return 2;
+	return 0;
+}
+
+static void a_machine_without_descriptors_starts_no_child(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	put_script("s", "UNIT_SISTER", "");
+	assert_int_equal(in_child(starts_without_descriptors), 0);
 }
 
 /* ---- programs that are not our children ------------------------------------------------------------------ */
@@ -264,6 +291,21 @@ static void the_real_helper_lets_the_program_go(void **state)
 	assert_int_equal(start_apart(ARGV, false, &fd, &pid), -ENOEXEC);
 }
 
+/* A program and its name. */
+static void the_helper_needs_words(void **state)
+{
+	static const char *const WORDS[] = {"", " /bin/true"};
+	char line[600];
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(line, sizeof line, "%s/resource-tracker-helper exec%s", getenv("TEST_BUILD"),
+			 WORDS[i]);
+		assert_int_equal(system(line), EINVAL << 8);
+	}
+}
+
 static void orphans_come_to_a_subreaper(void **state)
 {
 	pid_t child;
@@ -294,11 +336,13 @@ UNIT_TESTS
 		unit_test_in_scratch(a_child_writes_into_the_pipe),
 		unit_test_in_scratch(a_silent_child_has_no_terminal),
 		unit_test_in_scratch(a_child_that_is_missing_or_gone),
+		unit_test_in_scratch(a_machine_without_descriptors_starts_no_child),
 		unit_test_in_scratch(the_helper_tells_the_number_of_the_program),
 		unit_test_in_scratch(an_answer_without_a_number_is_an_error),
 		unit_test_in_scratch(a_program_has_24_words_at_most),
 		unit_test_in_scratch(standard_streams_that_are_closed_stay_so),
 		unit_test_in_scratch(the_real_helper_lets_the_program_go),
+		unit_test_in_scratch(the_helper_needs_words),
 		unit_test_in_scratch(orphans_come_to_a_subreaper),
 	};
 

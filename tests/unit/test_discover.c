@@ -61,6 +61,7 @@ int child_start_with_pipe(const struct child_program *child, int *ret_fd, pid_t 
 	if (recorder.error)
 		return recorder.error;
 	recorder.started++;
+	put_text("started", "");
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	*ret_pid = fork();
 	if (*ret_pid == 0) {
@@ -235,7 +236,7 @@ static void a_long_sample_comes_in_pieces(void **state)
 	assert_string_equal(gpus.items[HOST_GPUS_MAX - 1].uuid, "63");
 }
 
-/* What a user has set for recordings is not meant for this one. */
+/* A user has set them for recordings, and not for this one. */
 static void settings_of_recordings_are_left_out(void **state)
 {
 	(void)state;
@@ -425,6 +426,8 @@ static void facts_are_written_for_programs(void **state)
 		       "\"gpu_names\":[],\"gpu_name\":\"\",\"gpu_memory_mib\":0.0}}\n");
 	assert_int_equal(DISCOVER(WORD("host"), HERE, WORD("--lines")), 0);
 	assert_file_text("out", "host_hostname=box\nhost_cpu_model=Fast One\nend\n");
+	/* Neither form has the limits, for which the recorder would be started. */
+	assert_int_equal(access("started", F_OK), -1);
 	put_below("dev/dri", "");
 	recorder.first = TWO_GPUS;
 	assert_int_equal(DISCOVER(WORD("host"), HERE, WORD("--python")), 0);

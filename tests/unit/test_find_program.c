@@ -133,7 +133,7 @@ static void the_nearest_program_that_can_be_run_is_found(void **state)
 	assert_finds("bin/../libexec/unit-sister");
 }
 
-/* Who may write to the binary may do as much harm by itself. */
+/* Users who may write to the binary can do as much harm there. */
 static void a_program_that_more_users_may_write_to_is_not_run(void **state)
 {
 	(void)state;

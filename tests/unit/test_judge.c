@@ -126,6 +126,21 @@ static void a_sender_gets_a_few_milliseconds(void **state)
 	assert_true(sender_is_done(&wrap, &signal, signal.seen_ns + 2 * NSEC_PER_MSEC, &look));
 }
 
+/* One that had never slept is known by its first sleep. */
+static void the_first_sleep_of_a_sender_counts(void **state)
+{
+	struct undecided signal = signal_since(SIGTERM, 1000);
+	struct sender_look look = {.sender = getpid(), .peek = {.state = 'R', .threads = 1}};
+
+	(void)state;
+	wrap.has_own_proc = true;
+	assert_false(sender_is_done(&wrap, &signal, signal.seen_ns, &look));
+	assert_int_equal(signal.sender_sleeps, 0);
+	look.peek.switches = 1;
+	assert_true(sender_is_done(&wrap, &signal, signal.seen_ns, &look));
+	assert_true(signal.sender_slept);
+}
+
 /* A hidden process cannot be looked at, but it is there. */
 static void a_hidden_sender_gets_two_milliseconds(void **state)
 {
@@ -427,6 +442,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup(a_credit_is_for_the_earliest_signal, begin_wrap),
 		cmocka_unit_test_setup(a_sender_gets_a_few_milliseconds, begin_wrap),
 		cmocka_unit_test_setup(a_hidden_sender_gets_two_milliseconds, begin_wrap),
+		cmocka_unit_test_setup(the_first_sleep_of_a_sender_counts, begin_wrap),
 		cmocka_unit_test_setup(a_signal_of_the_kernel_is_known_by_its_code, begin_wrap),
 		cmocka_unit_test(real_time_begins_with_signal_34),
 		cmocka_unit_test_setup(a_sender_that_sleeps_or_has_gone_is_done, begin_wrap),

@@ -9,6 +9,7 @@
 #include "launch/in_time.h"
 
 static bool may_hang;
+static const char *hanging; /* NULL: none */
 
 bool path_may_hang(const char *path)
 {
@@ -18,8 +19,7 @@ bool path_may_hang(const char *path)
 
 bool path_hangs_now(const char *path)
 {
-	(void)path;
-	return false;
+	return hanging && strcmp(path, hanging) == 0;
 }
 
 void path_has_hung(const char *path)
@@ -74,10 +74,68 @@ static void where_nothing_may_hang_nothing_is_looked_at(void **state)
 	assert_int_equal(touch_of_look("file"), 0);
 }
 
+static void set_zone(const char *zone, const char *folder)
+{
+	if (zone)
+		setenv("TZ", zone, 1);
+	else
+		unsetenv("TZ");
+	if (folder)
+		setenv("TZDIR", folder, 1);
+	else
+		unsetenv("TZDIR");
+}
+
+/* A zone that is no path lies in the folder of zones. */
+static void a_zone_answers_if_its_file_or_folder_does(void **state)
+{
+	static const struct {
+		const char *zone, *folder, *hanging;
+	} CASES[] = {{"/z/file", NULL, "/z/file"},
+		     {":/z/file", NULL, "/z/file"},
+		     {"/z/file", "/z", "/z/file"},
+		     {"Here", "/z", "/z"},
+		     {":Here", "/z", "/z"},
+		     {NULL, "/z", "/z"},
+		     {"", "/z", "/z"}};
+	char *zone = getenv("TZ"), *folder = getenv("TZDIR");
+
+	(void)state;
+	zone = zone ? strdup(zone) : NULL;
+	folder = folder ? strdup(folder) : NULL;
+	may_hang = true;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		allow_work_aside(JOB_LOOK_MS);
+		set_zone(CASES[i].zone, CASES[i].folder);
+		hanging = CASES[i].hanging;
+		assert_false(zone_answers());
+		hanging = "/other";
+		assert_true(zone_answers());
+		zone_in_time();
+		assert_true(!CASES[i].zone == !getenv("TZ") && !CASES[i].folder == !getenv("TZDIR"));
+		hanging = CASES[i].hanging;
+		zone_in_time();
+		assert_string_equal(getenv("TZ"), "UTC0");
+		assert_null(getenv("TZDIR"));
+	}
+	allow_work_aside(JOB_LOOK_MS);
+	set_zone("Here", NULL);
+	hanging = "Here";
+	assert_true(zone_answers());
+	set_zone(NULL, NULL);
+	assert_true(zone_answers());
+	allow_work_aside(0);
+	hanging = NULL;
+	set_zone(zone, folder);
+	free(zone);
+	free(folder);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(a_look_opens_files_and_folders_alone),
+		cmocka_unit_test(a_zone_answers_if_its_file_or_folder_does),
 		unit_test_in_scratch(where_nothing_may_hang_nothing_is_looked_at),
 	};
 

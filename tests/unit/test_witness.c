@@ -140,7 +140,7 @@ static int starts_no_witness(void)
 	return 0;
 }
 
-static void there_is_no_witness_where_the_kernel_starts_none(void **state)
+static void a_witness_that_the_kernel_refuses_is_done_without(void **state)
 {
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
@@ -315,7 +315,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_signal_that_was_counted_has_its_time),
 		cmocka_unit_test(the_witness_has_a_name_of_its_own),
 		cmocka_unit_test(the_witness_sleeps_and_has_no_descriptor),
-		cmocka_unit_test(there_is_no_witness_where_the_kernel_starts_none),
+		cmocka_unit_test(a_witness_that_the_kernel_refuses_is_done_without),
 		cmocka_unit_test(a_witness_that_does_not_end_is_left_alone),
 		cmocka_unit_test(a_witness_that_was_lost_is_started_again),
 		cmocka_unit_test(a_witness_without_its_tracker_ends),
