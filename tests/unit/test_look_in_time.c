@@ -86,7 +86,7 @@ static void set_zone(const char *zone, const char *folder)
 		unsetenv("TZDIR");
 }
 
-/* A zone that is no path lies in the folder of zones. */
+/* The file of any other zone lies in the folder of zones. */
 static void a_zone_answers_if_its_file_or_folder_does(void **state)
 {
 	static const struct {
