@@ -217,7 +217,8 @@ static bool show_pages(const struct metrics_request *request)
 	CLEANUP_BUFFER struct buffer json = BUFFER(OUTPUT_BYTES);
 	const char *const words[] = {ANALYSIS_PROGRAM.name, "--metric-pages", request->colour,
 				     request->without_pager ? "no-pager" : "pager", NULL};
-	int fd = memfd_create("metrics", MFD_CLOEXEC);
+	/* Where stdin is closed, it is this. */
+	int fd = memfd_create("metrics", 0);
 	char path[PATH_MAX];
 
 	add_array(&json, request->patterns);

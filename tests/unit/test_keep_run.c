@@ -7,6 +7,16 @@
 
 static struct front front;
 
+/* Not 0, also where stdin is closed: that means none. */
+static int open_kept(void)
+{
+	int fd = open("1.jsonl", O_RDWR | O_APPEND | O_CLOEXEC),
+	    above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	close(fd);
+	return above;
+}
+
 static int begin(void **state)
 {
 	front = (struct front){.mode = MODE_WRAP};
@@ -51,7 +61,7 @@ static void a_recording_that_is_open_is_an_output_by_its_descriptor(void **state
 	(void)state;
 	put_text("1.jsonl", "");
 	front.kept_path = strdup("1.jsonl");
-	front.kept_fd = open("1.jsonl", O_RDWR | O_APPEND | O_CLOEXEC);
+	front.kept_fd = open_kept();
 	assert_int_equal(begin_kept_run(&front), 0);
 	assert_output(NULL);
 	close(front.kept_fd);
@@ -77,7 +87,7 @@ static void the_end_unlocks_a_recording(void **state)
 	(void)state;
 	put_text("1.jsonl", "");
 	front.kept_path = strdup("1.jsonl");
-	front.kept_fd = open("1.jsonl", O_RDWR | O_CLOEXEC);
+	front.kept_fd = open_kept();
 	front.quiet = true;
 	other = open("1.jsonl", O_RDWR | O_CLOEXEC);
 	assert_int_equal(flock(front.kept_fd, LOCK_EX), 0);
