@@ -71,11 +71,12 @@ static void call_begin(void *data)
 	if (call->fd < 0)
 		return;
 	call->fd = history_create(folder, &number);
-	if (call->fd < 0)
+	if (call->fd < 0) {
 		snprintf(call->why, sizeof(call->why), "%s: %s", folder, strerror(-call->fd));
-	else
-		snprintf(call->path, sizeof(call->path), "%s/%u.jsonl", folder, number);
-	if (call->fd > 0 && getpid() != call->caller)
+		return;
+	}
+	snprintf(call->path, sizeof(call->path), "%s/%u.jsonl", folder, number);
+	if (getpid() != call->caller)
 		call->fd = 0;
 }
 

@@ -1,4 +1,4 @@
-/* What cuts the end of a run short. See last_wait.h. */
+/* The signals that cut the end of a run short, and the wait for a program. See last_wait.h. */
 #include "cli/last_wait.h"
 
 #include <signal.h>

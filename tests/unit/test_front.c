@@ -476,6 +476,12 @@ static void a_temporary_recording_without_room_is_in_memory(void **state)
 	assert_int_equal(fcntl(front.temporary_fd, F_GETFD), FD_CLOEXEC);
 	assert_int_equal(start("--summary -o disk/run.csv -- true"), -1);
 	assert_true(is_in_memory());
+	/* It has room, but for no more files. */
+	forget();
+	assert_int_equal(truncate("disk/filler", 0), 0);
+	assert_int_equal(mount("none", "disk", "tmpfs", MS_REMOUNT, "nr_inodes=2"), 0);
+	assert_int_equal(start("-q --summary -- true"), -1);
+	assert_true(is_in_memory());
 	/* There is room beside this file. */
 	assert_int_equal(start("--summary -o run.csv -- true"), -1);
 	assert_false(is_in_memory());

@@ -28,14 +28,17 @@ static int block_signals(void **state)
 
 static int unblock_signals(void **state)
 {
+	sigset_t left;
+
 	(void)state;
-	/* One that is ignored is no longer pending. */
-	signal(SIGUSR1, SIG_IGN);
-	signal(SIGUSR1, SIG_DFL);
-	for (size_t i = 0; i < sizeof GOING / sizeof *GOING; i++) {
-		signal(GOING[i], SIG_IGN);
+	sigemptyset(&left);
+	sigaddset(&left, SIGUSR1);
+	for (size_t i = 0; i < sizeof GOING / sizeof *GOING; i++)
+		sigaddset(&left, GOING[i]);
+	while (sigtimedwait(&left, NULL, &(struct timespec){0}) > 0)
+		continue;
+	for (size_t i = 0; i < sizeof GOING / sizeof *GOING; i++)
 		signal(GOING[i], handlers_before[i]);
-	}
 	return sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 

@@ -556,6 +556,7 @@ static void help_and_version_are_the_recorders_own(void **state)
 	assert_file_has("out", "Examples:");
 	assert_file_lacks("out", "--no-process-network");
 	assert_file_has("out", "  summary        ");
+	assert_file_has("out", "\n\nOutputs:\n");
 	record("help --all", 0);
 	assert_file_has("out", "--no-process-network");
 	assert_file_has("out", "Exit status: that of COMMAND");
