@@ -23,7 +23,7 @@ const char *file_place_fault(int error);
 bool is_place_mistake(int error);
 
 /*
- * Whether a short recording fits on the disk of an open file, for which room is reserved. True where
- * that cannot be told: some file systems do not say, and a limit on the size of files is no lack of room.
+ * Whether a short recording fits on the disk of an open file, for which room is reserved. True on file systems that cannot tell, and
+ * where files must stay smaller than that.
  */
 bool has_room_for_recording(int fd);

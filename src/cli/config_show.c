@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/printable.h"
 #include "cli/config_file.h"
@@ -59,7 +60,7 @@ static void add_json_row(struct config_request *request, const struct option_row
 					  {"problem", problem}};
 
 	json_open(&request->writer, '{');
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
 		json_plain_key(&request->writer, members[i][0]);
 		json_text(&request->writer, members[i][1]);
 	}

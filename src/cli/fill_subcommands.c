@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/fill.h"
 #include "options/rows.h"
 
@@ -146,7 +147,7 @@ static const char *operand_kind(const struct subcommand *subcommand)
 
 	if (strcmp(subcommand->name, "metrics") == 0)
 		return "METRIC";
-	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++)
 		if (strncmp(subcommand->arguments, KINDS[i].arguments, strlen(KINDS[i].arguments)) == 0)
 			return KINDS[i].kind;
 	return NULL;

@@ -157,7 +157,7 @@ static const char *set_own(struct front *front, const struct given *item)
 		{"no-history", &front->no_history},
 	};
 
-	for (size_t i = 0; i < sizeof(FLAGS) / sizeof(FLAGS[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(FLAGS); i++) {
 		if (strcmp(item->row->name, FLAGS[i].name) == 0 && !read_flag(item->text, FLAGS[i].flag))
 			return "is neither yes nor no; give 1 or 0";
 	}
