@@ -279,10 +279,12 @@ static int read_file_of_the_site(void)
 
 static void a_site_has_a_file_of_its_own(void **state)
 {
-	pid_t pid = fork();
+	pid_t pid;
 	int status;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	pid = fork();
 	if (pid == 0)
 		_exit(read_file_of_the_site());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
