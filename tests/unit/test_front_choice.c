@@ -47,6 +47,9 @@ static void stdout_has_three_names(void **state)
 
 	(void)state;
 	assert_false(front_writes_stdout(&front));
+	give("output", ORIGIN_ENVIRONMENT, "-");
+	assert_true(front_writes_stdout(&front));
+	free(front.given.items[--front.given.count].text);
 	give("job-name", ORIGIN_COMMAND_LINE, "-");
 	give("output", ORIGIN_ENVIRONMENT, "run.jsonl");
 	assert_false(front_writes_stdout(&front));
