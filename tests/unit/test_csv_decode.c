@@ -50,7 +50,7 @@ static void a_header_is_the_layout_with_most_of_its_headings(void **state)
 	assert_true(take_header("\"timestamp\",\"pid\",\"children\",\"memory_mib\""));
 	assert_ptr_equal(reader.layout, &CSV_LAYOUT[CSV_LAYOUT_process]);
 	assert_int_equal(reader.unknown_count, 0);
-	/* What is no header changes nothing. */
+	/* Another line changes nothing. */
 	assert_false(take_header("1,2,3"));
 	assert_int_equal(reader.column_count, 4);
 }
@@ -66,7 +66,7 @@ static void a_line_has_as_many_cells_as_its_header(void **state)
 	assert_false(take_line("1000.5,x,0.25"));
 	assert_false(take_line("1000.5,x,0.25,312,"));
 	assert_false(take_line("1000.5,x,0.25,\"312"));
-	/* Without a time, it is no sample. Another value may be unknown. */
+	/* A line without a time is left out. Another value may be unknown. */
 	assert_false(take_line(",x,0.25,312"));
 	assert_false(take_line("-1,x,0.25,312"));
 	assert_true(take_line("0,,,"));
@@ -132,7 +132,7 @@ static void times_in_ticks_are_recognised_by_the_cores_in_use(void **state)
 	assert_false(reader.ticks);
 	assert_true(utime_of("12,7,250,1,1,1,1") == 250);
 	assert_int_equal(((struct host_cpu_row *)(void *)frame.first[ROW_host_cpu])->process_count, 7);
-	/* Ten times as much as the cores could do is no proof, and neither is a clock that is set back. */
+	/* Ten times as much as the cores could do is too little, and a clock that is set back tells nothing. */
 	csv_decoder_probe_ticks(&reader, line_of("10,7,900,0,2.5,1,1\n12,7,50,0,2.5,1,1\n"));
 	assert_false(reader.ticks);
 	csv_decoder_probe_ticks(&reader, line_of("12,7,900,0,2.5,1,1\n10,7,500,0,2.5,1,1\n"));

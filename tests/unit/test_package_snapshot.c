@@ -93,7 +93,7 @@ static void the_rows_of_one_tracker_are_samples(void **state)
 	assert_int_equal(next(), 1);
 	assert_int_equal(tree()->process_child_count, 5);
 	assert_int_equal(next(), 0);
-	/* Without a time, it is no sample. */
+	/* A row without a time is left out. */
 	assert_int_equal(open_text("{\"process_metrics\":[{\"timestamp\":null,\"children\":5}]}"), 0);
 	assert_int_equal(next(), 0);
 }

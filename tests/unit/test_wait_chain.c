@@ -174,7 +174,7 @@ static void two_threads_that_wait_for_two_things_tell_nothing(void **state)
 	/* The same thing twice is one. */
 	add_thread(SHELL, SECOND_THREAD, 'D', SYS_read, CALL(4));
 	expect_wait(WAIT_STORAGE, SHELL, "disk vda (ext4)");
-	/* The kernel gives such a lock away: its value is no thread to join. */
+	/* The kernel gives such a lock away, and its value is something else. */
 	add_thread(SHELL, SECOND_THREAD, 'S', SYS_munmap, CALL(0));
 	add_thread(SHELL, SHELL, 'S', SYS_futex, CALL(0x7000, OF_PROCESS | LOCK_OF_KERNEL, THREAD));
 	expect_wait(WAIT_LOCK, SHELL, "");

@@ -1,0 +1,273 @@
+/* Tests of src/export/output.c: a file appears when it is complete, and no file is lost by mistake. */
+#include "captured.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sys/file.h>
+#include <zlib.h>
+
+#include "base/cleanup.h"
+#include "export/output.h"
+#include "resource_tracker_internal.h"
+
+static struct rt_problem problem;
+
+#define RECORDING "{\"timestamp_secs\":1700000000,\"resource-tracker-version\":\"0.1.0\"}\n"
+#define RUNS "{\"schema\":1,\"id\":\"a\",\"outcome\":\"ok\",\"started\":5}\n"
+
+static void add_text(struct output *output, const char *text)
+{
+	CLEANUP_BUFFER struct buffer bytes = BUFFER(1 << 20);
+
+	buffer_add_text(&bytes, text);
+	output_write(output, &bytes);
+	assert_int_equal(bytes.length, 0);
+}
+
+static size_t files_here(void)
+{
+	DIR *folder = opendir(".");
+	size_t count = 0;
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count - 2;
+}
+
+static void a_file_appears_when_it_is_complete(void **state)
+{
+	struct output output;
+
+	(void)state;
+	put_text("f", "old");
+	assert_int_equal(output_open(&output, "f", false, &problem), 0);
+	add_text(&output, "one ");
+	add_text(&output, "two");
+	assert_file_text("f", "old");
+	assert_int_equal(files_here(), 2);
+	assert_int_equal(output_finish(&output, &problem), 0);
+	output_close(&output);
+	assert_file_text("f", "one two");
+	assert_int_equal(files_here(), 1);
+	/* An unfinished file goes. */
+	assert_int_equal(output_open(&output, "f", false, &problem), 0);
+	add_text(&output, "three");
+	output_close(&output);
+	assert_file_text("f", "one two");
+	assert_int_equal(files_here(), 1);
+}
+
+static void long_content_is_written_in_pieces(void **state)
+{
+	static char piece[100001];
+	struct output output;
+	size_t length;
+	char *text;
+
+	(void)state;
+	memset(piece, 'x', sizeof piece - 1);
+	assert_int_equal(output_open(&output, "f", false, &problem), 0);
+	for (int i = 0; i < 7; i++) {
+		add_text(&output, piece);
+		/* 256 KiB wait at most. */
+		assert_true(output.pending.length < 256 << 10);
+	}
+	assert_int_equal(output_finish(&output, &problem), 0);
+	output_close(&output);
+	text = get_file("f", &length);
+	assert_int_equal(length, 700000);
+	assert_int_equal(strspn(text, "x"), 700000);
+	free(text);
+}
+
+static void compressed_content_is_one_member(void **state)
+{
+	char text[64] = "";
+	struct output output;
+	gzFile file;
+
+	(void)state;
+	assert_int_equal(output_open(&output, "f.gz", true, &problem), 0);
+	add_text(&output, "one ");
+	add_text(&output, "two");
+	assert_int_equal(output_finish(&output, &problem), 0);
+	output_close(&output);
+	file = gzopen("f.gz", "rb");
+	assert_int_equal(gzread(file, text, sizeof text), 7);
+	assert_false(gzdirect(file));
+	gzclose(file);
+	assert_string_equal(text, "one two");
+}
+
+static void without_a_name_the_content_stays_in_memory(void **state)
+{
+	struct output output;
+
+	(void)state;
+	assert_int_equal(output_open(&output, NULL, false, &problem), 0);
+	add_text(&output, "one");
+	assert_int_equal(output_finish(&output, &problem), 0);
+	assert_string_equal(output.pending.data, "one");
+	output_close(&output);
+	assert_int_equal(files_here(), 2); /* the captured streams */
+}
+
+static void descriptors_have_names(void **state)
+{
+	char name[32], other[32];
+	int fd = open("f", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	(void)state;
+	snprintf(name, sizeof name, "/dev/fd/%d", fd);
+	snprintf(other, sizeof other, "/proc/self/fd/%d", fd);
+	assert_int_equal(rt_output_write(name, "one ", 4, &problem), 0);
+	assert_int_equal(rt_output_write(other, "two", 3, &problem), 0);
+	assert_file_text("f", "one two");
+	assert_int_equal(rt_output_write("-", "a", 1, &problem), 0);
+	assert_int_equal(rt_output_write(NULL, "b", 1, &problem), 0);
+	assert_int_equal(rt_output_write("/dev/stdout", "c", 1, &problem), 0);
+	assert_int_equal(rt_output_write("/dev/stderr", "d", 1, &problem), 0);
+	assert_printed("out", "abc");
+	assert_printed("err", "d");
+	close(fd);
+	assert_int_equal(rt_output_write(name, "x", 1, &problem), -EBADF);
+	assert_non_null(strstr(problem.text, "cannot write to /dev/fd/"));
+}
+
+static void a_device_is_written_in_place(void **state)
+{
+	(void)state;
+	assert_int_equal(rt_output_write("/dev/null", "x", 1, &problem), 0);
+	assert_int_equal(rt_output_write("/dev/full", "x", 1, &problem), -ENOSPC);
+	assert_non_null(strstr(problem.text, "/dev/full: No space left on device"));
+}
+
+static void links_lead_to_the_file_that_is_replaced(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("d", 0755), 0);
+	put_text("d/f", "old");
+	assert_int_equal(symlink("d/link", "first") | symlink("f", "d/link"), 0);
+	assert_int_equal(rt_output_write("first", "new", 3, &problem), 0);
+	assert_file_text("d/f", "new");
+	assert_int_equal(symlink("loop", "loop"), 0);
+	assert_int_equal(rt_output_write("loop", "new", 3, &problem), -ELOOP);
+	assert_int_equal(symlink("new-file", "ahead"), 0);
+	assert_int_equal(rt_output_write("ahead", "new", 3, &problem), 0);
+	assert_file_text("new-file", "new");
+}
+
+static int check(const char *path, bool replace)
+{
+	const char *const inputs[] = {NULL, "input"};
+
+	problem.text[0] = '\0';
+	return rt_output_check(path, inputs, 2, replace, &problem);
+}
+
+static void places_without_a_file_to_write_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("d", 0755), 0);
+	assert_int_equal(check("d", true), -EISDIR);
+	assert_int_equal(check("none/f", true), -ENOENT);
+	assert_int_equal(check("", true), -ENOENT);
+	assert_string_equal(problem.text, "cannot write to '': it names no file");
+	assert_int_equal(check("f", false), 0);
+	assert_int_equal(check("-", false), 0);
+	assert_int_equal(check("/dev/null", false), 0);
+	assert_int_equal(rt_output_write("none/f", "x", 1, &problem), -ENOENT);
+}
+
+static void recordings_are_replaced_on_request(void **state)
+{
+	int fd;
+
+	(void)state;
+	put_text("r.jsonl", RECORDING);
+	put_text("runs.jsonl", RUNS);
+	put_text("text", "x");
+	assert_int_equal(check("text", false), 0);
+	assert_int_equal(check("r.jsonl", false), -EEXIST);
+	assert_non_null(strstr(problem.text, "it is a recording; --force replaces it"));
+	assert_int_equal(check("runs.jsonl", false), -EEXIST);
+	assert_non_null(strstr(problem.text, "it has lines of runs"));
+	assert_int_equal(check("r.jsonl", true) | check("runs.jsonl", true), 0);
+	fd = open("r.jsonl", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(check("r.jsonl", true), -EBUSY);
+	assert_non_null(strstr(problem.text, "a recorder is writing to it"));
+	close(fd);
+}
+
+/* The marks tell of the recording that goes. */
+static void marks_go_with_their_recording(void **state)
+{
+	(void)state;
+	put_text("r.jsonl", RECORDING);
+	put_text("r.jsonl.marks", "x");
+	put_text("text", "x");
+	put_text("text.marks", "x");
+	assert_int_equal(rt_output_write("r.jsonl", "new", 3, &problem), 0);
+	assert_int_equal(access("r.jsonl.marks", F_OK), -1);
+	assert_int_equal(rt_output_write("text", "new", 3, &problem), 0);
+	assert_int_equal(access("text.marks", F_OK), 0);
+	assert_int_equal(output_rename("none", "text"), -ENOENT);
+}
+
+static void an_input_and_its_marks_are_never_replaced(void **state)
+{
+	(void)state;
+	put_text("input", "x");
+	put_text("input.marks", "x");
+	put_text("other", "x");
+	assert_int_equal(symlink("input", "link"), 0);
+	assert_int_equal(check("input", true), -EINVAL);
+	assert_non_null(strstr(problem.text, "it is what is read"));
+	assert_int_equal(check("link", true), -EINVAL);
+	assert_int_equal(check("input.marks", true), -EINVAL);
+	assert_int_equal(check("other", true), 0);
+	assert_int_equal(link("input", "other.marks"), 0);
+	assert_int_equal(check("other", true), -EINVAL);
+	assert_non_null(strstr(problem.text, "the marks beside it are read"));
+	assert_int_equal(output_check_inputs(NULL, NULL, 0, &problem), 0);
+}
+
+static void a_writer_by_name_gets_an_empty_file_beside_its_own(void **state)
+{
+	char *name = NULL, *temporary = NULL;
+
+	(void)state;
+	assert_int_equal(symlink("f", "link"), 0);
+	assert_int_equal(output_name_whole_file("link", &name, &temporary, &problem), 0);
+	assert_string_equal(name, "f");
+	assert_int_equal(strncmp(temporary, "f.", 2), 0);
+	assert_file_text(temporary, "");
+	free(name);
+	free(temporary);
+	name = temporary = NULL;
+	assert_int_equal(output_name_whole_file("-", &name, &temporary, &problem), -EINVAL);
+	assert_int_equal(output_name_whole_file("none/f", &name, &temporary, &problem), -ENOENT);
+	assert_null(name);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(a_file_appears_when_it_is_complete),
+		unit_test_in_scratch(long_content_is_written_in_pieces),
+		unit_test_in_scratch(compressed_content_is_one_member),
+		unit_test_captured(without_a_name_the_content_stays_in_memory),
+		unit_test_captured(descriptors_have_names),
+		unit_test_in_scratch(a_device_is_written_in_place),
+		unit_test_in_scratch(links_lead_to_the_file_that_is_replaced),
+		unit_test_in_scratch(places_without_a_file_to_write_are_refused),
+		unit_test_in_scratch(recordings_are_replaced_on_request),
+		unit_test_in_scratch(marks_go_with_their_recording),
+		unit_test_in_scratch(an_input_and_its_marks_are_never_replaced),
+		unit_test_in_scratch(a_writer_by_name_gets_an_empty_file_beside_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
