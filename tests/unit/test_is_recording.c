@@ -52,6 +52,8 @@ static void begins_recording_knows_csv_of_every_layout(void **state)
 		"1,2,3\n",
 		"1700000000,2,3\n",
 		"date,timestamp,processes,utime\n",
+		"timestamp,pid,price\n",
+		"\"timestamp\",\"pid\",children\"\n",
 	};
 
 	(void)state;
@@ -71,6 +73,9 @@ static void begins_recording_knows_csv_of_every_layout(void **state)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(NO); i++)
 		assert_false(begins(NO[i]));
+	/* Three headings are enough. */
+	assert_true(begins("timestamp,pid,children\n"));
+	assert_true(begins("\"timestamp\",\"pid\",\"children\",price\n"));
 }
 
 UNIT_TESTS

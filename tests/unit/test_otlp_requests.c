@@ -146,6 +146,10 @@ static void points_have_times_values_and_attributes(void **state)
 		" 7.1.2=1000000000000 7.1.3=1001000000000 7.1.4=0.25 7.1.7.1=program 7.1.7.2.1=cc1\n"
 		" 7.1.2=1000000000000 7.1.3=1002000000000 7.1.4=0.5 7.1.7.1=program 7.1.7.2.1=cc1\n"
 		" 7.1.2=1000000000000 7.1.3=1002001000000 7.1.8=1 7.1.7.1=program 7.1.7.2.1=cc1 7.2=2 7.3=1");
+	assert_int_equal(otlp_count_points(out.data, out.length), 17);
+	/* A request may hold two runs. */
+	otlp_encode_metrics(&out, &resource, batch);
+	assert_int_equal(otlp_count_points(out.data, out.length), 34);
 }
 
 static void add_failure(const char *certainty)
