@@ -338,7 +338,7 @@ static void numbers_have_bounds(void **state)
 	assert_string_equal(config->gpus, "GPU-1,0000:3b:00.0");
 }
 
-static void lists_keep_what_was_right(void **state)
+static void lists_keep_the_right_values(void **state)
 {
 	struct rt_config *config = *state, *copy;
 
@@ -414,7 +414,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(test_empty_text_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rank, setup, teardown),
 		cmocka_unit_test_setup_teardown(numbers_have_bounds, setup, teardown),
-		cmocka_unit_test_setup_teardown(lists_keep_what_was_right, setup, teardown),
+		cmocka_unit_test_setup_teardown(lists_keep_the_right_values, setup, teardown),
 		cmocka_unit_test_setup_teardown(settings_that_were_given_are_kept_as_texts, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_of_descriptors_have_one_form, setup, teardown),
 	};

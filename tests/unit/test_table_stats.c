@@ -102,6 +102,23 @@ static void each_statistic_has_a_known_answer(void **state)
 	}
 }
 
+/* A clock that is set changes the time stamps, but not the time that has passed. */
+static void a_duration_is_the_time_that_has_passed(void **state)
+{
+	const struct rt_stat_spec spec = {"timestamp", "duration", NULL, RT_STAT_NOT_ROUNDED};
+	const char *const paths[] = {path};
+	rt_stats *stats = NULL;
+
+	(void)state;
+	write_file(
+		"{\"timestamp\":1000.0,\"elapsed_secs\":1.0,\"sample\":0,\"actual_interval_ms\":1000.0,"
+		"\"run_start\":{\"interval_secs\":1.0}}\n"
+		"{\"timestamp\":1060.0,\"elapsed_secs\":11.0,\"sample\":1,\"actual_interval_ms\":1000.0}\n");
+	assert_int_equal(rt_stats_read_record(paths, 1, &spec, 1, &stats, NULL), 0);
+	assert_true(rt_stats_get(stats, "timestamp", "duration").real == 11);
+	rt_stats_free(stats);
+}
+
 static void mistakes_are_named(void **state)
 {
 	const struct rt_stat_spec no_column = {"nope", "mean", NULL, 2},
@@ -195,9 +212,11 @@ static void many_values_take_bounded_memory(void **state)
 static rt_stats *of_json(const char *text)
 {
 	rt_stats *stats = NULL;
+	int result;
 
 	write_file(text);
-	(void)rt_stats_read_json(path, &stats, NULL);
+	result = rt_stats_read_json(path, &stats, NULL);
+	assert_int_equal(result == 0, stats != NULL);
 	return stats;
 }
 
@@ -448,6 +467,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_default_set_has_the_shape_of_the_python_package),
 		cmocka_unit_test(each_statistic_has_a_known_answer),
+		cmocka_unit_test(a_duration_is_the_time_that_has_passed),
 		cmocka_unit_test(mistakes_are_named),
 		cmocka_unit_test(rounding_is_that_of_python),
 		cmocka_unit_test(a_table_is_computed_and_failing_specs_leave_no_trace),
