@@ -165,6 +165,21 @@ static void a_sample_without_a_length_begins_after_the_one_before(void **state)
 	STATISTICS(tallies.whole, MEMORY, 5, 5, 5, 0, NAN);
 }
 
+/* Its bytes came in no time, so that all of them belong to the moment. */
+static void a_sample_of_no_length_is_a_moment(void **state)
+{
+	struct phase_call calls[] = {CALL(1.5, 2)};
+	struct phase phase = {.calls = calls, .call_count = 1};
+
+	(void)state;
+	begin_phase(calls, 1);
+	add_sample(&phase, 0, 1, 10, 1, 100);
+	add_sample(&phase, 2, 2, 20, 2, 200);
+	tallies_finish(&tallies);
+	STATISTICS(tallies.list[0].sums, BYTES, 200, 200, 200, 0, 200);
+	STATISTICS(tallies.list[0].sums, CORES, NAN, NAN, NAN, NAN, NAN);
+}
+
 static void many_calls_are_open_at_once(void **state)
 {
 	struct phase_call calls[20];
@@ -191,6 +206,7 @@ UNIT_TESTS
 		cmocka_unit_test(calls_that_touch_are_one_span),
 		cmocka_unit_test(a_call_between_two_samples_has_no_moment),
 		cmocka_unit_test(a_sample_without_a_length_begins_after_the_one_before),
+		cmocka_unit_test(a_sample_of_no_length_is_a_moment),
 		cmocka_unit_test(many_calls_are_open_at_once),
 	};
 
