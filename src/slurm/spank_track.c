@@ -327,7 +327,7 @@ static void become_recorder(const struct task *task, int socket)
 	setsid();
 	/* slurmstepd has the job's umask by now. Its other limits do no harm: the recorder asks the kernel for those of the job. */
 	setrlimit(RLIMIT_CORE, &no_core);
-	if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(socket, 2) < 0 ||
+	if (dup2(null, 0) != 0 || dup2(null, 1) != 1 || dup2(socket, 2) != 2 ||
 	    (socket != STATUS_FD ? dup2(socket, STATUS_FD) : fcntl(socket, F_SETFD, 0)) < 0)
 		return;
 	close_other_files();

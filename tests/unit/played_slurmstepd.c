@@ -162,6 +162,8 @@ void put_environment(const char *folder_variable)
 	memcpy(environment, given, sizeof given);
 }
 
+static int open_before;
+
 int spank_begin(void **state)
 {
 	static char recorder[PATH_MAX], output[] = "output=t-%j-%s-%r-%%.jsonl", on[] = "default=on";
@@ -184,12 +186,16 @@ int spank_begin(void **state)
 	put_environment("PWD");
 	offer_result = ESPANK_SUCCESS;
 	job_folder = scratch_folder;
+	open_before = open_descriptors();
 	return chmod("spy", 0755) < 0 ? -1 : slurm_spank_init(NULL, 3, words);
 }
 
 int spank_end(void **state)
 {
 	slurm_spank_exit(NULL, 0, NULL);
+	/* slurmstepd has all of its files still, and no other. */
+	if (open_descriptors() != open_before)
+		return -1;
 	return scratch_leave(state);
 }
 
