@@ -80,6 +80,7 @@ int history_read_lines(int folder, struct buffer *text)
 			return reader.has_skipped;
 		if (length > 0)
 			take_piece(&reader, text, (size_t)length);
+		text->data[text->length] = '\0';
 	}
 	return fd == -ENOENT ? 0 : fd;
 }

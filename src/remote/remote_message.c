@@ -8,7 +8,7 @@
 
 static int error_of_socket(void)
 {
-	if (errno == EAGAIN || errno == EWOULDBLOCK)
+	if (errno == EAGAIN)
 		return -ETIMEDOUT;
 	return errno == ECONNRESET ? -EPIPE : -errno;
 }

@@ -165,6 +165,14 @@ enum { LONG = 3000000, SIGNALS = 20 };
 
 static volatile sig_atomic_t signals;
 
+/* Each signal asks for the next one, so that a slow machine does more than take signals. */
+static void ask_for_signal(void)
+{
+	const struct itimerval next = {.it_value = {.tv_usec = 2000}};
+
+	setitimer(ITIMER_REAL, &next, NULL);
+}
+
 /* The other end does its part after many signals, so that the first ones interrupt the call that waits for it. */
 static void read_late(int number)
 {
@@ -175,6 +183,7 @@ static void read_late(int number)
 	if (++signals >= SIGNALS)
 		while (recv(other, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
 			continue;
+	ask_for_signal();
 	errno = before;
 }
 
@@ -189,27 +198,28 @@ static void write_late(int number)
 		(void)!write(other, &answer, sizeof answer);
 	if (signals == 2 * SIGNALS)
 		(void)!write(other, "ab", 2);
+	ask_for_signal();
 	errno = before;
 }
 
 static void begin_signals(void (*handler)(int number))
 {
 	const struct sigaction action = {.sa_handler = handler};
-	const struct itimerval pace = {{.tv_usec = 1000}, {.tv_usec = 1000}};
 	const struct timeval patience = {.tv_sec = 60};
 
 	signals = 0;
 	assert_int_equal(setsockopt(client.socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
 	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
-	assert_int_equal(setitimer(ITIMER_REAL, &pace, NULL), 0);
+	ask_for_signal();
 }
 
 static void end_signals(void)
 {
 	const struct itimerval none = {{0, 0}, {0, 0}};
 
+	/* One that is asked for by then is ignored. */
+	signal(SIGALRM, SIG_IGN);
 	assert_int_equal(setitimer(ITIMER_REAL, &none, NULL), 0);
-	signal(SIGALRM, SIG_DFL);
 }
 
 static void a_signal_ends_no_wait_for_a_message(void **state)
@@ -219,6 +229,7 @@ static void a_signal_ends_no_wait_for_a_message(void **state)
 	int error;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
 	begin_signals(write_late);
 	error = remote_receive(client.socket, &message, &payload);
 	end_signals();
@@ -230,10 +241,12 @@ static void a_signal_ends_no_wait_for_a_message(void **state)
 static void a_signal_ends_no_message_that_is_sent(void **state)
 {
 	const struct remote_message message = {.payload_bytes = LONG};
-	char *bytes = calloc(1, LONG);
+	char *bytes;
 	int error;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	bytes = calloc(1, LONG);
 	assert_non_null(bytes);
 	begin_signals(read_late);
 	error = remote_send(client.socket, &message, bytes);
