@@ -380,7 +380,7 @@ static void test_shared_memory_belongs_to_the_member_that_holds_it(void **state)
 	object->held_by = members[0].pid;
 	divide(20 + 22);
 	assert_true(is_about(share_mib(0), 31) && is_about(share_mib(1), 11));
-	/* Its holder may be no member any more. */
+	/* Its holder has ended. */
 	object->held_by = 1;
 	divide(20 + 22);
 	assert_true(is_about(share_mib(0), 21) && is_about(share_mib(1), 21));

@@ -24,6 +24,6 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 
 /*
  * Sets the `share` of all members: each has its own pages, an equal part of those that its family shares, and of files and shared
- * memory a part by what it maps. They add up to `total_kib`. Call after process_memory_measure().
+ * memory a part by what it maps or holds. They add up to `total_kib`. Call after process_memory_measure().
  */
 void process_memory_divide(struct process_memory *memory, struct process_tree *tree, double total_kib);
