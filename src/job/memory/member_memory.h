@@ -53,7 +53,8 @@ struct member_memory {
 	uint64_t layout;         /* of its address space: a fork has its parent's. 0: not permitted to see */
 	int64_t inherited_pages; /* anonymous pages that it may have had from its parent when first seen */
 
-	double share;      /* its part of the tree's memory, in KiB; see process_memory_divide() */
+	double share;  /* its part of the tree's memory, in KiB; see process_memory_divide() */
+	double weight; /* what it maps or holds beside its own pages, for its share of them */
 	pid_t shared_with; /* its memory is that of this process (vfork, CLONE_VM) and counted there. 0: its own */
 	pid_t apart_from;          /* the parent with which it does not share memory, 0 if unknown */
 	int compared;              /* readings in which it was compared with others without its parent */

@@ -51,65 +51,55 @@ static int64_t mapped_kib(const struct memory_objects *objects, const struct pro
 	return max_i64(kib, member_shared_kib(tree, member));
 }
 
-/* Adds what no member maps to the shares of the members that hold it, and returns the sum. */
-static double share_what_is_held(const struct memory_objects *objects, const struct process_tree *tree,
-				 double scale)
+/* Memory that no member maps belongs to the one that has it open, or mapped it last. */
+static void weigh_what_is_held(const struct memory_objects *objects, const struct process_tree *tree)
 {
-	double sum = 0;
-
 	for (size_t i = 0; i < objects->count; i++) {
 		const struct memory_object *object = &objects->objects[i];
 		struct member *holder =
 			process_tree_find(tree, object->held_by ? object->held_by : object->mapped_by);
 
-		if (object->is_used || object->kib <= 0 || !holder)
-			continue;
-		holder->memory.share += (double)object->kib * scale;
-		sum += (double)object->kib;
+		if (holder && !object->is_used && object->kib > 0)
+			holder->memory.weight += (double)object->kib;
 	}
-	return sum;
 }
 
 void process_memory_divide(struct process_memory *memory, struct process_tree *tree, double total_kib)
 {
 	int64_t now_ns = root_monotonic_ns(tree->root);
-	double anon = 0, shared, rest, scale = 1;
+	double anon = 0, shared = 0, rest, scale = 1;
 	struct member *first = NULL;
 
 	if (memory->hold)
 		return;
-	for (size_t i = 0; i < tree->count; i++)
-		tree->members[i].memory.share = 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+
+		member->memory.share = member->memory.weight = 0;
+		if (!memory_is_counted(tree, member))
+			continue;
+		member->memory.weight = (double)mapped_kib(&memory->objects, tree, member);
+		if (!first)
+			first = member;
+	}
 	for (size_t i = 0; i < memory->families.count; i++) {
 		divide_family(memory, &memory->families.at[i], tree, now_ns);
 		anon += memory->families.at[i].count ? (double)memory->families.at[i].anon_kib : 0;
 	}
-	shared = share_what_is_held(&memory->objects, tree, 0);
-	for (size_t i = 0; i < tree->count; i++) {
-		struct member *member = &tree->members[i];
-
-		if (!memory_is_counted(tree, member))
-			continue;
-		if (!first)
-			first = member;
-		shared += (double)mapped_kib(&memory->objects, tree, member);
-	}
+	weigh_what_is_held(&memory->objects, tree);
+	for (size_t i = 0; i < tree->count; i++)
+		shared += tree->members[i].memory.weight;
 	rest = total_kib - anon;
 	if (rest < 0) {
 		scale = anon > 0 ? total_kib / anon : 0;
 		rest = 0;
 	}
 	for (size_t i = 0; i < tree->count; i++) {
-		struct member *member = &tree->members[i];
+		struct member_memory *of = &tree->members[i].memory;
 
-		member->memory.share *= scale;
-		if (shared > 0 && memory_is_counted(tree, member))
-			member->memory.share +=
-				rest * (double)mapped_kib(&memory->objects, tree, member) / shared;
+		of->share = of->share * scale + (shared > 0 ? rest * of->weight / shared : 0);
 	}
-	if (shared > 0)
-		(void)share_what_is_held(&memory->objects, tree, rest / shared);
 	/* Memory that no member maps or holds. */
-	else if (first)
+	if (first && shared <= 0)
 		first->memory.share += rest;
 }
