@@ -359,6 +359,25 @@ static void test_the_machine_may_lose_pages_later(void **state)
 	assert_false(objects.in_round);
 }
 
+/* A pass reads the resident sets first and the pages last. */
+static void test_resident_sets_may_show_the_loss_later(void **state)
+{
+	struct memory_object *object = object_in_round(0, 0);
+
+	(void)state;
+	see_again(object, 4, 20);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, OTHERS_KIB - 12 * PAGE_KIB, 4096), 0);
+	assert_true(objects.in_round);
+	memory_objects_begin_round(
+		&objects, &(struct page_place){object->device, object->inode},
+		&(struct round_begin){30, 20, OTHERS_KIB - 12 * PAGE_KIB, 12 * PAGE_KIB, 0});
+	see_again(object, 4, 30);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, OTHERS_KIB - 12 * PAGE_KIB, 4096),
+			 12 * PAGE_KIB);
+	assert_false(objects.in_round);
+	assert_int_equal(sum_kib(), 4 * PAGE_KIB);
+}
+
 /* Then the machine's lost memory was that of other programs. */
 static void test_pages_that_were_unmapped_stay(void **state)
 {
@@ -435,6 +454,7 @@ UNIT_TESTS
 		TEST(test_an_object_of_unknown_size_has_the_pages_that_were_seen),
 		TEST(test_pages_have_gone_if_the_machine_has_lost_them_as_well),
 		TEST(test_the_machine_may_lose_pages_later),
+		TEST(test_resident_sets_may_show_the_loss_later),
 		TEST(test_pages_that_were_unmapped_stay),
 		TEST(test_pages_stay_if_the_machine_still_has_them),
 		TEST(test_a_round_ends_with_the_reading_of_the_last_member),

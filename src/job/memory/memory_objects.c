@@ -493,12 +493,13 @@ SELDOM void memory_objects_begin_round(struct memory_objects *objects, const str
 /*
  * Returns the size of the pages that the last round has not seen, if members have given most of them back without unmapping them, and the
  * machine has lost most of them. Else they stay, and their users may see them again. `is_last`: the machine has had the time to lose them.
+ * The resident sets of a pass are older than the pages that it finds: they may show the loss in the next pass only.
  */
 SELDOM static int64_t end_round(struct memory_object *object, int64_t others_kib, int64_t page_bytes,
 				bool is_last)
 {
 	int64_t block_kib = page_bytes << object->seen.level >> 10, gone_kib = 0, unseen_kib = 0;
-	bool is_left, is_lost;
+	bool is_left, is_lost, has_fallen;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < object->seen.count; i++)
@@ -508,7 +509,8 @@ SELDOM static int64_t end_round(struct memory_object *object, int64_t others_kib
 			gone_kib += block_kib;
 	is_left = 2 * object->left_kib >= gone_kib;
 	is_lost = 2 * (object->others_kib - others_kib) >= gone_kib;
-	if (is_left && !is_lost && !is_last)
+	has_fallen = 2 * object->fell_kib >= gone_kib;
+	if (!is_last && (is_left ? !is_lost : !has_fallen))
 		return 0;
 	if (!is_left || !is_lost) {
 		object->doubt_kib += is_lost ? gone_kib : min_i64(gone_kib, object->left_kib);

@@ -73,6 +73,10 @@ struct process_memory {
 	int64_t files_kib; /* union of the sampled pages of files, and the readings behind it */
 	uint64_t files_of;
 
+	/* An object of unknown size was there: a loss of its pages is compared with the machine's. */
+	bool has_unknown;
+	int64_t begun_shmem_kib; /* the machine's shared memory before pages were read. -1: no such object */
+
 	struct tree_memory told; /* the last figures, and */
 	int64_t told_ns; /* the pass that they are of, if nothing was left to correct. 0: something was */
 	int64_t told_shmem_kib; /* the machine's shared memory then, and */

@@ -413,7 +413,8 @@ static void add_unknown(const struct process_memory *memory, const struct proces
 		return;
 	if (!reading->objects_kib) {
 		reading->objects_kib = max_i64(objects_kib, 1);
-		reading->machine_shmem_kib = memory->machine.shmem_kib;
+		reading->machine_shmem_kib =
+			memory->begun_shmem_kib >= 0 ? memory->begun_shmem_kib : memory->machine.shmem_kib;
 		reading->virtual_pages = member->memory.virtual_pages;
 	}
 	risen_kib = max_i64(0, objects_kib - reading->objects_kib);
@@ -498,8 +499,8 @@ static void add_objects(struct process_memory *memory, const struct process_tree
 		found.kib = memory->machine.shmem_kib;
 	sums->objects_kib = found.kib;
 	sums->doubt_kib += found.cut_kib;
-	if (found.has_unknown)
-		sums->doubt_kib += unmapped_kib(memory, tree, &found);
+	memory->has_unknown = found.has_unknown;
+	sums->doubt_kib += found.has_unknown ? unmapped_kib(memory, tree, &found) : 0;
 	sums->huge_kib += found.huge_kib;
 	if (sums->huge_kib > huge_used_kib(&memory->machine))
 		sums->huge_kib = huge_used_kib(&memory->machine);
@@ -681,8 +682,9 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	if (is_unknown(tree, why_no_memory(tree), ret_memory) ||
 	    is_unknown(tree, -memory_families_build(&memory->families, tree), ret_memory))
 		return;
-	if (memory->meminfo_file.fd < 0)
+	if (memory->meminfo_file.fd < 0 || memory->has_unknown)
 		(void)read_machine(memory, tree->root);
+	memory->begun_shmem_kib = memory->has_unknown ? memory->machine.shmem_kib : -1;
 	/* AnonHugePages leaves out huge pages that were split, and those of other sizes. */
 	tree->memory.huge_kib = may_have_huge_pages(tree) ? max_i64(0, memory->machine.anon_pages_kib) : 0;
 	memory->reader.objects = &memory->objects;
