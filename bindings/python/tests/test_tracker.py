@@ -382,13 +382,15 @@ def test_stats(recorded):
     assert {column: list(values) for column, values in stats.items()} == STATS
     assert stats["process_memory_mib"]["max"] == round(max(recorded.process_metrics["memory_mib"]), 2)
     elapsed = recorded.stop_time - recorded.start_time
-    # Each sample counts for the time since the one before.
+    # Each sample counts for the time since the one before, and the first one, which may come late, for an interval at most.
     cores, ends = recorded.process_metrics["cpu_usage"], recorded.process_metrics["timestamp"]
-    lengths = [end - begin for begin, end in zip([recorded.start_time, *ends], ends)]
+    begun = max(recorded.start_time, ends[0] - recorded.interval)
+    lengths = [end - begin for begin, end in zip([begun, *ends], ends)]
     mean = sum(map(operator.mul, cores, lengths)) / sum(lengths)
     assert abs(stats["process_cpu_usage"]["mean"] - mean) < 0.02 and stats["process_cpu_usage"]["max"] == round(max(cores), 2)
-    # The first sample may come late on a busy machine.
-    assert elapsed - 0.3 < stats["timestamp"]["duration"] <= elapsed + 0.05
+    # The last sample is taken at the stop, before which a busy machine may hold it up.
+    assert stats["timestamp"]["duration"] == pytest.approx(ends[-1] - begun, abs=0.011)
+    assert elapsed - (begun - recorded.start_time) - 1 < stats["timestamp"]["duration"] <= elapsed + 0.05
     own = recorded.stats([StatSpec("process_utime", sum, "cpu"), StatSpec("system_processes", len),
                           StatSpec("no_such_column", max)])
     assert own == {"process_utime": {"cpu": sum(recorded.process_metrics["utime"])},
