@@ -378,6 +378,21 @@ static void test_resident_sets_may_show_the_loss_later(void **state)
 	assert_int_equal(sum_kib(), 4 * PAGE_KIB);
 }
 
+/* They have one pass for that: the next removal is another one. */
+static void test_pages_whose_loss_no_resident_set_shows_stay(void **state)
+{
+	struct memory_object *object = object_in_round(0, 0);
+
+	(void)state;
+	see_again(object, 4, 20);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, OTHERS_KIB, 4096), 0);
+	assert_true(objects.in_round);
+	see_again(object, 4, 30);
+	assert_int_equal(memory_objects_end_rounds(&objects, AT_ONCE, OTHERS_KIB, 4096), 0);
+	assert_false(objects.in_round);
+	assert_int_equal(sum_kib(), SEEN * PAGE_KIB);
+}
+
 /* Then the machine's lost memory was that of other programs. */
 static void test_pages_that_were_unmapped_stay(void **state)
 {
@@ -455,6 +470,7 @@ UNIT_TESTS
 		TEST(test_pages_have_gone_if_the_machine_has_lost_them_as_well),
 		TEST(test_the_machine_may_lose_pages_later),
 		TEST(test_resident_sets_may_show_the_loss_later),
+		TEST(test_pages_whose_loss_no_resident_set_shows_stay),
 		TEST(test_pages_that_were_unmapped_stay),
 		TEST(test_pages_stay_if_the_machine_still_has_them),
 		TEST(test_a_round_ends_with_the_reading_of_the_last_member),

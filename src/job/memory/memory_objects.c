@@ -510,8 +510,11 @@ SELDOM static int64_t end_round(struct memory_object *object, int64_t others_kib
 	is_left = 2 * object->left_kib >= gone_kib;
 	is_lost = 2 * (object->others_kib - others_kib) >= gone_kib;
 	has_fallen = 2 * object->fell_kib >= gone_kib;
-	if (!is_last && (is_left ? !is_lost : !has_fallen))
+	if (!is_last && (is_left ? !is_lost : !has_fallen && !object->has_waited)) {
+		object->has_waited = !is_left;
 		return 0;
+	}
+	object->has_waited = false;
 	if (!is_left || !is_lost) {
 		object->doubt_kib += is_lost ? gone_kib : min_i64(gone_kib, object->left_kib);
 		unseen_kib += gone_kib;

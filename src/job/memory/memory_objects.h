@@ -52,6 +52,7 @@ struct memory_object {
 	int64_t first_round_ns; /* when the first one of those that began again did */
 	int64_t oldest_ns;      /* the oldest reading of a member that maps it */
 	int64_t others_kib; /* the machine's shared memory beside all objects, when the pages were last there */
+	bool has_waited;    /* for the resident sets of the next pass */
 	int64_t fell_kib;   /* shared pages that a member had before the round, and */
 	int64_t left_kib;   /* those that it has left without unmapping them */
 	int64_t doubt_kib; /* pages that were kept, although a member had left them so */
