@@ -102,7 +102,7 @@ static void room_is_kept_without_a_longer_file(void **state)
 static int look_for_room_below(rlim_t most_bytes)
 {
 	const struct rlimit no_core = {0, 0}, limit = {most_bytes, most_bytes};
-	/* Of tmpfs, which counts what is reserved. */
+	/* tmpfs counts what is reserved. */
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 
 	setrlimit(RLIMIT_CORE, &no_core);

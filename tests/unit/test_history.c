@@ -211,7 +211,7 @@ static void a_folder_that_another_command_changes_is_read_alone(void **state)
 	close(fd);
 }
 
-/* Of a command that was killed more than an hour ago. */
+/* A command left it that was killed more than an hour ago. */
 static void unfinished_files_go_after_an_hour(void **state)
 {
 	const time_t now = time(NULL);

@@ -91,7 +91,7 @@ static void the_place_is_the_nearest_that_is_named(void **state)
 	setenv("HOME", "/h", 1);
 	assert_place(NULL, "/h/.local/state/resource-tracker");
 	assert_place("", "/h/.local/state/resource-tracker");
-	/* Of a user without a home folder, and one that depends on the current folder. */
+	/* The user has no home folder, or one that depends on the current folder. */
 	setenv("XDG_STATE_HOME", "/", 1);
 	assert_place(NULL, "/h/.local/state/resource-tracker");
 	setenv("XDG_STATE_HOME", "state", 1);
@@ -183,7 +183,7 @@ static void a_folder_or_link_of_another_user_is_refused(void **state)
 	assert_refused("given", false, -EPERM, "given", "it belongs to another user");
 }
 
-/* Of a user that is not root, which may write anywhere. */
+/* It belongs to an ordinary user: root may write anywhere. */
 static void a_folder_that_takes_no_file_is_read_alone(void **state)
 {
 	(void)state;

@@ -9,8 +9,9 @@
 #include "base/buffer.h"
 #include "history/list_text.h"
 
-#define STRONG(text) "\x1b[1m" text "\x1b[0m"
-#define BAD(text) "\x1b[1;31m" text "\x1b[0m"
+#define STRONG "\x1b[1m"
+#define BAD "\x1b[1;31m"
+#define END "\x1b[0m"
 
 static struct buffer out;
 
@@ -67,6 +68,18 @@ static void a_row_has_the_figures_of_its_run(void **state)
 			    " 12  1970-01-02  make (/src)    ok       3.50 s  7.00 s  100 MiB  0.50\n");
 }
 
+static const char OUTCOMES[] =
+	STRONG "RUN" END "  " STRONG "STARTED" END "  " STRONG "NAME (FOLDER)" END "  " STRONG "OUTCOME" END
+	       "         " STRONG "WALL" END "  " STRONG "CPU" END "  " STRONG "MEMORY" END "\n"
+	       "  1  ?        a              ok                 -    -       -\n"
+	       "  2  ?        ?              running            -    -       -\n"
+	       "  3  ?        ?              stopped            -    -       -\n"
+	       "  4  ?        ?              " BAD "exit 3" END "             -    -       -\n"
+	       "  5  ?        ?              " BAD "SIGSEGV" END "            -    -       -\n"
+	       "  6  ?        ?              " BAD "out of memory" END "      -    -       -\n"
+	       "  7  ?        ?              " BAD "tracker killed" END "     -    -       -\n"
+	       "  8  ?        ?              " BAD "?" END "                  -    -       -\n";
+
 static void an_outcome_has_its_words(void **state)
 {
 	const char *table =
@@ -77,30 +90,7 @@ static void an_outcome_has_its_words(void **state)
 		      "\"number\":7,\"outcome\":\"lost\"", "\"number\":8");
 
 	(void)state;
-	assert_string_equal(table,
-			    STRONG("RUN") "  " STRONG("STARTED") "  " STRONG("NAME (FOLDER)") "  " STRONG("OU"
-													  "TC"
-													  "OM"
-													  "E") "         " STRONG("WALL") "  " STRONG("CPU") "  " STRONG(
-				    "MEMORY") "\n"
-					      "  1  ?        a              ok                 -    -       "
-					      "-\n"
-					      "  2  ?        ?              running            -    -       "
-					      "-\n"
-					      "  3  ?        ?              stopped            -    -       "
-					      "-\n"
-					      "  4  ?        ?              " BAD(
-						      "exit 3") "             -    -       -\n"
-								"  5  ?        ?              " BAD(
-									"SIGSEGV") "            -    -       "
-										   "-\n"
-										   "  6  ?        ?          "
-										   "    " BAD(
-											   "out of memory") "      -    -       -\n"
-													    "  7  ?        ?              " BAD(
-														    "tracker killed") "     -    -       -\n"
-																      "  8  ?        ?              " BAD(
-																	      "?") "                  -    -       -\n");
+	assert_string_equal(table, OUTCOMES);
 }
 
 /* Names come from recordings. The name of a run without a script has its folder already. */
