@@ -379,7 +379,7 @@ static void test_resident_sets_may_show_the_loss_later(void **state)
 }
 
 /* They have one pass for that: the next removal is another one. */
-static void test_pages_whose_loss_no_resident_set_shows_stay(void **state)
+static void test_pages_stay_if_resident_sets_show_no_loss(void **state)
 {
 	struct memory_object *object = object_in_round(0, 0);
 
@@ -470,7 +470,7 @@ UNIT_TESTS
 		TEST(test_pages_have_gone_if_the_machine_has_lost_them_as_well),
 		TEST(test_the_machine_may_lose_pages_later),
 		TEST(test_resident_sets_may_show_the_loss_later),
-		TEST(test_pages_whose_loss_no_resident_set_shows_stay),
+		TEST(test_pages_stay_if_resident_sets_show_no_loss),
 		TEST(test_pages_that_were_unmapped_stay),
 		TEST(test_pages_stay_if_the_machine_still_has_them),
 		TEST(test_a_round_ends_with_the_reading_of_the_last_member),
