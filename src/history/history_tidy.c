@@ -195,6 +195,8 @@ int history_own_lines(char **ret_path, struct rt_problem *ret_problem)
 	}
 	if (path && stat(path, &status) < 0)
 		result = -errno;
+	else if (path && !status.st_size)
+		result = -ENOENT;
 	if (result == -ENOENT)
 		problem_set(ret_problem, result, "no run has been kept yet; name a file of runs");
 	if (result < 0)

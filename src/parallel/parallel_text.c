@@ -55,7 +55,8 @@ static void add_job_limit(struct buffer *out, const struct parallel *parallel)
 			      amount_of(parallel->chain_secs, add_duration).text);
 		return;
 	case LIMIT_STEPS:
-		buffer_printf(out, "all %zu steps run at once", parallel->count);
+		buffer_printf(out, parallel->count == 1 ? "one step runs alone" : "all %zu steps run at once",
+			      parallel->count);
 		return;
 	case LIMIT_TURNS:
 		buffer_printf(out,
@@ -82,16 +83,18 @@ static void add_assumption(struct buffer *out, const struct parallel *parallel)
 {
 	if (parallel->without_command)
 		buffer_printf(out,
-			      "%zu of %zu steps have no recorded command, so it is unknown what they need: "
-			      "record with "
-			      "TRACKER_RECORD_COMMAND=1",
-			      parallel->without_command, parallel->count);
+			      "%zu of %zu step%s %s no recorded command, so it is unknown what %s: "
+			      "record with TRACKER_RECORD_COMMAND=1",
+			      parallel->without_command, parallel->count, parallel->count == 1 ? "" : "s",
+			      parallel->without_command == 1 ? "has" : "have",
+			      parallel->without_command == 1 ? "it needs" : "they need");
 	else
 		buffer_add_text(
 			out, "a step needs those that it tells, or whose target or output its command names");
 	if (parallel->unreadable)
-		buffer_printf(out, "; %zu recordings could not be read and are left out",
-			      parallel->unreadable);
+		buffer_printf(out, "; %zu recording%s could not be read and %s left out",
+			      parallel->unreadable, parallel->unreadable == 1 ? "" : "s",
+			      parallel->unreadable == 1 ? "is" : "are");
 }
 
 void parallel_add_json(struct buffer *out, const struct parallel *parallel)
@@ -177,8 +180,9 @@ int parallel_add_text(struct buffer *out, const struct parallel *parallel, int f
 	else
 		buffer_add_text(&lines, "the steps do not fit, not even one by one: ");
 	add_job_limit(&lines, parallel);
-	buffer_printf(&lines, "\n%zu steps on %s cores with %s; ", parallel->count,
-		      amount_of(parallel->cores, add_figure).text, amount_of_mib(parallel->memory_mib).text);
+	buffer_printf(&lines, "\n%zu step%s on %s cores with %s; ", parallel->count,
+		      parallel->count == 1 ? "" : "s", amount_of(parallel->cores, add_figure).text,
+		      amount_of_mib(parallel->memory_mib).text);
 	add_assumption(&lines, parallel);
 	buffer_add_text(&lines, "\n\n");
 	if (buffer_error(&lines))

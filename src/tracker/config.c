@@ -174,9 +174,12 @@ static int set_carbon_factor(struct rt_config *config, const struct setting *set
 
 static int set_input_size(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	if (parse_positive(value, INPUT_BYTES_MOST, setting_field(config, setting)))
-		return 0;
-	return refuse_setting(config, setting, value, "must be a number of bytes above 0");
+	double bytes;
+
+	if (!parse_positive(value, INPUT_BYTES_MOST, &bytes) || bytes != (double)(int64_t)bytes)
+		return refuse_setting(config, setting, value, "must be a whole number of bytes above 0");
+	*(double *)setting_field(config, setting) = bytes;
+	return 0;
 }
 
 static int set_programs(struct rt_config *config, const struct setting *setting, const char *value)

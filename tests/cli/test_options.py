@@ -407,9 +407,9 @@ def test_input(run, give, needs_toml, helpers, tmp_path):
         assert recorded(*given, env=environment) == (123456789012, "option", "")
     size, source, words = recorded("--input", "none*")
     assert (size, source) == (None, None) and "the size of the input 'none*' is unknown" in words
-    for wrong in ("0", "-1", "x", "nan"):
+    for wrong in ("0", "-1", "x", "nan", "1.5"):
         result = run("--input-bytes", wrong, "--", "true")
-        assert result.returncode == OWN_ERROR and "must be a number of bytes above 0" in result.err, result.err
+        assert result.returncode == OWN_ERROR and "must be a whole number of bytes above 0" in result.err, result.err
 
 
 @of_options("tag")

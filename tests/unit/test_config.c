@@ -315,7 +315,7 @@ static void numbers_have_bounds(void **state)
 		{"waits", {"1", "24", "off"}, {"0", "25", "-1", "", "1.5"}},
 		{"upload-deadline", {"0", "1d", "86400"}, {"-0.001", "86400.1", "x", "", "nan"}},
 		{"carbon-factor", {"0.001", "10000", "1e3"}, {"0", "10000.1", "-1", "x", "inf"}},
-		{"input-bytes", {"1", "1e18", "0.5"}, {"0", "1.1e18", "-1", "5 MB", ""}},
+		{"input-bytes", {"1", "1e18", "2.0"}, {"0", "1.1e18", "-1", "5 MB", "0.5"}},
 		{"duration", {"0.000000001", "1e9", "1ms"}, {"0", "1.1e9", "-1", "x", ""}},
 		{"start-at", {"+90", "@1795262400", "2026-11-21T12:00:00"}, {"x", "", "90", "+", "12"}},
 		{"gpus", {"used", "0,12", "GPU-1,0000:3b:00.0"}, {"mine", "0,,1", ",", "0,all", "12a"}},
@@ -334,7 +334,7 @@ static void numbers_have_bounds(void **state)
 	}
 	assert_int_equal(config->programs, 0);
 	assert_int_equal(config->upload_deadline_ns, 86400 * NSEC_PER_SEC);
-	assert_true(config->carbon_factor == 1000 && config->input_size == 0.5);
+	assert_true(config->carbon_factor == 1000 && config->input_size == 2);
 	assert_string_equal(config->gpus, "GPU-1,0000:3b:00.0");
 }
 

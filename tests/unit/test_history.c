@@ -376,6 +376,12 @@ static void without_a_line_the_file_of_lines_is_absent(void **state)
 	assert_int_equal(history_own_lines(&path, &problem), -ENOENT);
 	assert_string_equal(problem.text, "no run has been kept yet; name a file of runs");
 	assert_null(path);
+	/* `rm --all` has left it without a line. */
+	put_text("runs.jsonl", "");
+	problem.text[0] = 0;
+	assert_int_equal(history_own_lines(&path, &problem), -ENOENT);
+	assert_string_equal(problem.text, "no run has been kept yet; name a file of runs");
+	assert_null(path);
 }
 
 /* ---- the file of lines --------------------------------------------------------------------------------------- */

@@ -178,6 +178,10 @@ static void missing_commands_and_broken_recordings_are_told(void **state)
 	parallel.unreadable = 2;
 	try_text("TRACKER_RECORD_COMMAND=1; 2 recordings could not be read and are left out\n");
 	try_json("\"steps\":5,\"steps_without_command\":3,\"unreadable\":2,");
+	parallel.count = parallel.without_command = parallel.unreadable = 1;
+	try_text("one step runs alone\n1 step on 2.50 cores with 1.00 GiB; 1 of 1 step has no recorded "
+		 "command, so it is unknown what it needs: record with "
+		 "TRACKER_RECORD_COMMAND=1; 1 recording could not be read and is left out\n");
 }
 
 UNIT_TESTS
