@@ -216,7 +216,7 @@ def test_the_time_of_children_is_told_where_the_parent_waits_at_once(spawn, help
     exact.check_intervals(samples)
     assert told <= truth + TICKS_SECS, truth
     if exited(samples)[-1] is None:  # others forked too much, or the kernel delivers no events here
-        assert end["tree_cpu_at_least"] == (told < truth - TICKS_SECS), (told, truth)
+        assert end["tree_cpu_at_least"] or told >= truth - TICKS_SECS, (told, truth)
         pytest.skip("the recorder heard no events")
     assert not end["tree_cpu_at_least"] and told >= truth - 2 * TICKS_SECS, (told, truth)
     assert exited(samples)[-1] == 410

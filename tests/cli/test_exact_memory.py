@@ -407,7 +407,9 @@ def test_shared_memory_stays_when_one_of_its_holders_ends(spawn, tmp_path, helpe
             tracker = spawn("--pid", job.pid, "-i", "0.05", "-o", path, "--no-summary")
             before = samples(10)
             os.kill(children[ends], signal.SIGKILL)
-            samples(before + 10)
+            # Beside other load, it first waits for a CPU.
+            wait_until(lambda: ") Z " in pathlib.Path(f"/proc/{children[ends]}/stat").read_text(), what="a zombie")
+            samples(max(samples(0), before) + 10)
             tracker.terminate()
             tracker.wait(10)
         finally:
