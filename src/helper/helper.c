@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/runs_once.h"
+#include "base/wait_child.h"
 #include "helper/shared_memory.h"
 #include "helper/shared_page.h"
 #include "kernel/proc_pid_stat.h"
@@ -267,7 +268,7 @@ static void reap_supervisor(pid_t pid, int64_t until_ns)
 	const struct timespec pause = {0, REAP_PAUSE_NS};
 	int64_t before_ns = worker_used_ns(pid);
 
-	while (waitpid(pid, NULL, WNOHANG) == 0) {
+	while (wait_child(pid, NULL, WNOHANG, NULL) == 0) {
 		int64_t now = helper_now_ns();
 
 		if (now > until_ns + DYING_NS || (now > until_ns && is_stuck_worker(pid, before_ns)))

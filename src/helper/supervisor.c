@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/debug.h"
+#include "base/wait_child.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -109,7 +110,7 @@ static bool worker_ended(struct supervisor *supervisor)
 	int status = 0;
 
 	close(supervisor->worker_fd);
-	while (waitpid(supervisor->worker_pid, &status, 0) < 0 && errno == EINTR)
+	while (wait_child(supervisor->worker_pid, &status, 0, NULL) < 0 && errno == EINTR)
 		;
 	supervisor->worker_pid = 0;
 	supervisor->worker_fd = -1;
@@ -179,7 +180,7 @@ static void end_worker(const struct supervisor *supervisor)
 
 	kill(supervisor->worker_pid, SIGKILL);
 	if (ppoll(&worker, 1, &limit, NULL) > 0)
-		waitpid(supervisor->worker_pid, NULL, 0);
+		wait_child(supervisor->worker_pid, NULL, 0, NULL);
 }
 
 int supervise(const struct helper_view *view, const struct helper_kind *kind, int socket_fd)

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/scan.h"
+#include "base/wait_child.h"
 #include "launch/child.h"
 
 enum { FIRST_FREE_FD = 3, MOST_ARGUMENTS = 24 };
@@ -126,5 +127,5 @@ bool adopts_orphans(void)
 void detached_reap(pid_t pid)
 {
 	if (adopts_orphans())
-		waitpid(pid, NULL, WNOHANG);
+		wait_child(pid, NULL, WNOHANG, NULL);
 }

@@ -128,7 +128,7 @@ int64_t continue_job(struct wrap *wrap)
 	if (!witness_has_answered(wrap, wrap->continued_question) &&
 	    now_ns < wrap->continued_ns + ANSWER_LIMIT_NS)
 		return now_ns + LOOK_EVERY_NS;
-	same_group = getpgid(wrap->job) == getpgrp();
+	same_group = getpgid(wrap->job) == getpgid(0);
 	if (wrap->witness && same_group)
 		last_ns = atomic_load(&wrap->page->sightings[SIGCONT].last_ns);
 	/* A SIGCONT that the witness saw earlier belonged to an earlier stop. */

@@ -220,7 +220,7 @@ enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t no
 	else
 		verdict = judge_unanswered(wrap, signal, now_ns);
 	/* Only a job that was already started and is still in the process group gets the group's signals. */
-	if (verdict == REACHED_THE_JOB && (signal->before_job || getpgid(wrap->job) != getpgrp()))
+	if (verdict == REACHED_THE_JOB && (signal->before_job || getpgid(wrap->job) != getpgid(0)))
 		verdict = OURS_ALONE;
 	return verdict;
 }

@@ -111,6 +111,7 @@ static int crash_in_a_child(int signo)
 static void a_job_never_runs_twice(void **state)
 {
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
 	assert_int_equal(status_of(crash_after_the_start, SIGABRT), SIGABRT);
 	assert_int_equal(status_of(crash_in_a_child, SIGABRT), SIGABRT << 8);
 	assert_printed("out", "");

@@ -89,6 +89,9 @@ void process_memory_divide(struct process_memory *memory, struct process_tree *t
 	weigh_what_is_held(&memory->objects, tree);
 	for (size_t i = 0; i < tree->count; i++)
 		shared += tree->members[i].memory.weight;
+	/* No member maps or holds any. */
+	if (first && shared <= 0)
+		first->memory.weight = shared = 1;
 	rest = total_kib - anon;
 	if (rest < 0) {
 		scale = anon > 0 ? total_kib / anon : 0;
@@ -97,9 +100,6 @@ void process_memory_divide(struct process_memory *memory, struct process_tree *t
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member_memory *of = &tree->members[i].memory;
 
-		of->share = of->share * scale + (shared > 0 ? rest * of->weight / shared : 0);
+		of->share = of->share * scale + (first ? rest * of->weight / shared : 0);
 	}
-	/* Memory that no member maps or holds. */
-	if (first && shared <= 0)
-		first->memory.share += rest;
 }
