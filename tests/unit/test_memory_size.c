@@ -10,6 +10,7 @@
 #include "job/memory/memory_size.h"
 #include "job/memory/memory_tuning.h"
 #include "job/pass.h"
+#include "burner.h"
 #include "scratch.h"
 #include "unit.h"
 
@@ -170,6 +171,8 @@ static void test_memory_of_a_parent_that_has_ended_counts_once(void **state)
 		_exit(0);
 	}
 	assert_int_equal(read(ready[0], children, sizeof children), sizeof children);
+	for (int i = 0; i < 2; i++)
+		wait_until_asleep(children[i]);
 	assert_int_equal(process_tree_new(&real, true, &orphans), 0);
 	assert_int_equal(process_tree_seed(orphans, parent, false), 0);
 	for (int i = 0; i < 2; i++) {
@@ -230,6 +233,8 @@ static void test_memory_of_a_sibling_counts_once(void **state)
 		wait_for_end(&until[0]);
 	}
 	assert_int_equal(read(ready[0], pair, sizeof pair), sizeof pair);
+	for (int i = 0; i < 2; i++)
+		wait_until_asleep(pair[i]);
 	assert_int_equal(process_tree_new(&real, true, &siblings), 0);
 	assert_int_equal(process_tree_seed(siblings, parent, false), 0);
 	process_tree_touch(siblings);
