@@ -526,6 +526,6 @@ def test_the_engines_table_names_engines_that_did_not_run(helpers, tmp_path, mon
 
 
 def test_parts_of_ci_are_begun_in_the_order_of_their_rows(helpers):
-    """A row waits for its part, so a part in the wrong place would hold up the rows before it."""
+    """A row waits for its part, so a part in the wrong place would hold up the rows before it. "toml" has none: it builds nothing."""
     parts = re.findall(r"^(\w+) +\| +\d+ \|", (helpers.top / "tools" / "ci-ahead").read_text(), re.M)
-    assert parts == ["lint", *rows_of(helpers, "daily")]
+    assert parts == ["lint", *(name for name in rows_of(helpers, "daily") if name != "toml")]
