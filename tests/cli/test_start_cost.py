@@ -43,7 +43,9 @@ def calls(binary, tmp_path, no_leak_check):
 @pytest.mark.slow  # a sanitiser makes calls of its own
 def test_a_start_takes_few_calls(calls):
     """205, and three more for each folder of a path with "/"; version 0.1 took 178 and knew nothing of programs, the network and limits of processes. A search of all numbers of descriptors was 250 more."""
-    assert len(calls) <= 206, len(calls)
+    # The kernel's messages of other processes come as they come.
+    own = [call for call in calls if not call.startswith("recv")]
+    assert len(own) <= 206, len(own)
 
 
 def test_files_of_a_command_take_one_call_each(binary, tmp_path, no_leak_check):
