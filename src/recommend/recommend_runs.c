@@ -251,25 +251,31 @@ void find_evidence_of_line(struct advice_run *ret_run, const struct run_lines *l
 						 run_text_is(lines, FIGURE_end_reason, "target_exited")));
 }
 
+/* Returns the same run among the first `count`. NULL: it is another one than these. */
+static struct advice_run *find_same_run(const struct runs *runs, size_t count,
+					const struct evidence *evidence)
+{
+	for (size_t i = 0; *evidence->run_id && i < count; i++)
+		if (strcmp(runs->list[i].evidence.run_id, evidence->run_id) == 0)
+			return &runs->list[i];
+	return NULL;
+}
+
 /* Chooses the place for a line: that of the same run, a new one, or the oldest line's. NULL: nothing is better than it. */
 static int find_line_place(const struct line_search *search, const struct evidence *evidence,
 			   struct advice_run **ret_place)
 {
 	struct runs *runs = search->runs;
-	struct advice_run *oldest = NULL;
+	struct advice_run *same = find_same_run(runs, runs->count, evidence), *oldest = NULL;
 
-	*ret_place = NULL;
-	for (size_t i = 0; i < runs->count; i++) {
-		struct advice_run *run = &runs->list[i];
-
-		if (*evidence->run_id && strcmp(run->evidence.run_id, evidence->run_id) == 0) {
-			/* A recording says more than its line, and a later line more than an earlier one. */
-			*ret_place = run->summary || run->stats ? NULL : run;
-			return 0;
-		}
-		if (i >= search->first && (!oldest || run->evidence.started < oldest->evidence.started))
-			oldest = run;
+	if (same) {
+		/* A recording says more than its line, and a later line more than an earlier one. */
+		*ret_place = same->summary || same->stats ? NULL : same;
+		return 0;
 	}
+	for (size_t i = search->first; i < runs->count; i++)
+		if (!oldest || runs->list[i].evidence.started < oldest->evidence.started)
+			oldest = &runs->list[i];
 	if (runs->count - search->first < LINES_MOST) {
 		*ret_place = add_advice_run(runs);
 		return *ret_place ? 0 : -ENOMEM;
@@ -355,17 +361,15 @@ static const char *job_of(const struct rt_recommend_options *options, const stru
 static void join_last_run(struct runs *runs)
 {
 	struct advice_run *last = &runs->list[runs->count - 1];
+	struct advice_run *same = find_same_run(runs, runs->count - 1, &last->evidence);
 
-	for (struct advice_run *run = runs->list; *last->evidence.run_id && run < last; run++) {
-		if (strcmp(run->evidence.run_id, last->evidence.run_id) != 0)
-			continue;
-		if (run->summary || run->stats)
-			advice_run_done(last);
-		else
-			*run = *last;
-		runs->count--;
+	if (!same)
 		return;
-	}
+	if (same->summary || same->stats)
+		advice_run_done(last);
+	else
+		*same = *last;
+	runs->count--;
 }
 
 int runs_add_path(struct runs *runs, const char *path, const struct known_run *known, bool has_others,

@@ -391,7 +391,7 @@ static bool is_ready(int fd, char ret_reason[static REASON_BYTES])
 	return r > 0 && recv(fd, ret_reason, REASON_BYTES - 1, MSG_DONTWAIT) > 0 && !*ret_reason;
 }
 
-/* Closes it if there is no memory: the recorder then finds out by itself that the task has ended. */
+/* Closes it if memory is refused. The recorder then notices the task's end by itself. */
 static void keep_descriptor(pid_t pid, int fd)
 {
 	struct tracked *more = realloc(the_plugin.tasks, (the_plugin.count + 1) * sizeof *more);

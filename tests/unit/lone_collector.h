@@ -28,18 +28,6 @@ static inline int64_t lone_clock(void *unused)
 	return lone.now_ns;
 }
 
-/* Writes a file and makes the folders above it. */
-static inline void put_below(const char *path, const char *text)
-{
-	char folder[200];
-
-	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
-		snprintf(folder, sizeof folder, "%.*s", (int)(at - path), path);
-		mkdir(folder, 0755);
-	}
-	put_text(path, text);
-}
-
 /* Begins a run that is recorded since the second 1000. The first frame is not its baseline. */
 static inline int lone_enter(void **state)
 {

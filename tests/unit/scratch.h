@@ -49,6 +49,18 @@ static inline void put_text(const char *path, const char *text)
 	put_file(path, text, strlen(text));
 }
 
+/* Writes a file and makes the folders above it. */
+static inline void put_below(const char *path, const char *text)
+{
+	char folder[200];
+
+	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
+		snprintf(folder, sizeof folder, "%.*s", (int)(at - path), path);
+		mkdir(folder, 0755);
+	}
+	put_text(path, text);
+}
+
 /* Returns the whole file, NUL-terminated; the caller frees it. */
 static inline char *get_file(const char *path, size_t *ret_length)
 {

@@ -89,17 +89,6 @@ int child_wait(pid_t pid)
 static struct root root;
 static struct settings settings;
 
-static void put_below(const char *path, const char *text)
-{
-	char folder[200];
-
-	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
-		snprintf(folder, sizeof folder, "%.*s", (int)(at - path), path);
-		mkdir(folder, 0755);
-	}
-	put_text(path, text);
-}
-
 static int begin(void **state)
 {
 	if (scratch_enter(state) < 0)

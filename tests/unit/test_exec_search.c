@@ -335,7 +335,7 @@ static int capture_for_a_watch(void)
 	return alarm(0) > 0 && is_subreaper == 1 ? 0 : 1;
 }
 
-/* There is no job that a timer could be for. */
+/* A watch starts no job, to which it could hand them. */
 static void a_watch_keeps_its_timers(void **state)
 {
 	(void)state;

@@ -147,7 +147,7 @@ static void a_script_without_a_request_leaves_it_to_its_steps(void **state)
 	assert_real(job.cores_asked, 3);
 	assert_real(job.memory_asked_mib, 800);
 	assert_real(job.memory_mib, 150);
-	/* Of the node, the larger one counts, wherever it is told. */
+	/* The script and the step may each tell the node's memory: the larger one counts. */
 	script.memory_asked_mib = 900;
 	assert_real(JOIN(script, step).memory_asked_mib, 900);
 	step.memory_asked_mib = 1000;

@@ -77,26 +77,21 @@ static void reals_of_any_kind_come_back_exactly(void **state)
 					(double)NAN};
 	const size_t count = sizeof VALUES / sizeof *VALUES;
 	struct run_cursor cursor;
-	struct fleet_run run, got;
+	struct fleet_run wanted[sizeof VALUES / sizeof *VALUES], got;
 
 	(void)state;
 	for (size_t i = 0; i < count; i++) {
-		run = plain_run();
-		run.wall_secs = VALUES[i];
-		run.cores_asked = VALUES[(i + 1) % count];
-		run.gpu_idle_hours = VALUES[(i + 2) % count];
-		run.memory_asked_mib = VALUES[(i + 3) % count];
-		add((uint32_t)i, &run);
+		wanted[i] = plain_run();
+		wanted[i].wall_secs = VALUES[i];
+		wanted[i].cores_asked = VALUES[(i + 1) % count];
+		wanted[i].gpu_idle_hours = VALUES[(i + 2) % count];
+		wanted[i].memory_asked_mib = VALUES[(i + 3) % count];
+		add((uint32_t)i, &wanted[i]);
 	}
 	cursor = packed_runs_begin(&runs);
 	for (size_t i = 0; i < count; i++) {
-		run = plain_run();
-		run.wall_secs = VALUES[i];
-		run.cores_asked = VALUES[(i + 1) % count];
-		run.gpu_idle_hours = VALUES[(i + 2) % count];
-		run.memory_asked_mib = VALUES[(i + 3) % count];
 		assert_true(packed_runs_next(&cursor, &got));
-		assert_same_run(&got, &run);
+		assert_same_run(&got, &wanted[i]);
 	}
 	assert_false(packed_runs_next(&cursor, &got));
 }

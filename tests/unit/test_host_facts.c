@@ -6,17 +6,6 @@
 #include "discover/host.h"
 #include "metric/typed_rows.h"
 
-static void put_below(const char *path, const char *text)
-{
-	char folder[200];
-
-	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
-		snprintf(folder, sizeof folder, "%.*s", (int)(at - path), path);
-		mkdir(folder, 0755);
-	}
-	put_text(path, text);
-}
-
 static struct facts facts_of_files(void)
 {
 	struct facts facts = {0};

@@ -102,7 +102,7 @@ static void test_a_zombie_still_has_its_name(void **state)
 	assert_int_equal(names.count, 0);
 }
 
-/* Any program may be started so. Linux 5.18 and later do it where there is no argument at all. */
+/* execve(2) takes an empty argument, and Linux 5.18 and later add one to an empty list. */
 static void test_a_process_with_an_empty_argument_has_the_kernels_name(void **state)
 {
 	static struct program_names names;

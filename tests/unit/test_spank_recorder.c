@@ -180,7 +180,7 @@ static void a_recorder_without_its_descriptors_does_not_start(void **state)
 
 static void refuse_to_fork(int allowed)
 {
-	/* Of no other process, all of which count. */
+	/* The limit counts all processes of a user, so this one has no other. */
 	const uid_t other = 30000 + (uid_t)getpid() % 30000;
 	const struct rlimit processes = {(rlim_t)allowed, (rlim_t)allowed};
 

@@ -394,7 +394,7 @@ static void only_a_signal_begins_the_wait_anew(void **state)
 	assert_int_equal(polls.wanted_ms[1], 3998);
 }
 
-/* Of the last tests: a plugin that has waited in vain waits no longer than 0.1 s from then on. */
+/* One of the last tests: after it has waited in vain, a plugin waits no longer than 0.1 s. */
 static void recorders_that_hang_are_waited_for_once(void **state)
 {
 	(void)state;

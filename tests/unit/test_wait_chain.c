@@ -284,7 +284,7 @@ static void a_poll_waits_for_the_descriptor_that_names_a_reason(void **state)
 	assert_int_equal(found.fd, 0);
 }
 
-/* Of many descriptors, twelve are looked at: the highest of a poll, the first of an epoll. */
+/* The look takes twelve descriptors at most: the highest of a poll, the first of an epoll. */
 static void a_poll_of_many_descriptors_ends_early(void **state)
 {
 	char info[400] = "";

@@ -12,7 +12,7 @@ from .tiny_data_frame import TinyDataFrame
 
 SNAPSHOT_VERSION = 1
 PARTS = ("metadata", "server_info", "cloud_info", "process_metrics", "system_metrics")
-# Of the metadata, those that ResourceTracker() takes.
+# ResourceTracker() takes these parts of the metadata.
 ARGUMENTS = ("pid", "children", "interval", "method", "track_processes", "track_system", "discover_server", "discover_cloud")
 # Columns of snapshots before version 0.5: the present name, and the factor from the old unit to the present one.
 OLD_COLUMNS = {
