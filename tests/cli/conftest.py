@@ -3,6 +3,7 @@
 The program is $RESOURCE_TRACKER or build/resource-tracker. Every test ends after TIMEOUT_SECS (or its own
 `@pytest.mark.timeout(secs)`), and what it started through these fixtures is ended by pid after it.
 """
+import fcntl
 import json
 import os
 import pathlib
@@ -311,3 +312,24 @@ def needs_toml(binary, tmp_path_factory):
     said = subprocess.run([binary, "-q", "true"], cwd=folder, env=clean_environment(), capture_output=True).stderr
     if b"built without TOML" in said:
         pytest.skip("this program was built without TOML")
+
+
+@pytest.fixture
+def huge_pages():
+    """Sets huge pages aside during the test, if root can."""
+    setting = pathlib.Path("/proc/sys/vm/nr_hugepages")
+    # Tests that run beside this one share the machine's pages: they wait.
+    with open(pathlib.Path(tempfile.gettempdir(), f"rt-huge-pages-{os.getuid()}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = setting.read_text()
+        try:
+            setting.write_text("80")
+        except OSError:
+            pytest.skip("only root can set huge pages aside")
+        try:
+            from memory_truth import hugetlb_pages
+            if hugetlb_pages() < (64, 2 << 20):
+                pytest.skip("the machine has no huge pages to spare")
+            yield
+        finally:
+            setting.write_text(before)

@@ -1,11 +1,18 @@
 """Huge pages (hugetlb): the machine's and the job's."""
 import json
+import os
+import pathlib
+import shutil
 import sys
+import tempfile
 
 import pytest
 
-from memory_truth import hugetlb_pages
+from memory_truth import hugetlb_pages, when_of
 
+MIB = 1 << 20
+# One that other users may run.
+PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
 JOB = """
 import mmap, time
 size = {pages} * {size}
@@ -35,3 +42,39 @@ def test_huge_pages_of_a_job_that_uses_small_ones_are_0(run, tmp_path):
     done = run("-i", 0.2, "-o", path, "-q", "--no-summary", "--", "sleep", 0.5)
     assert done.returncode == 0, done.err
     assert json.loads(path.read_text().splitlines()[0])["cpu"]["process_hugetlb_mib"] == 0
+
+
+# Prints when it began and ended to write each page.
+GROWS = """
+import mmap, sys, time
+kind, size, pages = getattr(mmap, sys.argv[1]), int(sys.argv[2]), 12
+area = mmap.mmap(-1, size * pages, flags=kind | mmap.MAP_ANONYMOUS | 0x40000)
+time.sleep(0.6)
+for i in range(pages):
+    begun = time.time()
+    area[i * size] = 1
+    print(begun, time.time())
+    time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize("user", [None, 65534])
+@pytest.mark.parametrize("kind", ["MAP_PRIVATE", "MAP_SHARED"])
+def test_huge_pages_that_come_later_count_in_the_next_sample(run, helpers, huge_pages, program_for_everybody, kind, user):
+    """The resident set of a process has none of them, so that nothing in it moves."""
+    size, as_user = hugetlb_pages()[1], {} if user is None else {"user": user, "group": user, "extra_groups": []}
+    with tempfile.TemporaryDirectory(prefix="rt-huge-") as folder:
+        os.chmod(folder, 0o777)
+        path = pathlib.Path(folder, "run.jsonl")
+        done = run("-i", 0.5, "-o", path, "--no-summary", "--", PYTHON, "-S", "-c", GROWS, kind, size,
+                   program=program_for_everybody, **as_user)
+        assert done.returncode == 0, done.err
+        first, *samples = helpers.json_lines(path)[1:-1]
+    writes, pages_before = [tuple(map(float, line.split())) for line in done.out.splitlines()], []
+    assert len(samples) >= 3
+    for sample in (first, *samples):
+        begun, ended = when_of(sample)
+        least, most = sum(until <= begun for _, until in writes), sum(since <= ended for since, _ in writes)
+        told = sample["cpu"]["process_memory_mib"] * MIB / size
+        pages_before = pages_before or [told - most, told - least]
+        assert pages_before[0] + least - 0.5 <= told <= pages_before[1] + most + 0.5, (least, most, told)

@@ -532,6 +532,41 @@ static void test_doubts_about_copies_without_page_faults(void **state)
 	assert_int_equal(doubt_of(1), PAGES * PAGE_KIB + WORTH_READING_KIB);
 }
 
+/* Of 40 MiB that all programs have in huge pages, which are in no resident set. With pages of several sizes, the machine does not tell how much is in use. */
+static void test_doubts_about_huge_pages(void **state)
+{
+	struct memory_reading *reading;
+
+	(void)state;
+	add(1, false, 1000);
+	memory.huge_kib = 40 * 1024;
+	lay(FIRST_PID, "status", "HugetlbPages: 4096 kB\n");
+	tick(0);
+	reading = members[0].memory.reading;
+	assert_int_equal(reading->huge_mapped_kib, 4096);
+	lay(FIRST_PID, "status", "HugetlbPages: 8192 kB\n");
+	assert_int_equal(doubt_of(0), 0);
+	memory.huge_kib += 2048;
+	assert_int_equal(doubt_of(0), 4096);
+	assert_int_equal(doubt_of(0), 4096);
+	lay(FIRST_PID, "status", "HugetlbPages: 2048 kB\n");
+	assert_int_equal(doubt_of(0), 2048);
+	/* The other programs have them. */
+	lay(FIRST_PID, "status", "HugetlbPages: 4096 kB\n");
+	assert_int_equal(doubt_of(0), 0);
+	lay(FIRST_PID, "status", "HugetlbPages: 8192 kB\n");
+	assert_int_equal(doubt_of(0), 0);
+	memory.huge_kib = -1;
+	assert_int_equal(doubt_of(0), 4096);
+	lay(FIRST_PID, "status", "HugetlbPages: 4096 kB\n");
+	assert_int_equal(doubt_of(0), 0);
+	lay(FIRST_PID, "status", "HugetlbPages: 8192 kB\n");
+	assert_int_equal(doubt_of(0), 4096);
+	/* Kernels before 4.4 do not tell it. */
+	lay(FIRST_PID, "status", "VmRSS: 4096 kB\n");
+	assert_int_equal(doubt_of(0), 0);
+}
+
 static void test_a_reading_keeps_the_exclusive_pages_of_the_one_before(void **state)
 {
 	(void)state;
@@ -567,6 +602,7 @@ UNIT_TESTS
 		TEST(test_how_many_faults_replace_common_pages),
 		TEST(test_files_of_a_process_alone_are_looked_at_less),
 		TEST(test_doubts_about_copies_without_page_faults),
+		TEST(test_doubts_about_huge_pages),
 		TEST(test_a_reading_keeps_the_exclusive_pages_of_the_one_before),
 	};
 

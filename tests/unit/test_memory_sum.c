@@ -113,6 +113,38 @@ static void test_huge_pages_are_at_most_those_of_the_machine(void **state)
 	assert_int_equal(found.huge_kib, 20 * MIB);
 }
 
+/* Pages that a process takes from the machine's pool are in no resident set: it is asked in the tick in which the pool has fewer. */
+static void test_a_smaller_pool_of_huge_pages_asks_for_a_reading(void **state)
+{
+#define SEVERAL_SIZES "HugePages_Total: 0\nHugePages_Free: 0\nHugepagesize: 2048 kB\nHugetlb: 2097152 kB\n"
+	static const struct {
+		const char *pool, *status;
+		enum reading_choice choice;
+	} TICKS[] = {
+		{"HugePages_Total: 8\nHugePages_Free: 8\nHugepagesize: 2048 kB\n", "HugetlbPages: 4096 kB\n",
+		 READING_STILL_RIGHT},
+		{"HugePages_Total: 8\nHugePages_Free: 6\nHugepagesize: 2048 kB\n", "HugetlbPages: 4096 kB\n",
+		 READING_REFUSED},
+		/* How many are in use is unknown. */
+		{SEVERAL_SIZES, "HugetlbPages: 0 kB\n", READING_STILL_RIGHT},
+		{SEVERAL_SIZES, "HugetlbPages: 4096 kB\n", READING_REFUSED},
+	};
+	struct member *one = add(10, 0);
+
+	(void)state;
+	read_as(one, READING_ROLLUP, 0);
+	put_text("proc/meminfo", TICKS[0].pool);
+	assert_int_equal(best_mib(), 10);
+	assert_int_equal(mkdir("proc/100", 0755), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(TICKS); i++) {
+		one->memory.reading_failed_ns = memory.told_ns = 0;
+		put_text("proc/meminfo", TICKS[i].pool);
+		put_text("proc/100/status", TICKS[i].status);
+		(void)best_mib();
+		assert_int_equal(one->memory.choice, TICKS[i].choice);
+	}
+}
+
 /* The tree sleeps: its figures hold, and so do the parts of its members. */
 static void test_parts_of_a_tree_that_sleeps_hold(void **state)
 {
@@ -558,6 +590,7 @@ UNIT_TESTS
 		TEST(test_a_page_that_two_members_map_counts_once),
 		TEST(test_a_part_that_rests_on_the_bound_makes_it_a_bound),
 		TEST(test_huge_pages_are_at_most_those_of_the_machine),
+		TEST(test_a_smaller_pool_of_huge_pages_asks_for_a_reading),
 		TEST(test_parts_of_a_tree_that_sleeps_hold),
 		TEST(test_a_segment_counts_once_with_pages_that_no_process_maps),
 		TEST(test_pages_of_a_segment_that_a_member_reads_later_count_once),

@@ -53,8 +53,10 @@ struct memory_reading {
 
 	int64_t objects_kib;       /* of all objects in the tick of the reading. 0: not set yet */
 	int64_t machine_shmem_kib; /* the machine's at that time */
-	int64_t virtual_pages;     /* of the process at that time */
-	int64_t cut_pages; /* of mappings of shared memory that the table of objects has no place for */
+	int64_t machine_huge_kib;  /* the same of hugetlb, and */
+	int64_t huge_mapped_kib; /* of the process, by /proc/PID/status: private and shared. Both set by the caller */
+	int64_t virtual_pages; /* of the process at that time */
+	int64_t cut_pages;     /* of mappings of shared memory that the table of objects has no place for */
 
 	struct page_places common;  /* sampled pages of `common`: by address, and by frame if visible */
 	struct page_places files;   /* sampled pages of files that other processes map as well */

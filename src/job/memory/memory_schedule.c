@@ -159,6 +159,35 @@ static int64_t in_rounds_kib(const struct process_memory *memory, const struct m
 	return kib;
 }
 
+/* By /proc/PID/status, -1 where it is unknown. */
+static int64_t huge_mapped_kib(const struct process_memory *memory, const struct process_tree *tree,
+			       const struct member *member)
+{
+	struct proc_pid_status status;
+
+	if (!memory->huge_kib)
+		return 0;
+	return read_proc_pid_status(tree->root, memory_id_of(tree, member), &status) < 0 ? -1
+											 : status.hugetlb_kib;
+}
+
+/* Huge pages (hugetlb) are in no resident set. A process is asked for its own once the machine's number has changed. */
+static int64_t huge_moved_kib(const struct process_memory *memory, const struct process_tree *tree,
+			      const struct member *member)
+{
+	struct memory_reading *reading = member->memory.reading;
+	int64_t mapped_kib;
+
+	if (memory->huge_kib == reading->machine_huge_kib && memory->huge_kib >= 0)
+		return 0;
+	mapped_kib = huge_mapped_kib(memory, tree, member);
+	if (mapped_kib < 0)
+		return 0;
+	if (mapped_kib == reading->huge_mapped_kib)
+		reading->machine_huge_kib = memory->huge_kib;
+	return absolute_difference(mapped_kib, reading->huge_mapped_kib);
+}
+
 /* How many KiB of a member's last figures may be wrong by now. */
 static int64_t uncertain_kib(const struct process_memory *memory, const struct process_tree *tree,
 			     const struct memory_family *family, const struct member *member, int64_t now_ns)
@@ -185,7 +214,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	/* Without the right to ask for the size of a mapped file, its pages are known by the copies. */
 	if (reading->has_copies && memory->objects.map_files_refused)
 		wrong_kib += absolute_difference(member_anon_kib(tree, member), reading->statm_anon_kib);
-	wrong_kib += in_rounds_kib(memory, reading);
+	wrong_kib += in_rounds_kib(memory, reading) + huge_moved_kib(memory, tree, member);
 	if (family->count > 1) {
 		wrong_kib += wrong_in_family_kib(tree, member) + member_left_by_forks_kib(tree, member);
 		if (family->count != reading->family_size && !family->sampled)
@@ -438,6 +467,7 @@ static void read_chosen(struct process_memory *memory, struct process_tree *tree
 	};
 	int64_t others_kib = memory->shared_kib - member_shared_kib(tree, member), anon_kib, shared_kib;
 	int64_t files_taken_ns = subject.keeps_files ? member->memory.reading->files_taken_ns : begun_ns;
+	int64_t huge_kib = huge_mapped_kib(memory, tree, member);
 	struct memory_reading before =
 		member->memory.reading ? *member->memory.reading : (struct memory_reading){0};
 	int error;
@@ -487,6 +517,8 @@ static void read_chosen(struct process_memory *memory, struct process_tree *tree
 	member->memory.reading->is_settled &=
 		!family->has_leaving && !shares_with_unseen(tree, family, member, &before);
 	member->memory.reading->others_shared_kib = others_kib;
+	member->memory.reading->machine_huge_kib = memory->huge_kib;
+	member->memory.reading->huge_mapped_kib = max_i64(0, huge_kib);
 	member->memory.reading->exclusive_before_kib = before.exclusive_kib;
 	member->memory.reading->taken_ns = begun_ns;
 	member->memory.reading->has_files = subject.with_files || subject.keeps_files;

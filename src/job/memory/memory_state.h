@@ -58,6 +58,7 @@ struct process_memory {
 
 	struct kept_file meminfo_file;
 	struct proc_meminfo machine; /* fields are -1 while unknown */
+	int64_t huge_kib; /* hugetlb that the machine has in use. -1: unknown, it has pages of several sizes */
 
 	struct allowance for_scans;
 	size_t scan_next;             /* the member whose descriptors are searched next */

@@ -34,15 +34,18 @@ void process_memory_close(struct process_memory *memory)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
 
+static bool has_other_sizes(const struct proc_meminfo *machine)
+{
+	return machine->hugetlb_kib > machine->huge_pages_total * machine->huge_page_kib;
+}
+
 static int64_t huge_used_kib(const struct proc_meminfo *machine)
 {
 	int64_t used_kib = (max_i64(0, machine->huge_pages_total) - max_i64(0, machine->huge_pages_free)) *
 			   max_i64(0, machine->huge_page_kib);
 
 	/* For other sizes than the default one only the total is known. */
-	return machine->hugetlb_kib > machine->huge_pages_total * machine->huge_page_kib
-		       ? machine->hugetlb_kib
-		       : max_i64(0, used_kib);
+	return has_other_sizes(machine) ? machine->hugetlb_kib : max_i64(0, used_kib);
 }
 
 /* Returns NULL if it is unknown. */
@@ -54,6 +57,7 @@ static const struct proc_meminfo *read_machine(struct process_memory *memory, st
 	if (error < 0)
 		*machine = (struct proc_meminfo){.anon_pages_kib = -1, .shmem_kib = -1, .swap_total_kib = -1};
 	/* lxcfs may tell an absurd total, or more free than in total: processes may have swapped memory then, too. */
+	memory->huge_kib = has_other_sizes(machine) ? -1 : huge_used_kib(machine);
 	memory->reader.swap_in_use =
 		machine->swap_total_kib < 0 || machine->swap_total_kib != machine->swap_free_kib;
 	return error < 0 ? NULL : machine;
@@ -682,7 +686,8 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	if (is_unknown(tree, why_no_memory(tree), ret_memory) ||
 	    is_unknown(tree, -memory_families_build(&memory->families, tree), ret_memory))
 		return;
-	if (memory->meminfo_file.fd < 0 || memory->has_unknown)
+	if (memory->meminfo_file.fd < 0 || memory->has_unknown || memory->machine.huge_pages_total > 0 ||
+	    memory->huge_kib)
 		(void)read_machine(memory, tree->root);
 	memory->begun_shmem_kib = memory->has_unknown ? memory->machine.shmem_kib : -1;
 	/* AnonHugePages leaves out huge pages that were split, and those of other sizes. */
