@@ -148,6 +148,8 @@ class Reading:
     moves: list = None  # of the meter that made it
     steady: bool = True  # the same processes before and after; one that ends meanwhile leaves its share to the others
     unmapping: bool = False  # a process was giving memory back: the pages were in no mapping any more, but not yet free
+    named: int = 0  # the bytes of shared memory objects and huge pages
+    machine: int = 0  # those of the machine, at the end of the reading
 
     @property
     def mib(self):
@@ -224,10 +226,27 @@ def read_once(pids, tmpfs):
         if device == own_device() and inode in system_v:
             shmem.setdefault((device, inode), system_v[inode])
     # The size of an object is exact. Its parts in several processes, read in sequence, may not add up to it.
-    reading.bytes += sum(shmem.get(key, objects.get(key, 0)) for key in objects.keys() | shmem.keys())
-    reading.bytes += sum(huge.values())
+    reading.named = sum(shmem.get(key, objects.get(key, 0)) for key in objects.keys() | shmem.keys()) + sum(huge.values())
+    reading.bytes += reading.named
+    reading.machine = machine_named_bytes()
     reading.ended = time.time()
     return reading
+
+
+class Leaving:
+    """Tells the readings of objects that have left the mappings of a job while the kernel still frees their pages."""
+
+    def __init__(self):
+        self.before, self.at_most = Reading(0), None
+
+    def notice(self, reading):
+        gone = self.before.named - reading.named
+        if gone > UNMAPPED_LEAST:
+            self.at_most = self.before.machine - gone * 9 // 10
+        if self.at_most is not None and reading.machine <= self.at_most:
+            self.at_most = None
+        reading.unmapping |= self.at_most is not None
+        self.before = reading
 
 
 def anonymous_memory(pids):
@@ -272,7 +291,7 @@ class Meter:
 
     def __init__(self, pid, interval_secs=0.1):
         self.members, self.interval_secs = Members(pid), interval_secs
-        self.readings, self.tmpfs = [], tmpfs_devices()
+        self.readings, self.tmpfs, self.leaving = [], tmpfs_devices(), Leaving()
         self.follower = subprocess.Popen([sys.executable, __file__, str(pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -282,6 +301,7 @@ class Meter:
         while not self.over.is_set():
             begun, pids = time.monotonic(), set(self.members.now())
             reading = read_once(pids, self.tmpfs)
+            self.leaving.notice(reading)
             # A process that is exiting is still listed after its memory has gone.
             reading.steady = self.members.now() == pids and reading.processes == len(pids) and not reading.unmapping
             self.readings.append(reading)
@@ -469,6 +489,13 @@ def machine_kib():
     """Returns the figures of /proc/meminfo by name."""
     lines = (line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
     return {name: int(value.split()[0]) for name, value in lines}
+
+
+def machine_named_bytes():
+    """Returns the bytes of shared memory and of huge pages that the machine has in use."""
+    machine = machine_kib()
+    huge = machine.get("HugePages_Total", 0) - machine.get("HugePages_Free", 0)
+    return (machine["Shmem"] + huge * machine.get("Hugepagesize", 0)) * 1024
 
 
 def hugetlb_pages():

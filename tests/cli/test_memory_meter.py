@@ -79,3 +79,13 @@ def test_meter_does_not_believe_mappings_while_their_pages_are_being_freed(binar
     assert any(unmapping and mib < 10 and held > 100 for unmapping, mib, held in readings), readings
     wrong = [(mib, held) for unmapping, mib, held in readings if not unmapping and mib < held - 20]
     assert not wrong, wrong
+
+
+def test_meter_does_not_believe_that_an_object_left_while_its_pages_are_being_freed():
+    """munmap(2) takes the mapping of an object away first. Others have 50 MiB of shared memory, too."""
+    leaving = memory_truth.Leaving()
+    for named, machine, unmapping in ((0, 50, False), (200, 250, False), (200, 250, False), (0, 249, True), (0, 150, True), (0, 71, True),
+                                      (0, 70, False), (0, 250, False), (100, 350, False), (99, 350, False)):
+        reading = memory_truth.Reading(begun=0, named=named * MIB, machine=machine * MIB)
+        leaving.notice(reading)
+        assert reading.unmapping == unmapping, (named, machine)

@@ -4,7 +4,6 @@ Each job runs wrapped (JSON), and a second tracker attaches to it (CSV), at one 
 tests, root and an ordinary user run the jobs in turn by day, and each runs those of the other at night. `memory_truth.py` has the
 promised limits.
 """
-import fcntl
 import json
 import os
 import pathlib
@@ -102,8 +101,9 @@ def wrong_in(samples, attached, readings):
         if sum(mib is not None for _, _, mib in told) < 2:
             wrong.append(f"{way}: fewer than two samples have memory")
         wrong += [f"{way}: {one}" for one in memory_truth.judge(told, readings) if not one.holds]
-    # The sample before the last one may fall into the end of the job, while the kernel frees its memory.
-    if any(sample["cpu"]["process_memory_mib"] is None for sample in samples[1:-2]):
+    # The last samples before the end may fall into the time in which the kernel frees its memory.
+    lived = max((reading.begun for reading in readings if reading.processes), default=0)
+    if any(sample["cpu"]["process_memory_mib"] is None and memory_truth.when_of(sample)[1] <= lived for sample in samples[1:-1]):
         wrong.append("a sample in the middle has no memory")
     if samples[-1]["cpu"]["process_memory_mib"] is not None:
         wrong.append("the last sample has memory though the job has ended")
@@ -140,26 +140,6 @@ def check(programs, words, user=USERS[0]):
     assert not wrong, "\n".join(wrong)
     if (least := least_judged(*result)) < 2:
         pytest.skip(f"the machine is too busy (load {os.getloadavg()[0]:.1f}): the meter read around {least} samples only")
-
-
-@pytest.fixture
-def huge_pages():
-    """Sets huge pages aside during the test, if root can."""
-    setting = pathlib.Path("/proc/sys/vm/nr_hugepages")
-    # Tests that run beside this one share the machine's pages: they wait.
-    with open(pathlib.Path(tempfile.gettempdir(), f"rt-huge-pages-{os.getuid()}.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        before = setting.read_text()
-        try:
-            setting.write_text("80")
-        except OSError:
-            pytest.skip("only root can set huge pages aside")
-        try:
-            if memory_truth.hugetlb_pages() < (64, 2 << 20):
-                pytest.skip("the machine has no huge pages to spare")
-            yield
-        finally:
-            setting.write_text(before)
 
 
 @pytest.mark.parametrize("name, user", in_turn([name for name, job in memory_jobs.JOBS.items() if not job.needs]))
