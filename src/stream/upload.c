@@ -27,6 +27,9 @@
 /* A person waits, and there may be many runs to send. */
 enum { ATTEMPTS_MOST = 4 };
 
+/* A wait that a person notices. */
+#define TOLD_WAIT_NS (2 * NSEC_PER_SEC)
+
 /* Keeps trying long while the server works. Each attempt has a limit of its own. */
 static const int64_t UPLOAD_PATIENCE_NS = 24 * 3600 * NSEC_PER_SEC;
 
@@ -50,7 +53,18 @@ static bool is_being_recorded(const char *path)
 	return fd >= 0 && is_locked_by_writer(fd, LOCK_SH);
 }
 
-static int send_whole_run(struct stream *stream)
+/* Waits before the next attempt, and says so if that takes long: a server may ask for minutes. The trouble was told. */
+static void wait_and_say(struct stream *stream, const char *name)
+{
+	int64_t until_ns = stream->backoff.not_before_ns, wait_ns = until_ns - monotonic_ns();
+
+	if (wait_ns >= TOLD_WAIT_NS)
+		say_redacted("%s: trying again in %lld s", name,
+			     (long long)((wait_ns + NSEC_PER_SEC / 2) / NSEC_PER_SEC));
+	patience_wait(stream->patience, until_ns);
+}
+
+static int send_whole_run(struct stream *stream, const char *name)
 {
 	stream->attempts_most = ATTEMPTS_MOST;
 	for (;;) {
@@ -61,14 +75,14 @@ static int send_whole_run(struct stream *stream)
 		if (step == STEP_GIVE_UP || step == STEP_IDLE)
 			return 1;
 		if (step == STEP_WAIT)
-			patience_wait(stream->patience, stream->backoff.not_before_ns);
+			wait_and_say(stream, name);
 	}
 }
 
 /* Returns 0 if the server has everything, 1 if not, after it has said so. */
 static int send_and_say(struct stream *stream, const char *name)
 {
-	int r = send_whole_run(stream);
+	int r = send_whole_run(stream, name);
 
 	if (r > 0)
 		say_redacted("%s: %lld %s are not sent%s%s", name, (long long)stream_rows_left(stream),

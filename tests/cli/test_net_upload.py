@@ -9,7 +9,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
-from sentinel_support import (compare_rows, downloaded_rows, end, end_after, needs_net, sent_rows, states,  # noqa: E402
+from sentinel_support import (Script, compare_rows, downloaded_rows, end, end_after, needs_net, sent_rows, states,  # noqa: E402
                               swift, template, world)  # noqa: F401
 
 pytestmark = needs_net
@@ -135,6 +135,17 @@ def test_upload_reports_the_remaining_runs(world):
     world.sentinel.trouble = None
     done = world.upload()
     assert (done.returncode, done.stdout) == (0, f"2 runs are sent; nothing is left in {world.spool}.\n")
+
+
+@pytest.mark.parametrize("wait, said", [("3", "run.jsonl: trying again in 3 s\n"), ("0", "")])
+def test_upload_says_that_the_server_asks_it_to_wait(world, wait, said):
+    """A server that is overloaded may ask for minutes. A wait of a moment is not told."""
+    left_behind(world)
+    world.serve()
+    world.sentinel.trouble = Script((503, b"", [("Retry-After", wait)]))
+    done = world.upload()
+    assert (done.returncode, done.stdout) == (0, f"1 run is sent; nothing is left in {world.spool}.\n")
+    assert done.stderr.endswith(f"HTTP 503\n{said and f'resource-tracker upload: {world.path}/{said}'}"), done.stderr
 
 
 def test_upload_by_name_tries_and_tells_each_run_once(world):
