@@ -1,0 +1,316 @@
+/* Tests of src/tracker/outputs.c: formats and names of outputs, and what becomes of one that cannot be opened. */
+#include "scratch.h"
+
+#include <errno.h>
+
+#include "tracker/tracker.h"
+
+static rt_config *config;
+static rt_tracker *tracker;
+
+/* The machine is a folder without files. */
+static int begin_outputs(void **state)
+{
+	tracker = NULL;
+	return scratch_enter(state) | mkdir("machine", 0755) | rt_config_new(&config) |
+	       rt_config_set(config, "root", "machine");
+}
+
+static int end_outputs(void **state)
+{
+	rt_close(tracker);
+	rt_config_free(config);
+	return scratch_leave(state);
+}
+
+static void set(const char *name, const char *value)
+{
+	assert_int_equal(rt_config_set(config, name, value), 0);
+}
+
+static void open_tracker(void)
+{
+	if (rt_open(config, &tracker) < 0)
+		fail_msg("%s", rt_config_message(config));
+}
+
+static void close_tracker(void)
+{
+	rt_close(tracker);
+	tracker = NULL;
+}
+
+static void expect_failure(int error, const char *message)
+{
+	assert_int_equal(rt_open(config, &tracker), error);
+	assert_string_equal(rt_config_message(config), message);
+	assert_null(tracker);
+}
+
+/* '{': JSON Lines, 't': CSV, 0x1f: gzip. */
+static void expect_begin(const char *path, unsigned char begin)
+{
+	size_t length;
+	char *text = get_file(path, &length);
+
+	assert_true(length > 0);
+	if ((unsigned char)*text != begin)
+		fail_msg("%s begins with '%c'", path, *text);
+	free(text);
+}
+
+static size_t count_lines(const char *path)
+{
+	char *text = get_file(path, NULL);
+	size_t lines = 0;
+
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	free(text);
+	return lines;
+}
+
+static void a_format_comes_from_the_output_the_setting_or_the_name(void **state)
+{
+	(void)state;
+	set("output", "a.csv");
+	set("output", "b.jsonl");
+	set("output", "c");
+	set("output", "d.csv.gz");
+	assert_int_equal(rt_config_add_output(config, "e.csv", "json"), 0);
+	assert_int_equal(rt_config_add_output(config, "f.jsonl", "csv"), 0);
+	open_tracker();
+	assert_int_equal(rt_sample(tracker), 0);
+	close_tracker();
+	expect_begin("a.csv", 't');
+	expect_begin("b.jsonl", '{');
+	expect_begin("c", '{');
+	expect_begin("d.csv.gz", 0x1f);
+	expect_begin("e.csv", '{');
+	expect_begin("f.jsonl", 't');
+	assert_int_equal(count_lines("a.csv"), 3);
+	assert_int_equal(count_lines("b.jsonl"), 2);
+	set("format", "csv");
+	set("output", "g.jsonl");
+	open_tracker();
+	close_tracker();
+	expect_begin("e.csv", '{');
+	expect_begin("g.jsonl", 't');
+}
+
+static void a_header_is_written_once_or_never(void **state)
+{
+	(void)state;
+	set("output", "a.csv");
+	set("append", "1");
+	open_tracker();
+	close_tracker();
+	assert_int_equal(count_lines("a.csv"), 2);
+	open_tracker();
+	close_tracker();
+	assert_int_equal(count_lines("a.csv"), 3);
+	set("output", "b.csv");
+	set("no-header", "1");
+	open_tracker();
+	close_tracker();
+	assert_int_equal(count_lines("b.csv"), 1);
+}
+
+static void paths_are_those_of_the_files(void **state)
+{
+	char expected[64];
+
+	(void)state;
+	set("output", "run-%p%u.jsonl");
+	set("output", "%%.csv");
+	open_tracker();
+	snprintf(expected, sizeof expected, "run-%d.jsonl", (int)getpid());
+	assert_string_equal(rt_output_path(tracker, 0), expected);
+	assert_string_equal(rt_output_path(tracker, 1), "%.csv");
+	assert_null(rt_output_path(tracker, 2));
+	assert_int_equal(access(expected, F_OK), 0);
+	assert_int_equal(access("%.csv", F_OK), 0);
+}
+
+static void a_name_with_a_number_is_a_new_file(void **state)
+{
+	static const char *const NAMES[] = {"run.jsonl", "run-2.jsonl", "run-3.jsonl"};
+
+	(void)state;
+	set("output", "run%u.jsonl");
+	for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+		open_tracker();
+		assert_string_equal(rt_output_path(tracker, 0), NAMES[i]);
+		close_tracker();
+		assert_int_equal(count_lines(NAMES[i]), 1);
+	}
+}
+
+static void names_that_cannot_be_filled_in_are_refused(void **state)
+{
+	(void)state;
+	set("output", "a%x");
+	expect_failure(-EINVAL, "output 'a%x': % must be followed by h, p, t, r, u or %");
+	assert_string_equal(rt_config_failed_output(config), "a%x");
+	rt_config_free(config);
+	assert_int_equal(rt_config_new(&config), 0);
+	set("root", "machine");
+	set("output", "%u");
+	expect_failure(-ENOENT, "output '%u': the name is empty; add letters to it");
+}
+
+static void a_name_that_is_too_long_is_refused(void **state)
+{
+	static char name[4200];
+
+	(void)state;
+	memset(name, 'x', sizeof name - 1);
+	set("output", name);
+	assert_int_equal(rt_open(config, &tracker), -ENOBUFS);
+	assert_non_null(strstr(rt_config_message(config), "output 'xxx"));
+	assert_null(tracker);
+}
+
+/* The caller may leave out the output that failed, and opens the others again. */
+static void a_failed_output_takes_new_files_back(void **state)
+{
+	put_text("kept.jsonl", "");
+	(void)state;
+	set("output", "new%u.jsonl");
+	set("output", "kept.jsonl");
+	set("output", "none/c.jsonl");
+	assert_int_equal(rt_open(config, &tracker), -ENOENT);
+	assert_string_equal(rt_config_failed_output(config), "none/c.jsonl");
+	assert_non_null(strstr(rt_config_message(config), "none/c.jsonl"));
+	assert_int_equal(access("new.jsonl", F_OK), -1);
+	assert_int_equal(access("kept.jsonl", F_OK), 0);
+}
+
+static void a_torn_last_line_is_removed_with_a_warning(void **state)
+{
+	char warning[200] = "", whole[] = "{\"a\":1}\n{\"b";
+
+	(void)state;
+	put_text("a.jsonl", whole);
+	put_text("b.jsonl", "{}\n");
+	set("output", "a.jsonl");
+	set("output", "b.jsonl");
+	set("append", "1");
+	open_tracker();
+	assert_int_equal(rt_next_warning(tracker, warning, sizeof warning), 0);
+	assert_string_equal(warning, "3 bytes of a torn last line were removed from a.jsonl");
+	assert_int_equal(rt_next_warning(tracker, warning, sizeof warning), -ENOENT);
+	close_tracker();
+	assert_int_equal(count_lines("a.jsonl"), 2);
+}
+
+static void a_stream_whose_reader_has_gone_ends_the_recording(void **state)
+{
+	enum rt_end_reason reason = 0;
+	int ends[2];
+	char name[32];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+	set("output", name);
+	set("output", "a.jsonl");
+	open_tracker();
+	assert_int_equal(rt_sample(tracker), 0);
+	close(ends[0]);
+	assert_int_equal(rt_sample(tracker), 0);
+	/* The file still takes samples. */
+	assert_false(tracker_outputs_gone(tracker));
+	assert_false(rt_over(tracker, &reason));
+	tracker->output_count--;
+	assert_true(tracker_outputs_gone(tracker));
+	assert_true(rt_over(tracker, &reason));
+	assert_int_equal(reason, RT_END_TRACKER_STOPPED);
+	tracker->output_count++;
+	assert_null(rt_output_path(tracker, 1));
+	close_tracker();
+	close(ends[1]);
+}
+
+static void a_tracker_without_outputs_goes_on(void **state)
+{
+	(void)state;
+	open_tracker();
+	assert_false(tracker_outputs_gone(tracker));
+	assert_false(rt_over(tracker, NULL));
+	assert_null(rt_output_path(tracker, 0));
+}
+
+/* A file that was renamed gets the samples until then. The new one begins with a header. */
+static void a_renamed_file_is_followed_by_a_new_one(void **state)
+{
+	(void)state;
+	set("output", "a.csv");
+	open_tracker();
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rename("a.csv", "a.csv.1"), 0);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+	assert_int_equal(count_lines("a.csv.1"), 2);
+	assert_int_equal(count_lines("a.csv"), 2);
+	expect_begin("a.csv", 't');
+}
+
+/* The message about a mistyped command would be buried. */
+static void stderr_gets_no_sample_of_a_command_that_was_not_found(void **state)
+{
+	(void)state;
+	set("output", "a.jsonl");
+	set("output", "b.jsonl");
+	open_tracker();
+	tracker->outputs[0].is_stderr = true;
+	assert_int_equal(rt_finish(tracker, RT_END_EXEC_FAILED, ENOENT), 0);
+	close_tracker();
+	assert_int_equal(count_lines("a.jsonl"), 0);
+	assert_int_equal(count_lines("b.jsonl"), 1);
+}
+
+/* The command runs the job in any case. A mistake in the name of an output is told before that. */
+static void a_command_goes_on_with_the_outputs_that_work(void **state)
+{
+	static char name[4200];
+	char warning[300] = "";
+
+	(void)state;
+	memset(name, 'x', sizeof name - 1);
+	set("output", name);
+	set("output", "b.jsonl");
+	rt_config_set_own_process(config, true);
+	open_tracker();
+	assert_int_equal(tracker->output_count, 1);
+	assert_string_equal(rt_output_path(tracker, 0), "b.jsonl");
+	assert_int_equal(rt_next_warning(tracker, warning, sizeof warning), 0);
+	assert_int_equal(strncmp(warning, "output 'xxx", 11), 0);
+	close_tracker();
+	assert_int_equal(count_lines("b.jsonl"), 1);
+	set("output", "none/c.jsonl");
+	assert_int_equal(rt_open(config, &tracker), -ENOENT);
+	assert_null(tracker);
+}
+
+#define unit_test_of_outputs(test) cmocka_unit_test_setup_teardown(test, begin_outputs, end_outputs)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_of_outputs(a_format_comes_from_the_output_the_setting_or_the_name),
+		unit_test_of_outputs(a_header_is_written_once_or_never),
+		unit_test_of_outputs(paths_are_those_of_the_files),
+		unit_test_of_outputs(a_name_with_a_number_is_a_new_file),
+		unit_test_of_outputs(names_that_cannot_be_filled_in_are_refused),
+		unit_test_of_outputs(a_name_that_is_too_long_is_refused),
+		unit_test_of_outputs(a_failed_output_takes_new_files_back),
+		unit_test_of_outputs(a_torn_last_line_is_removed_with_a_warning),
+		unit_test_of_outputs(a_stream_whose_reader_has_gone_ends_the_recording),
+		unit_test_of_outputs(a_tracker_without_outputs_goes_on),
+		unit_test_of_outputs(a_renamed_file_is_followed_by_a_new_one),
+		unit_test_of_outputs(stderr_gets_no_sample_of_a_command_that_was_not_found),
+		unit_test_of_outputs(a_command_goes_on_with_the_outputs_that_work),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
