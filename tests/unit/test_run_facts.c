@@ -127,6 +127,65 @@ static void settings_and_tags_are_those_of_the_user(void **state)
 	assert_says(COMMAND, "\"team\":\"red\"");
 }
 
+/* Arguments may hold secrets, so only the first one is used. A kernel thread has none. */
+static void an_attached_process_has_the_name_of_its_program(void **state)
+{
+	(void)state;
+	put_below("proc/100/stat",
+		  "100 (job) S 1 100 100 0 -1 4194304 0 0 0 0 5 5 0 0 20 0 1 0 500 0 0 "
+		  "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+	put_file("proc/100/cmdline", "/usr/bin/python3\0train.py\0--token=secret", 41);
+	assert_int_equal(rt_config_set(config, "pid", "100"), 0);
+	assert_says(NULL, "\"mode\":\"attach\"");
+	assert_says(NULL, "\"executable\":\"python3\",\"program\":\"train.py\"");
+	assert_says(NULL, "\"argument_count\":null");
+	assert_null(strstr(first_sample, "secret"));
+	put_file("proc/100/cmdline", "", 0);
+	put_text("proc/100/comm", "kworker/0:1\n");
+	assert_says(NULL, "\"executable\":\"kworker/0:1\",\"program\":\"kworker/0:1\"");
+	assert_int_equal(unlink("proc/100/comm"), 0);
+	assert_says(NULL, "\"executable\":null,\"program\":null");
+}
+
+/* Only the beginning of a long command line is looked at, and a script stands there. */
+static void a_long_command_line_still_has_a_name(void **state)
+{
+	static char long_word[1100];
+	char *const script_first[] = {(char[]){"bash"}, (char[]){"-e"}, (char[]){"run.sh"}, long_word, NULL};
+	char *const script_last[] = {(char[]){"bash"}, long_word, (char[]){"run.sh"}, NULL};
+
+	(void)state;
+	memset(long_word, 'x', sizeof long_word - 1);
+	assert_says(script_first, "\"program\":\"run.sh\"");
+	assert_says(script_last, "\"program\":\"bash (");
+}
+
+static void names_of_folders_and_programs_are_the_last_part_of_a_path(void **state)
+{
+	char *const plain[] = {(char[]){"job"}, NULL}, *const slash[] = {(char[]){"/bin/"}, NULL};
+
+	(void)state;
+	assert_says(plain, "\"executable\":\"job\"");
+	assert_says(slash, "\"executable\":\"/bin/\"");
+	assert_says(NULL, "\"executable\":null");
+}
+
+static void variables_of_a_scheduler_are_recorded_in_their_order(void **state)
+{
+	(void)state;
+	setenv("SLURM_JOB_ID", "77", 1);
+	setenv("SLURM_PROCID", "", 1);
+	setenv("SLURM_STEP_ID", "0", 1);
+	setenv("TRACEPARENT", "00-a", 1);
+	assert_says(NULL, "\"scheduler\":{\"SLURM_JOB_ID\":\"77\",\"SLURM_STEP_ID\":\"0\","
+			  "\"TRACEPARENT\":\"00-a\"}");
+	assert_says(NULL, "\"job_name\":null");
+	unsetenv("SLURM_JOB_ID");
+	unsetenv("SLURM_PROCID");
+	unsetenv("SLURM_STEP_ID");
+	unsetenv("TRACEPARENT");
+}
+
 #define unit_test_of_facts(test) cmocka_unit_test_setup_teardown(test, begin_config, end_config)
 
 UNIT_TESTS
@@ -136,6 +195,10 @@ UNIT_TESTS
 		unit_test_of_facts(a_job_has_the_name_of_its_user_or_of_its_scheduler),
 		unit_test_of_facts(an_input_has_the_size_of_its_files),
 		unit_test_of_facts(settings_and_tags_are_those_of_the_user),
+		unit_test_of_facts(an_attached_process_has_the_name_of_its_program),
+		unit_test_of_facts(a_long_command_line_still_has_a_name),
+		unit_test_of_facts(names_of_folders_and_programs_are_the_last_part_of_a_path),
+		unit_test_of_facts(variables_of_a_scheduler_are_recorded_in_their_order),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
