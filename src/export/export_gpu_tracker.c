@@ -219,7 +219,10 @@ static void begin_table(struct tracking_writer *writer, const char *table, const
 			const struct rt_value *types, size_t count)
 {
 	CLEANUP_BUFFER struct buffer create = BUFFER(1 << 16), insert = BUFFER(1 << 16);
-	static const char *const TYPES[] = {"FLOAT", "INTEGER", "FLOAT", "VARCHAR"};
+	static const char *const TYPES[] = {[RT_TYPE_NONE] = "FLOAT",
+					    [RT_TYPE_REAL] = "FLOAT",
+					    [RT_TYPE_COUNT] = "INTEGER",
+					    [RT_TYPE_TEXT] = "VARCHAR"};
 
 	if (!writer->sqlite) {
 		for (size_t i = 0; i < count; i++)
