@@ -81,6 +81,11 @@ static void close_run(struct stream *stream)
 	loopback_end(&server);
 }
 
+static void forget_runs(void)
+{
+	assert_int_equal(nftw("spool", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
 static bool was_asked(const char *text)
 {
 	return loopback_was_asked(&server, text);
@@ -164,6 +169,78 @@ static void keys_that_have_expired_are_replaced_once(void **state)
 	assert_non_null(strstr(stream.trouble, "cannot store a batch: HTTP 403"));
 	close_run(&stream);
 	assert_true(was_asked("POST /runs/r-9/refresh-credentials HTTP/1.1\r\n"));
+	free(server.asked);
+}
+
+/* What was cut before the run was registered goes with its finish as well: one header, and all rows. */
+static void batches_that_were_not_sent_go_together(void **state)
+{
+	static const char *const ANSWERS[] = {REGISTERED, ANSWER("503 x", "", ""), ANSWER("422 x", "", ""),
+					      NULL};
+	struct stream stream;
+	const char *header;
+
+	(void)state;
+	append(0, 3);
+	open_run(&stream, ANSWERS, NULL);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	append(4, 9);
+	assert_int_equal(stream_cut(&stream, true), 0);
+	assert_int_equal(stream.spool.state.cut, 2);
+	assert_int_equal(stream_rows_left(&stream), 10);
+	send_all(&stream, STEP_WAIT);
+	assert_string_equal(stream.trouble, "cannot finish the run: HTTP 503");
+	stream.backoff.not_before_ns = 0;
+	assert_int_equal(stream_send(&stream), STEP_GIVE_UP);
+	assert_string_equal(stream.trouble, "cannot finish the run: HTTP 422");
+	close_run(&stream);
+	header = strstr(server.asked, "\"data_csv\":\"timestamp,");
+	assert_non_null(header);
+	header = strstr(header + 20, "timestamp,");
+	/* The next one is that of the second attempt. */
+	assert_true(header && memcmp(header - 12, "\"data_csv\":\"", 12) == 0);
+	assert_true(was_asked("\\n1775044860") && was_asked("\\n1775044880") && was_asked("\\n1775044980"));
+	free(server.asked);
+}
+
+static void new_keys_that_are_refused_end_the_attempts(void **state)
+{
+	static const char *const ANSWERS[] = {
+		REGISTERED, ANSWER("403 Forbidden", "", "<Error><Code>ExpiredToken</Code></Error>"),
+		ANSWER("503 x", "", ""), ANSWER("404 x", "", ""), NULL};
+	struct stream stream;
+
+	(void)state;
+	append(0, 3);
+	open_run(&stream, ANSWERS, NULL);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	send_all(&stream, STEP_WAIT);
+	assert_string_equal(stream.trouble, "cannot refresh the upload credentials: HTTP 503");
+	stream.backoff.not_before_ns = 0;
+	assert_int_equal(stream_send(&stream), STEP_GIVE_UP);
+	assert_string_equal(stream.trouble, "cannot refresh the upload credentials: HTTP 404");
+	assert_int_equal(stream.spool.state.sent, 0);
+	close_run(&stream);
+	free(server.asked);
+}
+
+static void a_store_needs_an_address_of_s3(void **state)
+{
+	static const char *const ANSWERS[] = {
+		ANSWER("201 Created", "",
+		       "{\"run_id\":\"r-9\",\"upload_uri_prefix\":\"gs://b/p\",\"upload_credentials\":" KEYS
+		       "}"),
+		NULL};
+	struct stream stream;
+
+	(void)state;
+	append(0, 3);
+	open_run(&stream, ANSWERS, NULL);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	assert_int_equal(stream_send(&stream), STEP_MADE);
+	assert_int_equal(stream_send(&stream), STEP_WAIT);
+	assert_non_null(strstr(stream.trouble, "upload_uri_prefix is not an s3:// address"));
+	close_run(&stream);
 	free(server.asked);
 }
 
@@ -289,6 +366,108 @@ static void a_receiver_that_refuses_all_keeps_the_rest(void **state)
 	free(server.asked);
 }
 
+/* What becomes of a request by the status of its answer. */
+struct status_case {
+	const char *answer;
+	enum stream_step step;
+	bool counted; /* its points are refused for good */
+};
+
+#define STATUS(status, step, counted) \
+	{ \
+		ANSWER(#status " x", "", ""), step, counted \
+	}
+
+static void answer_request(const struct status_case *one, bool log)
+{
+	const char *const answers[] = {log ? ANSWER("200 OK", "", "") : one->answer, one->answer, NULL};
+	struct stream stream;
+	int64_t points;
+
+	unlink(RECORDING);
+	append(0, 9);
+	open_run(&stream, answers, "otlp");
+	assert_int_equal(stream_cut(&stream, true), 0);
+	if (log)
+		assert_int_equal(stream_send(&stream), STEP_MADE);
+	points = log ? 1 : stream_rows_left(&stream);
+	if (stream_send(&stream) != one->step ||
+	    stream.spool.state.points_refused != (one->counted ? points : 0))
+		fail_msg("%.20s for %s: %lld points refused, '%s'", one->answer, log ? "logs" : "metrics",
+			 (long long)stream.spool.state.points_refused, stream.trouble);
+	assert_int_equal(stream.spool.state.sent, (one->step == STEP_MADE) + log);
+	close_run(&stream);
+	forget_runs();
+	free(server.asked);
+}
+
+/* By the specification of OTLP: some failures pass, some concern one request, and others all of them. */
+static void the_status_says_what_becomes_of_points(void **state)
+{
+	static const struct status_case CASES[] = {
+		STATUS(400, STEP_MADE, true),     STATUS(413, STEP_MADE, true),
+		STATUS(422, STEP_MADE, true),     STATUS(500, STEP_MADE, true),
+		STATUS(501, STEP_MADE, true),     STATUS(505, STEP_MADE, true),
+		STATUS(429, STEP_WAIT, false),    STATUS(502, STEP_WAIT, false),
+		STATUS(503, STEP_WAIT, false),    STATUS(504, STEP_WAIT, false),
+		STATUS(401, STEP_GIVE_UP, false), STATUS(403, STEP_GIVE_UP, false),
+		STATUS(404, STEP_GIVE_UP, false), STATUS(405, STEP_GIVE_UP, false),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+		answer_request(&CASES[i], false);
+}
+
+/* A receiver of metrics alone says so in several ways, unless the user has named an address for logs. */
+static void the_status_says_what_becomes_of_the_record(void **state)
+{
+	static const struct status_case SAME_ADDRESS[] = {
+		STATUS(400, STEP_MADE, false),    STATUS(404, STEP_MADE, false),
+		STATUS(405, STEP_MADE, false),    STATUS(415, STEP_MADE, false),
+		STATUS(501, STEP_MADE, false),    STATUS(413, STEP_MADE, true),
+		STATUS(401, STEP_GIVE_UP, false), STATUS(503, STEP_WAIT, false),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(SAME_ADDRESS) / sizeof(SAME_ADDRESS[0]); i++)
+		answer_request(&SAME_ADDRESS[i], true);
+}
+
+/* The words of a receiver that refuses: a Status message of protobuf (field 2), or plain text. */
+static void the_reason_of_a_refusal_is_told(void **state)
+{
+	static const struct {
+		const char *answer, *trouble;
+	} CASES[] = {
+		{ANSWER("401 x", "Content-Type: application/x-protobuf\r\n", "\x08\x03\x12\x03why\x1a\x01z"),
+		 "cannot send to the receiver: HTTP 401: why"},
+		{ANSWER("401 x", "Content-Type: text/plain; charset=utf-8\r\n", "  no key \n"),
+		 "cannot send to the receiver: HTTP 401: no key"},
+		{ANSWER("401 x", "Content-Type: text/html\r\n", "<p>no</p>"),
+		 "cannot send to the receiver: HTTP 401"},
+		{ANSWER("401 x", "Content-Type: application/x-protobuf\r\n", "\x08\x03"),
+		 "cannot send to the receiver: HTTP 401"},
+		{ANSWER("401 x", "", "words"), "cannot send to the receiver: HTTP 401"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const char *const answers[] = {CASES[i].answer, NULL};
+		struct stream stream;
+
+		unlink(RECORDING);
+		append(0, 9);
+		open_run(&stream, answers, "otlp");
+		assert_int_equal(stream_cut(&stream, true), 0);
+		assert_int_equal(stream_send(&stream), STEP_GIVE_UP);
+		assert_string_equal(stream.trouble, CASES[i].trouble);
+		close_run(&stream);
+		forget_runs();
+		free(server.asked);
+	}
+}
+
 static void a_recording_without_an_end_gets_one(void **state)
 {
 	static const char *const ANSWERS[] = {NULL};
@@ -357,12 +536,20 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(keys_that_have_expired_are_replaced_once, enter,
 						scratch_leave),
 		cmocka_unit_test_setup_teardown(a_refused_registration_says_why, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(batches_that_were_not_sent_go_together, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(new_keys_that_are_refused_end_the_attempts, enter,
+						scratch_leave),
+		cmocka_unit_test_setup_teardown(a_store_needs_an_address_of_s3, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_token_is_needed, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_run_goes_as_points_and_a_record, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(refused_points_are_counted_once, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_receiver_that_refuses_all_keeps_the_rest, enter,
 						scratch_leave),
 		cmocka_unit_test_setup_teardown(a_recording_without_an_end_gets_one, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(the_status_says_what_becomes_of_points, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(the_status_says_what_becomes_of_the_record, enter,
+						scratch_leave),
+		cmocka_unit_test_setup_teardown(the_reason_of_a_refusal_is_told, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(settings_of_otlp_are_checked, enter, scratch_leave),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
