@@ -266,6 +266,119 @@ static void a_link_leads_to_a_recording_without_a_state(void **state)
 	forget();
 }
 
+/* It leads to the run wherever that is by now, and says nothing if the run is recorded, was sent, or has a state. */
+static void a_link_is_followed_when_the_run_can_be_sent(void **state)
+{
+	static const char ID[] = "01920000-0000-7000-8000-000000000001",
+			  LATER[] = "01920000-0000-7000-8000-000000000003";
+	char link[120];
+	struct stat status;
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir("spool", 0700), 0);
+	append_run("r.jsonl", "id-0", 1775040000);
+	assert_int_equal(stat("r.jsonl", &status), 0);
+	append_run("r.jsonl", ID, 1775044800);
+	make_link("r.jsonl", ID, (int)status.st_size);
+	snprintf(link, sizeof link, "spool/%s-%d.otlp.spool", ID, (int)status.st_size);
+	/* Its name is too short for a run. */
+	assert_int_equal(symlink("../r.jsonl", "spool/short.otlp.spool"), 0);
+	fd = open("r.jsonl", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	expect_upload("", TAKEN, 0, 0);
+	assert_printed("err", "");
+	assert_true(is_there(link) && is_there("spool/short.otlp.spool"));
+	forget();
+	close(fd);
+	assert_int_equal(rename("r.jsonl", "r.jsonl.7"), 0);
+	expect_upload("", TAKEN, 0, 2);
+	assert_true(loopback_was_asked(&server, ID));
+	assert_false(loopback_was_asked(&server, "id-0"));
+	assert_false(is_there(link));
+	forget();
+	/* A run that has been sent. */
+	make_link("r.jsonl.7", ID, (int)status.st_size);
+	expect_upload("", TAKEN, 0, 0);
+	assert_printed("err", "");
+	assert_false(is_there(link));
+	forget();
+	/* No run of this identity begins there. */
+	append_run("q.jsonl", "id-9", 1775050000);
+	make_link("q.jsonl", LATER, 0);
+	expect_upload("", TAKEN, 0, 0);
+	assert_printed_has("err", "q.jsonl: an unsent run is no longer there");
+	forget();
+}
+
+static void states_that_cannot_be_read_are_named(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir("spool", 0700), 0);
+	put_text("spool/broken.otlp.state", "{");
+	put_text("spool/broken.state", "{");
+	expect_upload("", TAKEN, 1, 0);
+	assert_printed_has("err", "broken.otlp: its state in the spool cannot be read: ");
+	assert_printed_has("out", "0 runs are sent; 1 still waits in ");
+	forget();
+	/* Those of one recording alone say nothing about it. */
+	expect_upload("none.jsonl", TAKEN, 1, 0);
+	assert_printed_lacks("err", "broken");
+	forget();
+	assert_int_equal(truncate("err", 0), 0);
+	fd = open("spool/broken.otlp.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	expect_upload("", TAKEN, 1, 0);
+	assert_printed("err", "resource-tracker: broken.otlp is being sent by another process\n");
+	assert_printed_has("out", "0 runs are sent; 1 still waits in ");
+	forget();
+	close(fd);
+}
+
+static void several_runs_are_counted(void **state)
+{
+	(void)state;
+	append_run("r.jsonl", "id-1", 1775044800);
+	append_run("r.jsonl", "id-2", 1775045800);
+	append_run("s.jsonl", "id-3", 1775046800);
+	/* After a refusal, the next run of the file is not tried. */
+	expect_upload("r.jsonl", REFUSED, 1, 1);
+	forget();
+	expect_upload("s.jsonl", REFUSED, 1, 1);
+	forget();
+	expect_upload("", REFUSED, 1, 2);
+	assert_printed_has("out", "0 runs are sent; 2 still wait in ");
+	forget();
+	expect_upload("", TAKEN, 0, 6);
+	assert_printed_has("out", "3 runs are sent; nothing is left in ");
+	forget();
+}
+
+/* One run of a recording for streaming alone is all that it has. */
+static void a_recording_in_the_spool_has_one_run(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("spool", 0700), 0);
+	append_run("spool/a.otlp.spool", "id-1", 1775044800);
+	append_run("spool/a.otlp.spool", "id-2", 1775045800);
+	expect_upload("", TAKEN, 0, 2);
+	assert_false(loopback_was_asked(&server, "id-2"));
+	assert_int_equal(access("spool/a.otlp.spool", F_OK), -1);
+	forget();
+}
+
+static void a_spool_that_is_no_folder_is_named(void **state)
+{
+	(void)state;
+	put_text("spool", "");
+	expect_upload("", TAKEN, 1, 0);
+	assert_printed_has("err", "spool: ");
+	assert_printed("out", "");
+	forget();
+}
+
 /* ---- following ---- */
 
 /* Follows in a process of its own, which has the end of a pipe that `writer` closes. Returns its exit status. */
@@ -389,6 +502,11 @@ UNIT_TESTS
 		unit_test_of_upload(a_recording_that_is_gone_leaves_its_batches),
 		unit_test_of_upload(a_recording_in_the_spool_is_removed_once_it_is_sent),
 		unit_test_of_upload(a_link_leads_to_a_recording_without_a_state),
+		unit_test_of_upload(a_link_is_followed_when_the_run_can_be_sent),
+		unit_test_of_upload(states_that_cannot_be_read_are_named),
+		unit_test_of_upload(several_runs_are_counted),
+		unit_test_of_upload(a_recording_in_the_spool_has_one_run),
+		unit_test_of_upload(a_spool_that_is_no_folder_is_named),
 		unit_test_of_upload(a_recording_is_followed_to_its_end),
 		unit_test_of_upload(the_end_of_a_run_without_a_pipe_is_in_the_recording),
 		unit_test_of_upload(refused_points_are_kept_and_told),
