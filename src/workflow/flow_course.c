@@ -38,8 +38,7 @@ static void put_peak(double *memory_mib, size_t parts, double peak_mib)
 	for (size_t i = 0; i < parts; i++)
 		if (memory_mib[i] > memory_mib[largest])
 			largest = i;
-	if (!(memory_mib[largest] >= peak_mib))
-		memory_mib[largest] = peak_mib;
+	memory_mib[largest] = fmax(memory_mib[largest], peak_mib);
 }
 
 /* Leaves the course unknown if the recording is gone. */

@@ -31,7 +31,8 @@ static double wall_with(const struct flow_step *step, double cores)
 {
 	double busy = fmin(step->wall_secs, step->cpu_secs / cores_had(step));
 
-	return isnan(busy) ? step->wall_secs : step->wall_secs - busy + busy * cores_had(step) / cores;
+	return isnan(step->cpu_secs) ? step->wall_secs
+				     : step->wall_secs - busy + busy * cores_had(step) / cores;
 }
 
 /* The moment from which on a step may begin if the one that it needs ends at another moment. */

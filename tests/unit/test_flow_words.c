@@ -362,6 +362,68 @@ static void programs_get_all_of_it(void **state)
 	try_json("\"recording\":null,\"course\":null}]");
 }
 
+/* Milliseconds, thousandths of cores, and tenths of a MiB. */
+static void figures_of_programs_have_few_decimals(void **state)
+{
+	static const double FIGURE = 20.123456789;
+	double course[] = {0.15, 0.123456, 12.6, 11.25};
+	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
+
+	(void)state;
+	make_ranks();
+	flow.steps.count = flow.path_count = 1;
+	flow.rule_count = flow.host_count = flow.estimate_count = 1;
+	flow.began = flow.wall_secs = flow.cpu_secs = flow.path_secs = FIGURE;
+	flow.failed = 3, flow.repeated = 4, flow.slots = 5;
+	hosts[0] = (struct flow_host){"node", 6, FIGURE, FIGURE, FIGURE, FIGURE};
+	rules[0] = (struct flow_rule){"align", 1,      2,      3,      4,      FIGURE, FIGURE, FIGURE,
+				      FIGURE,  FIGURE, FIGURE, FIGURE, FIGURE, FIGURE, FIGURE, FIGURE};
+	ranks[0].wall_secs = ranks[0].cpu_secs = ranks[0].memory_mib = ranks[0].gpu_mean =
+		ranks[0].gpu_held_idle_secs = spread(FIGURE, FIGURE + 1, FIGURE + 2);
+	ranks[0].straggler = 1;
+	ranks[0].over = 0.123456;
+	flow.estimates[0] = (struct flow_estimate){"more", "none", FIGURE};
+	steps[0].wall_secs = steps[0].cpu_secs = steps[0].cores_mean = steps[0].cores_max =
+		steps[0].cores_asked = steps[0].memory_peak_mib = steps[0].memory_asked_mib = FIGURE;
+	steps[0].started = 2 * FIGURE;
+	places[0].gap_secs = places[0].slack_secs = FIGURE;
+	places[0].course = course;
+	places[0].course_parts = 2;
+	/* The needs of a step stand behind those of the others. */
+	steps[0].needs = "x";
+	places[0].first_need = 2;
+	places[0].need_count = 2;
+	needs[2] = 1, needs[3] = 0;
+	steps[0].ended = steps[1].ended = FIGURE;
+	flow_add_json(&out, &flow);
+	assert_string_equal(
+		out.data,
+		"{\"schema\":1,\"began\":20.123,\"wall_secs\":20.123,\"cpu_secs\":20.123,"
+		"\"path_secs\":20.123,\"failed\":3,\"repeated\":4,\"slots\":5,"
+		"\"hosts\":[{\"host\":\"node\",\"slots\":6,\"cores\":20.123,\"memory_mib\":20.1,"
+		"\"cores_most\":20.123,\"memory_most_mib\":20.1}],\"path\":[0],"
+		"\"estimates\":[{\"what\":\"more\",\"wall_secs\":20.123,\"assumption\":\"none\"}],"
+		"\"ranks\":[{\"rule\":\"mpi\",\"task\":null,\"ranks\":4,\"wall_secs\":{\"min\":20.123,"
+		"\"median\":21.123,\"max\":22.123},\"cpu_secs\":{\"min\":20.123,\"median\":21.123,"
+		"\"max\":22.123},\"memory_peak_mib\":{\"min\":20.123,\"median\":21.123,"
+		"\"max\":22.123},\"gpu_mean\":{\"min\":20.123,\"median\":21.123,\"max\":22.123},"
+		"\"gpu_held_idle_secs\":{\"min\":20.123,\"median\":21.123,\"max\":22.123},"
+		"\"straggler\":1,\"straggler_by\":\"wall_secs\",\"straggler_over_pct\":12.3}],"
+		"\"rules\":[{\"rule\":\"align\",\"steps\":1,\"failed\":2,\"repeated\":3,"
+		"\"steps_on_path\":4,\"wall_secs\":20.123,\"longest_secs\":20.123,"
+		"\"path_secs\":20.123,\"cpu_secs\":20.123,\"memory_peak_mib\":20.1,"
+		"\"cores_asked\":20.123,\"memory_asked_mib\":20.1,\"asked_core_secs\":20.123,"
+		"\"idle_core_secs\":20.123,\"asked_gib_hours\":20.123457,"
+		"\"idle_gib_hours\":20.123457}],\"steps\":[{\"rule\":\"align\",\"task\":\"n=1\","
+		"\"host\":\"node\",\"rank\":null,\"outcome\":\"ok\",\"end\":null,\"bottleneck\":null,"
+		"\"start_secs\":20.123,\"wall_secs\":20.123,\"cpu_secs\":20.123,\"cores_mean\":20.123,"
+		"\"cores_max\":20.123,\"cores_asked\":20.123,\"memory_peak_mib\":20.1,"
+		"\"memory_asked_mib\":20.1,\"attempt\":1,\"is_last_attempt\":true,\"slot\":0,"
+		"\"before\":null,\"needs\":[1,0],\"waited_secs\":20.123,\"waited_for_slot\":true,"
+		"\"gap_secs\":20.123,\"slack_secs\":20.123,\"on_path\":true,\"recording\":null,"
+		"\"course\":{\"cores\":[0.15,0.12],\"memory_mib\":[13,11]}}],\"damaged\":[]}");
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +435,7 @@ UNIT_TESTS
 		cmocka_unit_test(ranks_have_their_spread_and_the_straggler),
 		cmocka_unit_test(known_needs_and_estimates_are_told),
 		cmocka_unit_test(programs_get_all_of_it),
+		cmocka_unit_test(figures_of_programs_have_few_decimals),
 	};
 	int result = cmocka_run_group_tests(tests, NULL, NULL);
 

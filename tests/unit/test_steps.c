@@ -145,7 +145,8 @@ static void other_lines_are_named_as_damaged(void **state)
 {
 	(void)state;
 	read_lines(OK("1", 5, 1, NAMED) "{\"schema\":1,\"id\":\"2\"\n" LINE("3", "\"ok\",\"started\":5") LINE(
-		"4", "\"ok\",\"started\":5,\"wall_secs\":-1") "{\"schema\":1,\"id\":\"5\",\"started\":5}\n");
+		"4", "\"ok\",\"started\":5,\"wall_secs\":-1") "{\"schema\":1,\"id\":\"5\",\"started\":5,"
+							      "\"wall_secs\":1}\n");
 	assert_int_equal(steps.count, 1);
 	assert_int_equal(steps.damaged_count, 4);
 	assert_string_equal(steps.damaged[3].path, "runs.jsonl");
