@@ -132,6 +132,25 @@ static void a_closed_client_closes_no_other_descriptor(void **state)
 	assert_int_equal(close(number), 0);
 }
 
+static void a_closed_client_lets_its_recorder_go(void **state)
+{
+	char byte;
+
+	(void)state;
+	remote_client_close(&client);
+	assert_int_equal(recv(other, &byte, 1, MSG_DONTWAIT), 0);
+}
+
+static void a_text_of_one_byte_arrives(void **state)
+{
+	struct remote_message message;
+
+	(void)state;
+	put_answer(1, "x");
+	assert_int_equal(ask(&message), 1);
+	assert_string_equal(client.answer.data, "x");
+}
+
 static int64_t patience_of(int option)
 {
 	struct timeval patience;
@@ -275,6 +294,8 @@ UNIT_TESTS
 		unit_test_of_client(a_question_that_cannot_be_sent_is_the_last_one),
 		unit_test_of_client(the_answer_has_a_most),
 		unit_test_of_client(a_closed_client_closes_no_other_descriptor),
+		unit_test_of_client(a_closed_client_lets_its_recorder_go),
+		unit_test_of_client(a_text_of_one_byte_arrives),
 		unit_test_of_client(a_recorder_has_20_s_for_an_answer),
 		unit_test_of_client(a_signal_ends_no_wait_for_a_message),
 		unit_test_of_client(a_signal_ends_no_message_that_is_sent),
