@@ -62,8 +62,9 @@ void share_sums_get(struct share_sums *sums, enum measure_holds holds, double *r
 	}
 	ret_statistics[REGION_MIN] = sums->least;
 	ret_statistics[REGION_MAX] = sums->most;
-	ret_statistics[REGION_MEAN] = weights > 0 ? sums->sum / weights : (double)NAN;
-	ret_statistics[REGION_STD] = weights > 0 ? sqrt(sums->squares / weights) : (double)NAN;
+	/* 0 / 0 is NaN. */
+	ret_statistics[REGION_MEAN] = sums->sum / weights;
+	ret_statistics[REGION_STD] = sqrt(sums->squares / weights);
 	ret_statistics[REGION_TOTAL] = weights > 0 ? sums->sum : (double)NAN;
 }
 

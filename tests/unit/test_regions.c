@@ -151,6 +151,22 @@ static void a_file_of_marks_is_needed_only_if_it_is_named(void **state)
 	assert_null(regions);
 }
 
+/* Root alone can stand for another user. */
+static void marks_of_another_user_beside_the_recording_do_not_count(void **state)
+{
+	(void)state;
+	put_recording();
+	put_marks("r.jsonl.marks");
+	if (chmod(".", 01777) < 0 || chown("r.jsonl.marks", 12345, 12345) < 0)
+		SKIP("this user may not give a file away");
+	assert_int_equal(read_regions(NULL, COLUMNS, 3), 0);
+	assert_int_equal(regions->count, 0);
+	assert_false(regions->marked);
+	/* Those that the user names do. */
+	assert_int_equal(read_regions("r.jsonl.marks", COLUMNS, 3), 0);
+	assert_int_equal(regions->count, 3);
+}
+
 #define FACTS "host,cores\nbox,8\n"
 
 static int read_tracking_files(const char *samples, const char *phases)
@@ -220,6 +236,7 @@ static void either_file_of_gpu_tracker_may_be_missing(void **state)
 	assert_int_equal(regions->count, 2);
 	assert_true(regions->list[1].seconds[REGION_TOTAL] == 1.5);
 	assert_int_equal(regions->measure_count, 0);
+	assert_true(regions->earliest == 0 && regions->latest == 0);
 	assert_int_equal(read_tracking_files(FACTS "timestamp,ram\n1,2\n", NULL), 0);
 	assert_int_equal(regions->count, 0);
 	assert_true(regions->overall[0][REGION_MAX] == 2);
@@ -239,6 +256,7 @@ UNIT_TESTS
 		unit_test_of_regions(phases_have_their_part_of_the_last_run),
 		unit_test_of_regions(without_columns_there_are_those_of_a_job_and_its_machine),
 		unit_test_of_regions(a_file_of_marks_is_needed_only_if_it_is_named),
+		unit_test_of_regions(marks_of_another_user_beside_the_recording_do_not_count),
 		unit_test_of_regions(files_of_gpu_tracker_have_moments_alone),
 		unit_test_of_regions(a_database_of_gpu_tracker_has_two_tables),
 		unit_test_of_regions(either_file_of_gpu_tracker_may_be_missing),

@@ -171,6 +171,99 @@ static void only_three_words_are_colours(void **state)
 	assert_null(text);
 }
 
+/* ---- as gpu_tracker writes them --------------------------------------------------------------------------- */
+
+static rt_table *made_facts(void)
+{
+	static const struct rt_value CELLS[] = {{.type = RT_TYPE_TEXT, .text = "box"},
+						{.type = RT_TYPE_COUNT, .count = 8},
+						{.type = RT_TYPE_REAL, .real = 0.123456789012},
+						{.type = RT_TYPE_NONE}};
+	static const char *const NAMES[] = {"host", "number_of_cores", "ram", "gpu"};
+	rt_table *facts = rt_table_new();
+
+	assert_non_null(facts);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(rt_table_add_column(facts, NAMES[i]), i);
+	assert_int_equal(rt_table_add_row(facts), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(rt_table_set(facts, i, 0, CELLS[i]), 0);
+	return facts;
+}
+
+static void begin_layout(void)
+{
+	begin();
+	regions.facts = made_facts();
+	regions.count = 1;
+	regions.measure_count = 2;
+	list[0].name = (char *)(uintptr_t) "lo\tad";
+	overall[1][REGION_STD] = NAN;
+	list[0].non_empty_calls = 4;
+	list[0].seconds[REGION_MIN] = list[0].seconds[REGION_STD] = 0;
+	list[0].seconds[REGION_MAX] = list[0].seconds[REGION_MEAN] = 1.0 / 3;
+}
+
+static void a_page_of_text_has_tables_like_those_of_pandas(void **state)
+{
+	char *text = NULL;
+
+	(void)state;
+	begin_layout();
+	assert_int_equal(rt_regions_to_text(&regions, &text), 0);
+	rt_table_free(regions.facts);
+	assert_string_equal(text, "Overall:\n"
+				  "\t                    min   max  mean  std\n"
+				  "\tprocess_cpu_usage   0.0   1.5  0.75  0.0\n"
+				  "\tprocess_memory_mib  0.0 100.0  50.0  NaN\n"
+				  "Static Data:\n"
+				  "\t host number_of_cores        ram   gpu\n"
+				  "\t  box               8 0.12345679  None\n"
+				  "Code Block Results:\n"
+				  "\tName:                lo?ad\n"
+				  "\tNum Timepoints:      3\n"
+				  "\tNum Calls:           1\n"
+				  "\tNum Non Empty Calls: 4\n"
+				  "\tCompute Time:\n"
+				  "\t\t  min        max       mean  std  total\n"
+				  "\t\t  0.0 0.33333333 0.33333333  0.0    2.5\n"
+				  "\tResource Usage:\n"
+				  "\t\t                    min  max  mean  std\n"
+				  "\t\tprocess_cpu_usage   0.0 1.25   0.5  0.0\n"
+				  "\t\tprocess_memory_mib  0.0 75.0  25.0  0.0\n"
+				  "\n");
+	free(text);
+}
+
+static void programs_get_each_statistic(void **state)
+{
+	char *text = NULL;
+
+	(void)state;
+	begin_layout();
+	regions.measure_count = 1;
+	assert_int_equal(rt_regions_to_json(&regions, &text), 0);
+	assert_string_equal(text, "{\"overall\":{\"process_cpu_usage\":{\"min\":0.0,\"max\":1.5,\"mean\":0."
+				  "75,\"std\":0.0,\"total\":7.5}},"
+				  "\"static_data\":{\"host\":\"box\",\"number_of_cores\":8,\"ram\":0."
+				  "123456789012,\"gpu\":null},"
+				  "\"code_block_results\":[{\"name\":\"lo\\tad\",\"num_timepoints\":3,\"num_"
+				  "calls\":1,\"num_non_empty_calls\":4,"
+				  "\"compute_time\":{\"min\":0.0,\"max\":0.3333333333333333,\"mean\":0."
+				  "3333333333333333,\"std\":0.0,\"total\":2.5},"
+				  "\"resource_usage\":{\"process_cpu_usage\":{\"min\":0.0,\"max\":1.25,"
+				  "\"mean\":0.5,\"std\":0.0,\"total\":5.0}}}]}\n");
+	free(text);
+	/* gpu_tracker's figures have no total. */
+	regions.recorded = false;
+	assert_int_equal(rt_regions_to_json(&regions, &text), 0);
+	rt_table_free(regions.facts);
+	assert_non_null(strstr(
+		text, "{\"process_cpu_usage\":{\"min\":0.0,\"max\":1.25,\"mean\":0.5,\"std\":0.0}}}]}\n"));
+	assert_non_null(strstr(text, "\"total\":2.5},"));
+	free(text);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +272,8 @@ UNIT_TESTS
 		cmocka_unit_test(named_columns_have_their_mean_and_maximum),
 		cmocka_unit_test(notes_follow_the_table),
 		cmocka_unit_test(only_three_words_are_colours),
+		cmocka_unit_test(a_page_of_text_has_tables_like_those_of_pandas),
+		cmocka_unit_test(programs_get_each_statistic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
