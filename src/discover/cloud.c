@@ -72,7 +72,6 @@ static void start_step(struct http_client *http, struct probe *probe, const char
 	const struct cloud_step *step = &probe->vendor->steps[probe->step];
 	struct http_request request = {
 		.method = step->method ? step->method : "GET",
-		.headers = {step->headers[0], NULL},
 		.body = step->body,
 		.body_length = step->body ? strlen(step->body) : 0,
 		.connect_timeout_ms = REQUEST_TIMEOUT_MS,

@@ -72,7 +72,7 @@ bool take_token(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	struct scan text = scan_trim(scan_bytes(bytes, length));
 
-	if (scan_literal(&text, "[\"") && scan_left(&text) > 2 && memcmp(text.end - 2, "\"]", 2) == 0)
+	if (scan_literal(&text, "[\"") && scan_left(&text) >= 2 && memcmp(text.end - 2, "\"]", 2) == 0)
 		text.end -= 2;
 	return keep_token(reading, text.at, scan_left(&text));
 }

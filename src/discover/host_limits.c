@@ -36,20 +36,14 @@ void host_limits_discover(const char *root_dir, struct host_limits *ret_limits)
 	ask_recorder(root_dir, options, &wanted, take_limits, ret_limits);
 }
 
-static void write_real(struct json_writer *json, const char *key, double value)
-{
-	json_key(json, key);
-	if (real_absent(value))
-		json_absent(json);
-	else
-		json_decimal(json, value, 3);
-}
-
 void host_limits_write(struct json_writer *json, const struct host_limits *limits)
 {
 	json_open(json, '{');
-	write_real(json, "cpu_limit_cores", limits->cpu_limit_cores);
-	write_real(json, "memory_limit_mib", limits->memory_limit_mib);
+	/* An absent number is written as null. */
+	json_key(json, "cpu_limit_cores");
+	json_decimal(json, limits->cpu_limit_cores, 3);
+	json_key(json, "memory_limit_mib");
+	json_decimal(json, limits->memory_limit_mib, 3);
 	json_key(json, "cpuset_cores");
 	if (count_absent(limits->cpuset_cores))
 		json_absent(json);

@@ -2,6 +2,7 @@
 #include "loopback.h"
 
 #include <errno.h>
+#include <ifaddrs.h>
 
 #include "base/cleanup.h"
 #include "discover/cloud.h"
@@ -199,6 +200,7 @@ static void a_device_may_lack_values(void **state)
 	recorder.first = line;
 	assert_true(is_asked_for_gpus());
 	assert_int_equal(gpus.count, 1);
+	assert_true(gpus.known);
 	assert_int_equal(strlen(gpus.items[0].name), HOST_GPU_TEXT_SIZE - 1);
 	assert_string_equal(gpus.items[0].vendor, "");
 	assert_string_equal(gpus.items[0].uuid, "");
@@ -253,6 +255,8 @@ static void settings_of_recordings_are_left_out(void **state)
 
 static void limits_are_those_of_this_process(void **state)
 {
+	CLEANUP_BUFFER struct buffer out = BUFFER(1000);
+	struct json_writer json = JSON_WRITER(&out);
 	struct host_limits limits;
 	char words[60];
 
@@ -265,6 +269,9 @@ static void limits_are_those_of_this_process(void **state)
 	assert_non_null(strstr(recorder.words, " --root / --metrics limits.* "));
 	assert_true(limits.cpu_limit_cores == 1.5 && limits.memory_limit_mib == 1024);
 	assert_int_equal(limits.cpuset_cores, 2);
+	host_limits_write(&json, &limits);
+	assert_string_equal(out.data,
+			    "{\"cpu_limit_cores\":1.5,\"memory_limit_mib\":1024.0,\"cpuset_cores\":2}");
 	/* A captured machine has no process of ours. */
 	recorder.first = "";
 	host_limits_discover(".", &limits);
@@ -272,6 +279,110 @@ static void limits_are_those_of_this_process(void **state)
 	assert_non_null(strstr(recorder.words, " --root . "));
 	assert_true(real_absent(limits.cpu_limit_cores) && real_absent(limits.memory_limit_mib) &&
 		    count_absent(limits.cpuset_cores));
+}
+
+/* ---- the address -------------------------------------------------------------------------------------------------- */
+
+enum { ADDRESSES_MOST = 8 };
+
+static struct {
+	struct ifaddrs list[ADDRESSES_MOST];
+	union {
+		struct sockaddr any;
+		struct sockaddr_in inet;
+		struct sockaddr_in6 inet6;
+	} sockets[ADDRESSES_MOST];
+	size_t count;
+	bool fails;
+} interfaces;
+
+int getifaddrs(struct ifaddrs **ret_list)
+{
+	if (interfaces.fails)
+		return -1;
+	*ret_list = interfaces.count ? interfaces.list : NULL;
+	return 0;
+}
+
+void freeifaddrs(struct ifaddrs *list)
+{
+	(void)list;
+}
+
+/* Adds an address behind the others. NULL: the interface has none. */
+static void add_address(const char *interface, const char *text)
+{
+	size_t at = interfaces.count++;
+	struct sockaddr_in *inet = &interfaces.sockets[at].inet;
+	struct sockaddr_in6 *inet6 = &interfaces.sockets[at].inet6;
+
+	assert_true(at < ADDRESSES_MOST);
+	interfaces.list[at] = (struct ifaddrs){.ifa_name = (char *)(uintptr_t)interface};
+	if (at)
+		interfaces.list[at - 1].ifa_next = &interfaces.list[at];
+	if (!text)
+		return;
+	interfaces.list[at].ifa_addr = &interfaces.sockets[at].any;
+	if (strchr(text, ':')) {
+		inet6->sin6_family = AF_INET6;
+		assert_int_equal(inet_pton(AF_INET6, text, &inet6->sin6_addr), 1);
+	} else {
+		inet->sin_family = AF_INET;
+		assert_int_equal(inet_pton(AF_INET, text, &inet->sin_addr), 1);
+	}
+}
+
+static const char *address_found(void)
+{
+	static struct facts facts;
+
+	facts = (struct facts){0};
+	root.live = true;
+	host_discover(&root, &facts);
+	root.live = false;
+	memset(&interfaces, 0, sizeof interfaces);
+	return fact_text(&facts, HOST_IP) ? fact_text(&facts, HOST_IP) : "";
+}
+
+#define ROUTES_HEAD "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
+#define ROUTE(interface, metric) interface "\t00000000\t010200C0\t0003\t0\t0\t" metric "\t00000000\t0\t0\t0\n"
+#define ZEROS "00000000000000000000000000000000"
+#define ROUTE6(interface) \
+	ZEROS " 00 " ZEROS \
+	      " 00 fd000000000000000000000000000001 00000400 00000002 00000000 00000003     " interface "\n"
+
+static void the_address_is_that_of_the_default_route(void **state)
+{
+	(void)state;
+	put_below("proc/net/route", ROUTES_HEAD ROUTE("eth0", "100") ROUTE("eth1", "50") ROUTE("eth2", "50"));
+	put_below("proc/net/ipv6_route", ROUTE6("eth2"));
+	add_address("eth0", "10.0.0.1");
+	add_address("eth1", NULL);
+	add_address("eth1", "2001:db8::1");
+	add_address("eth1", "169.254.1.1");
+	add_address("eth1", "0.0.0.0");
+	add_address("eth1", "127.0.0.2");
+	add_address("eth1", "10.0.0.2");
+	add_address("eth1", "10.0.0.3");
+	assert_string_equal(address_found(), "10.0.0.2");
+	/* Without one, that of the other family. */
+	add_address("eth1", "169.254.1.1");
+	add_address("eth2", "10.0.0.4");
+	add_address("eth2", "fe80::1");
+	add_address("eth2", "::1");
+	add_address("eth2", "2001:db8::2");
+	assert_string_equal(address_found(), "2001:db8::2");
+	add_address("eth1", "169.253.1.1");
+	assert_string_equal(address_found(), "169.253.1.1");
+	add_address("eth1", "126.0.0.1");
+	assert_string_equal(address_found(), "126.0.0.1");
+	interfaces.fails = true;
+	add_address("eth1", "10.0.0.2");
+	assert_string_equal(address_found(), "");
+	assert_string_equal(address_found(), "");
+	assert_int_equal(unlink("proc/net/route") | unlink("proc/net/ipv6_route"), 0);
+	add_address("eth1", "10.0.0.2");
+	assert_string_equal(address_found(), "");
 }
 
 /* ---- the cloud ---------------------------------------------------------------------------------------------------- */
@@ -379,11 +490,12 @@ static int discover_with(const char *told, char **argv)
 	close(ends[1]);
 	pid = fork();
 	if (pid == 0) {
-		int out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_WRONLY);
+		int out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600),
+		    errors = open("err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 		dup2(ends[0], STDIN_FILENO);
 		dup2(access("full", F_OK) == 0 ? open("/dev/full", O_WRONLY) : out, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
+		dup2(errors, STDERR_FILENO);
 		_exit(discover_main(&settings, argv));
 	}
 	close(ends[0]);
@@ -415,6 +527,10 @@ static void facts_are_written_for_programs(void **state)
 		       "\"gpu_names\":[],\"gpu_name\":\"\",\"gpu_memory_mib\":0.0}}\n");
 	assert_int_equal(DISCOVER(WORD("host"), HERE, WORD("--lines")), 0);
 	assert_file_text("out", "host_hostname=box\nhost_cpu_model=Fast One\nend\n");
+	put_below("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+	assert_int_equal(DISCOVER(WORD("host"), HERE, WORD("--lines")), 0);
+	assert_output_begins("host_id=0123456789abcdef0123456789abcdef\nhost_hostname=box\n");
+	assert_int_equal(unlink("etc/machine-id"), 0);
 	/* Neither form has the limits, for which the recorder would be started. */
 	assert_int_equal(access("started", F_OK), -1);
 	put_below("dev/dri", "");
@@ -501,15 +617,27 @@ static void the_recorder_tells_when_to_begin(void **state)
 	assert_file_text("out", "host_hostname=box\nhost_cpu_model=Fast One\nend\n");
 }
 
+static void assert_says(const char *words)
+{
+	char *text = get_file("err", NULL);
+
+	if (!strstr(text, words) || strchr(text, '\n') != strrchr(text, '\n'))
+		fail_msg("'%s' is not all of: %s", words, text);
+	free(text);
+}
+
 static void wrong_words_are_refused(void **state)
 {
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
 	assert_int_equal(DISCOVER(NULL), 2);
+	assert_says("name one of host, cloud, all");
 	assert_int_equal(DISCOVER(WORD("hosts")), 2);
 	assert_int_equal(DISCOVER(WORD("host"), WORD("cloud")), 2);
 	assert_int_equal(DISCOVER(WORD("host"), WORD("--no-such-option")), 2);
+	assert_says("--no-such-option");
 	assert_int_equal(DISCOVER(WORD("host"), WORD("--root"), WORD("missing")), 2);
+	assert_says("missing: No such file or directory");
 	assert_file_text("out", "");
 }
 
@@ -524,6 +652,7 @@ UNIT_TESTS
 		DISCOVER_TEST(a_long_sample_comes_in_pieces),
 		DISCOVER_TEST(settings_of_recordings_are_left_out),
 		DISCOVER_TEST(limits_are_those_of_this_process),
+		DISCOVER_TEST(the_address_is_that_of_the_default_route),
 		DISCOVER_TEST(a_cloud_proves_its_identity),
 		DISCOVER_TEST(a_token_is_used_in_later_steps),
 		DISCOVER_TEST(facts_are_written_for_programs),

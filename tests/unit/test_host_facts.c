@@ -63,11 +63,44 @@ static void figures_are_those_of_the_whole_machine(void **state)
 	assert_string_equal(fact_text(&facts, HOST_HOSTNAME), "box");
 	assert_null(fact_text(&facts, HOST_IP)); /* addresses are not in files */
 	assert_int_equal(facts.items[HOST_SERVER_ALLOCATION].type, FACT_UNKNOWN);
+	/* A small board tells its maker alone. */
+	put_below("proc/cpuinfo", "processor\t: 0\n\nHardware\t: BCM2835\n");
+	facts = facts_of_files();
+	assert_string_equal(fact_text(&facts, HOST_CPU_MODEL), "BCM2835");
+	put_below("proc/cpuinfo", "processor\t: 0\nmodel name\t: X\n");
+	facts = facts_of_files();
+	assert_string_equal(fact_text(&facts, HOST_CPU_MODEL), "X");
 	unlink("proc/meminfo");
 	unlink("proc/cpuinfo");
 	facts = facts_of_files();
 	assert_int_equal(facts.items[HOST_MEMORY_MIB].type, FACT_UNKNOWN);
 	assert_int_equal(facts.items[HOST_VCPUS].type, FACT_UNKNOWN);
+}
+
+static double storage_gb(void)
+{
+	struct facts facts = facts_of_files();
+
+	return facts.items[HOST_STORAGE_GB].type == FACT_UNKNOWN ? -1 : facts.items[HOST_STORAGE_GB].real;
+}
+
+/* A device below another, a path of a device, and a disc in a drive hold no bytes of their own. */
+static void storage_is_the_sum_of_whole_disks(void **state)
+{
+	(void)state;
+	assert_true(storage_gb() == -1);
+	put_below("sys/class/block/vda/size", "2000000\n");
+	put_below("sys/class/block/vda/device/model", "x\n");
+	put_below("sys/class/block/nvme0n1/size", "4000000\n");
+	assert_true(storage_gb() == 3.072);
+	put_below("sys/class/block/nvme0c0n1/size", "4000000\n");
+	put_below("sys/class/block/sr0/size", "1000000\n");
+	put_below("sys/class/block/dm-0/size", "2000000\n");
+	put_below("sys/class/block/dm-0/dm/name", "x\n");
+	put_below("sys/class/block/nvme1n1/size", "4000000\n");
+	put_below("sys/class/block/nvme1n1/slaves/nvme1c0n1", "");
+	put_below("sys/class/block/nvme2n1/model", "x\n");
+	assert_true(storage_gb() == 3.072);
 }
 
 /* ---- recordings --------------------------------------------------------------------------------------------- */
@@ -134,8 +167,12 @@ static void a_fact_is_a_text_a_number_or_null(void **state)
 	fact_set_count(&facts, HOST_VCPUS, 8);
 	fact_set_real(&facts, HOST_STORAGE_GB, 1.23456);
 	setenv("TRACKER_HOST_HOSTNAME", "off", 1);
+	fact_set_text(&facts, CLOUD_ZONE_ID, "hidden", 6);
+	setenv("TRACKER_CLOUD_ZONE_ID", "off", 1);
 	setenv("TRACKER_HOST_ID", "1", 1);
 	facts_suppress(&facts);
+	unsetenv("TRACKER_CLOUD_ZONE_ID");
+	assert_null(fact_text(&facts, CLOUD_ZONE_ID));
 	unsetenv("TRACKER_HOST_HOSTNAME");
 	json_open(&json, '{');
 	facts_write(&json, &facts, HOST_ID, HOST_CPU_MODEL);
@@ -225,6 +262,8 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(an_id_is_that_of_the_instance_or_the_machine, scratch_enter,
 						scratch_leave),
 		cmocka_unit_test_setup_teardown(figures_are_those_of_the_whole_machine, scratch_enter,
+						scratch_leave),
+		cmocka_unit_test_setup_teardown(storage_is_the_sum_of_whole_disks, scratch_enter,
 						scratch_leave),
 		cmocka_unit_test_setup_teardown(a_recording_has_facts_of_its_own, scratch_enter,
 						scratch_leave),
