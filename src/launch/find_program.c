@@ -44,14 +44,14 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-static int take_if_program(const char *path, char ret_path[static PATH_MAX])
+static bool take_if_program(const char *path, char ret_path[static PATH_MAX])
 {
 	size_t length = strlen(path);
 
 	if (length >= PATH_MAX || !is_program(path))
-		return -ENOENT;
+		return false;
 	memcpy(ret_path, path, length + 1);
-	return 0;
+	return true;
 }
 
 /* The owner of the running binary may run programs as this user anyway: so may root. */
@@ -91,8 +91,8 @@ static bool is_planted_program(const char *path, bool in_shared_folder, const st
 }
 
 /* Looks in one place, "" or "../libexec/resource-tracker/", seen from the folder of the binary. */
-static int find_in_place(const char *folder, const char *place, const struct sister_program *program,
-			 const struct stat *binary, char ret_path[static PATH_MAX])
+static bool find_in_place(const char *folder, const char *place, const struct sister_program *program,
+			  const struct stat *binary, char ret_path[static PATH_MAX])
 {
 	bool shared = is_shared_folder(folder, binary);
 	char path[PATH_MAX];
@@ -101,37 +101,36 @@ static int find_in_place(const char *folder, const char *place, const struct sis
 	for (const char *slash = strchr(place, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(path, sizeof path, "%s%.*s", folder, (int)(slash - place), place);
 		if (is_shared_folder(path, binary))
-			return -ENOENT;
+			return false;
 		shared = false;
 	}
-	if (snprintf(path, sizeof path, "%s%s%s", folder, place, program->name) >= (int)sizeof path ||
-	    is_planted_program(path, shared, binary))
-		return -ENOENT;
-	return take_if_program(path, ret_path);
+	return snprintf(path, sizeof path, "%s%s%s", folder, place, program->name) < (int)sizeof path &&
+	       !is_planted_program(path, shared, binary) && take_if_program(path, ret_path);
 }
 
 /* `binary` is the path of the program or library that this code is part of. */
-static int find_near(const char *binary, const struct sister_program *program, char ret_path[static PATH_MAX])
+static bool find_near(const char *binary, const struct sister_program *program,
+		      char ret_path[static PATH_MAX])
 {
 	const char *slash = strrchr(binary, '/');
 	char folder[PATH_MAX];
 	struct stat status;
 
-	if (!slash || binary[0] != '/' || strlen(binary) >= sizeof folder || stat(binary, &status) < 0)
-		return -ENOENT;
+	if (!slash || binary[0] != '/' || stat(binary, &status) < 0)
+		return false;
 	snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - binary), binary);
 	for (const char *const *place = program->near_places; *place; place++)
-		if (find_in_place(folder, *place, program, &status, ret_path) == 0)
-			return 0;
-	return -ENOENT;
+		if (find_in_place(folder, *place, program, &status, ret_path))
+			return true;
+	return false;
 }
 
-static int find_installed(const struct sister_program *program, char ret_path[static PATH_MAX])
+static bool find_installed(const struct sister_program *program, char ret_path[static PATH_MAX])
 {
 	char path[PATH_MAX];
 	int length = snprintf(path, sizeof path, "%s/%s", program->installed_in, program->name);
 
-	return length < (int)sizeof path ? take_if_program(path, ret_path) : -ENOENT;
+	return length < (int)sizeof path && take_if_program(path, ret_path);
 }
 
 /*
@@ -151,29 +150,32 @@ static const char *path_of_library(void)
 	return here.dli_fname;
 }
 
-int find_sister_program(const struct sister_program *program, char ret_path[static PATH_MAX])
+static bool find_beside(const struct sister_program *program, char ret_path[static PATH_MAX])
 {
-	const char *given = program->variable ? secure_getenv(program->variable) : NULL;
-	const char *library;
+	const char *library = path_of_library();
 	char path[PATH_MAX];
 	ssize_t length;
 
-	if (given && *given)
-		return take_if_program(given, ret_path);
-	/* A privileged program may be a hard link in a folder whose other files an attacker wrote. */
-	if (has_more_rights_than_caller())
-		return find_installed(program, ret_path);
 	/* The library's own path comes first, because any program may load it. */
-	library = path_of_library();
-	if (library && find_near(library, program, ret_path) == 0)
-		return 0;
+	if (library && find_near(library, program, ret_path))
+		return true;
 	length = readlink("/proc/self/exe", path, sizeof path - 1);
-	if (length > 0) {
-		path[length] = '\0';
-		if (find_near(path, program, ret_path) == 0)
-			return 0;
-	}
-	return find_installed(program, ret_path);
+	if (length < 0)
+		return false;
+	path[length] = '\0';
+	return find_near(path, program, ret_path);
+}
+
+int find_sister_program(const struct sister_program *program, char ret_path[static PATH_MAX])
+{
+	const char *given = program->variable ? secure_getenv(program->variable) : NULL;
+
+	if (given && *given)
+		return take_if_program(given, ret_path) ? 0 : -ENOENT;
+	/* A privileged program may be a hard link in a folder whose other files an attacker wrote. */
+	if (!has_more_rights_than_caller() && find_beside(program, ret_path))
+		return 0;
+	return find_installed(program, ret_path) ? 0 : -ENOENT;
 }
 
 bool is_on_path(const char *name)

@@ -112,6 +112,45 @@ static void a_child_that_is_missing_or_gone(void **state)
 	assert_int_equal(child_wait(pid), 0);
 }
 
+static void a_child_that_cannot_be_started(void **state)
+{
+	static const char *const ARGV[] = {"sister", NULL};
+	struct child_program child = {&SISTER, ARGV, NULL, false};
+	pid_t pid = 7;
+	int fd = 8;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	put_script("s", "UNIT_SISTER", "");
+	assert_int_equal(child_start(&child, -1, &pid), -EBADF);
+	child.silent = true;
+	assert_int_equal(child_start(&child, -1, &pid), -EBADF);
+	/* The kernel knows no such program. */
+	put_text("s", "\n");
+	assert_int_equal(child_start_with_pipe(&child, &fd, &pid), -ENOEXEC);
+	assert_int_equal(fd, 8);
+}
+
+/* No signal of the caller reaches it, and the caller's own mask is back afterwards. */
+static void a_helper_runs_to_its_end(void **state)
+{
+	static const char *const ARGV[] = {"helper", NULL};
+	sigset_t own, before, after;
+	int status = 7;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	put_script("h", "TRACKER_HELPER", "kill -TERM $$; exit 5");
+	sigemptyset(&own);
+	sigaddset(&own, SIGUSR1);
+	assert_int_equal(sigprocmask(SIG_SETMASK, &own, &before), 0);
+	assert_int_equal(child_run_helper(ARGV, NULL, NULL, &status), 0);
+	assert_int_equal(sigprocmask(SIG_SETMASK, &before, &after), 0);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	for (int signal = 1; signal < 32; signal++)
+		assert_int_equal(sigismember(&after, signal), signal == SIGUSR1);
+}
+
 /* Nothing is started, and the results stay untouched. */
 static int starts_without_descriptors(void)
 {
@@ -252,6 +291,42 @@ static void standard_streams_that_are_closed_stay_so(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* Neither socket stays open. */
+static int starts_without_high_numbers(void)
+{
+	static const char *const ARGV[] = {"sister", NULL};
+	int free_number = dup(2), fd, error;
+	pid_t pid;
+
+	close(free_number);
+	close(0);
+	if (!fail_call(SYS_fcntl, EINVAL))
+		return 0;
+	error = start_apart(ARGV, false, &fd, &pid);
+	return error != -EMFILE || fd != -1 || pid != 0 || dup(2) != 0 || dup(2) != free_number;
+}
+
+static int starts_without_sockets(void)
+{
+	static const char *const ARGV[] = {"sister", NULL};
+	int fd;
+	pid_t pid;
+
+	if (!fail_call(SYS_socketpair, ENFILE))
+		return 0;
+	return start_apart(ARGV, false, &fd, &pid) != -ENFILE || fd != -1 || pid != 0;
+}
+
+static void nothing_is_started_without_a_connection(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	put_script("s", "UNIT_SISTER", "");
+	put_script("h", "TRACKER_HELPER", "echo 4711");
+	assert_int_equal(in_child(starts_without_high_numbers), 0);
+	assert_int_equal(in_child(starts_without_sockets), 0);
+}
+
 /* The helper itself (exec_detached.c): the program has a session of its own, no other descriptor, and no blocked signal. */
 static void the_real_helper_lets_the_program_go(void **state)
 {
@@ -306,6 +381,19 @@ static void the_helper_needs_words(void **state)
 	}
 }
 
+/* It has room for one descriptor, and needs two. */
+static void the_helper_needs_descriptors(void **state)
+{
+	char line[600];
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	snprintf(line, sizeof line,
+		 "exec 3>&-; ulimit -n 4; exec %s/resource-tracker-helper exec /bin/true t",
+		 getenv("TEST_BUILD"));
+	assert_int_equal(system(line), EMFILE << 8);
+}
+
 static void orphans_come_to_a_subreaper(void **state)
 {
 	pid_t child;
@@ -336,13 +424,17 @@ UNIT_TESTS
 		unit_test_in_scratch(a_child_writes_into_the_pipe),
 		unit_test_in_scratch(a_silent_child_has_no_terminal),
 		unit_test_in_scratch(a_child_that_is_missing_or_gone),
+		unit_test_in_scratch(a_child_that_cannot_be_started),
+		unit_test_in_scratch(a_helper_runs_to_its_end),
 		unit_test_in_scratch(a_machine_without_descriptors_starts_no_child),
 		unit_test_in_scratch(the_helper_tells_the_number_of_the_program),
 		unit_test_in_scratch(an_answer_without_a_number_is_an_error),
 		unit_test_in_scratch(a_program_has_24_words_at_most),
 		unit_test_in_scratch(standard_streams_that_are_closed_stay_so),
+		unit_test_in_scratch(nothing_is_started_without_a_connection),
 		unit_test_in_scratch(the_real_helper_lets_the_program_go),
 		unit_test_in_scratch(the_helper_needs_words),
+		unit_test_in_scratch(the_helper_needs_descriptors),
 		unit_test_in_scratch(orphans_come_to_a_subreaper),
 	};
 

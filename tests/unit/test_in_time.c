@@ -190,8 +190,9 @@ static void write_aside(void)
 	char text[8] = "";
 	struct stat status;
 	int fd = open("plain/out", O_RDWR | O_CREAT | O_CLOEXEC, 0600), pipe_ends[2];
+	int closed = open("plain/out", O_RDONLY | O_CLOEXEC);
 
-	EXPECT(fd >= 0 && mount_served("plain") == 0);
+	EXPECT(fd >= 0 && closed >= 0 && mount_served("plain") == 0);
 	paths_look_again();
 	EXPECT(write_line_in_time(fd, "one\n", 4, 100) == 0);
 	allow_work_aside(JOB_LOOK_MS);
@@ -203,6 +204,8 @@ static void write_aside(void)
 	EXPECT(fstat(fd, &status) == 0 && status.st_size == 8 + sizeof large + 4096);
 	close(fd);
 	/* An error of the process aside is told. */
+	EXPECT(write_line_in_time(closed, "x", 1, 100) == -EBADF);
+	close(closed);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	EXPECT(write_line_in_time(fd, "x", 1, 100) < 0);
 	close(fd);
