@@ -96,6 +96,41 @@ static void reals_of_any_kind_come_back_exactly(void **state)
 	assert_false(packed_runs_next(&cursor, &got));
 }
 
+/* No number of it has a short form. */
+static void the_longest_run_comes_back(void **state)
+{
+	const double raw = 1.0 / 3;
+	struct fleet_run run = {.started = raw,
+				.cores_asked = raw,
+				.memory_asked_mib = raw,
+				.oom_had_mib = raw,
+				.gpu_idle_hours = raw,
+				.job = UINT64_MAX,
+				.host = UINT64_MAX,
+				.end = 2,
+				.reason = 127,
+				.at_limit = true,
+				.ended = true,
+				.is_step = true,
+				.asked_by_cpu = true},
+			 got;
+	struct run_cursor cursor;
+
+	(void)state;
+#define FLEET(field, ...) run.field = raw;
+#include "figures/run_figures.def"
+	for (uint32_t i = 1; i < 100; i++) {
+		run.cores_asked = i % 2 ? raw : -raw;
+		add(UINT32_MAX / 100 * i, &run);
+	}
+	cursor = packed_runs_begin(&runs);
+	for (uint32_t i = 1; i < 100; i++) {
+		run.cores_asked = i % 2 ? raw : -raw;
+		assert_true(packed_runs_next(&cursor, &got));
+		assert_same_run(&got, &run);
+	}
+}
+
 static void each_mark_of_a_run_comes_back_alone(void **state)
 {
 	struct fleet_run list[7], got;
@@ -198,6 +233,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_of_store(reals_of_any_kind_come_back_exactly),
+		unit_test_of_store(the_longest_run_comes_back),
 		unit_test_of_store(each_mark_of_a_run_comes_back_alone),
 		unit_test_of_store(the_number_of_each_line_comes_back),
 		unit_test_of_store(a_request_changes_from_run_to_run),

@@ -241,7 +241,8 @@ static void assert_found(const char *word, enum history_match match, unsigned nu
 static void a_run_is_found_by_place_number_or_name(void **state)
 {
 	(void)state;
-	put_text("runs.jsonl", LINE_OF(3, "build") LINE_OF(5, "test") LINE_OF(6, "rebuild") LINE_OF(8, "8x"));
+	put_text("runs.jsonl",
+		 LINE_OF(3, "build") LINE_OF(5, "test") LINE_OF(6, "rebuild") LINE_OF(8, "8x 3"));
 	/* Without a line, as it has no sample. */
 	put_text("9.jsonl", "");
 	assert_int_equal(utime("9.jsonl", &(struct utimbuf){1, 1}), 0);
@@ -257,6 +258,8 @@ static void a_run_is_found_by_place_number_or_name(void **state)
 	assert_found("9", HISTORY_ONE, 9);
 	assert_found("4", HISTORY_NONE, 0);
 	assert_found("8x", HISTORY_ONE, 8);
+	/* A number begins with a digit. */
+	assert_found(" 3", HISTORY_ONE, 8);
 	assert_found("tes", HISTORY_ONE, 5);
 	assert_found("build", HISTORY_SEVERAL, 6);
 	assert_found("reb", HISTORY_ONE, 6);
