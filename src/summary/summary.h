@@ -211,7 +211,10 @@ double summary_carbon_grams(const struct run_facts *facts);
 /* The part of the job's CPU time for which its threads' waiting is known, NaN if unknown. */
 double summary_cpu_wait_known_pct(const struct run_facts *facts);
 
-/* Context switches of the whole run: exact ones of its end, or else those of the samples. NaN: unknown. */
+/*
+ * Context switches of the whole run. Its end knows all of the processes that were waited for, and the samples those of processes that
+ * were not. NaN: unknown.
+ */
 double summary_switches(int64_t at_end, const struct total *of_samples);
 
 /*

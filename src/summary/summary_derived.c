@@ -248,7 +248,7 @@ double summary_cpu_wait_known_pct(const struct run_facts *facts)
 
 double summary_switches(int64_t at_end, const struct total *of_samples)
 {
-	return count_absent(at_end) ? total_of(of_samples) : (double)at_end;
+	return fmax(total_of(of_samples), count_absent(at_end) ? (double)NAN : (double)at_end);
 }
 
 /* Refaults of other processes in the group count, too, but the run cannot have more than it read. */

@@ -50,6 +50,20 @@ static void waits_that_take_a_part_of_the_run(void **state)
 			    "of the machine were killed for lack of memory during the run");
 }
 
+/* The end knows the switches of processes that were waited for. Samples also saw daemons. */
+static void a_thread_loses_its_cpu(void **state)
+{
+	(void)state;
+	begin_with("\"voluntary_switches\":3,\"involuntary_switches\":5");
+	facts->cpu_wait_secs = sum_of(20);
+	facts->cpu_wait_known_secs = sum_of(100);
+	try_line("Held up", "its threads waited for a CPU for 20.0 s in all, and lost it 5 times");
+	facts->involuntary_switches = sum_of(4);
+	try_line("Held up", "its threads waited for a CPU for 20.0 s in all, and lost it 5 times");
+	facts->involuntary_switches = sum_of(823);
+	try_line("Held up", "its threads waited for a CPU for 20.0 s in all, and lost it 823 times");
+}
+
 /* Its threads show exactly how long each waited, so that being short of CPU is told only if it matters. */
 static void a_shortage_of_cpus(void **state)
 {
@@ -130,6 +144,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		PAGE_TEST(the_cores_are_those_of_the_limit),
 		PAGE_TEST(waits_that_take_a_part_of_the_run),
+		PAGE_TEST(a_thread_loses_its_cpu),
 		PAGE_TEST(a_shortage_of_cpus),
 		PAGE_TEST(waits_of_a_short_run),
 		PAGE_TEST(the_line_of_the_processes),
