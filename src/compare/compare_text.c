@@ -576,6 +576,20 @@ static double work_share(const rt_comparison *comparison, size_t side)
 	return isfinite(share) && telling_pct(cpu, side) != 0 ? share : 0;
 }
 
+/*
+ * Returns whether the change in CPU time, with that of waiting for a CPU, can have taken most of the change in wall time. On one
+ * core, 0.1 s of CPU time takes 0.1 s, whatever share of all CPU time that is.
+ */
+static bool work_takes_so_long(const rt_comparison *comparison, size_t side, double wall)
+{
+	static const char *const CPU_WAITS[] = {"throttled", "cpu_pressure", "cpu_wait"};
+	double waited = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(CPU_WAITS); i++)
+		waited = fmax(waited, mean_growth(comparison, CPU_WAITS[i], side) / wall);
+	return mean_growth(comparison, "cpu_time", side) / wall + waited >= MOST_OF_IT;
+}
+
 /* Adds the CPU time that did not explain the change: the job had fewer cores, or waited. */
 static void add_other_cores(struct buffer *out, double wall, double cpu_pct)
 {
@@ -620,7 +634,8 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 	if (!wait || !(listed_change(wait, WAIT_PREFIX, side) / wall >= fmin(most, 1)))
 		wait = NULL;
 	/* Less work also waits less, so waiting is then a consequence. */
-	if (work >= MOST_OF_IT && ((!cause && !wait) || work >= fmin(most, 1)))
+	if (work >= MOST_OF_IT &&
+	    ((!cause && !wait) || (work >= fmin(most, 1) && work_takes_so_long(comparison, side, wall))))
 		buffer_printf(out, ": %s%.0f %% %s CPU time, %s", wall > 0 ? "" : "it did less work, ",
 			      fabs(cpu_pct), wall > 0 ? "more" : "less",
 			      user ? "mostly in user mode" : "mostly in the kernel");

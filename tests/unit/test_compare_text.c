@@ -186,6 +186,36 @@ static void the_verdict_tells_the_cause(void **state)
 	try_verdict("b is 50 % slower than a.\n");
 }
 
+/* A warm page cache saves 0.1 of 0.2 s of CPU time and 5 s of I/O: the run did the same work. */
+static void a_wait_comes_before_work_that_cannot_take_so_long(void **state)
+{
+	static const struct {
+		const char *wait;
+		double wall_then, cpu, cpu_then, first, second;
+		const char *words;
+	} CASES[] = {
+		{"io_pressure", 5, 0.2, 0.1, 5, 0, "b is 50 % faster than a: it waited less for I/O.\n"},
+		{"io_pressure", 15, 0.1, 0.2, 0, 5, "b is 50 % slower than a: it waited longer for I/O.\n"},
+		{"wait[a pipe]", 5, 0.2, 0.1, 5, 0, "b is 50 % faster than a: it waited less for a pipe.\n"},
+		{"io_pressure", 5, 4.9, 2.45, 5, 0, "b is 50 % faster than a: it waited less for I/O.\n"},
+		{"io_pressure", 5, 5, 2.5, 5, 0,
+		 "b is 50 % faster than a: it did less work, 50 % less CPU time, mostly in user mode.\n"},
+		/* With the time that its threads waited for a CPU, the work took as long. */
+		{"cpu_pressure", 5, 0.2, 0.1, 5, 0,
+		 "b is 50 % faster than a: it did less work, 50 % less CPU time, mostly in user mode.\n"},
+		{"throttled", 15, 0.2, 0.4, 0, 5,
+		 "b is 50 % slower than a: 100 % more CPU time, mostly in user mode.\n"},
+	};
+
+	(void)state;
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		add_times(10, CASES[i].wall_then, CASES[i].cpu, CASES[i].cpu_then);
+		add_both(CASES[i].wait, "s", CASES[i].first, CASES[i].second);
+		try_verdict(CASES[i].words);
+	}
+}
+
 static void another_outcome_is_told_and_makes_no_run_faster(void **state)
 {
 	(void)state;
@@ -557,6 +587,7 @@ UNIT_TESTS
 		cmocka_unit_test(the_verdict_tells_the_speed),
 		cmocka_unit_test(the_verdict_tells_the_memory),
 		cmocka_unit_test(the_verdict_tells_the_cause),
+		cmocka_unit_test(a_wait_comes_before_work_that_cannot_take_so_long),
 		cmocka_unit_test(another_outcome_is_told_and_makes_no_run_faster),
 		cmocka_unit_test(sides_have_the_last_part_of_their_path_if_that_tells_them_apart),
 		cmocka_unit_test(only_differences_have_a_row),
