@@ -345,6 +345,7 @@ def fill(terminal, count):
             lines.write(json.dumps({**line, "number": number}) + "\n")
 
 
+@pytest.mark.slow
 def test_the_oldest_of_a_thousand_runs_go(terminal):
     terminal.run("-q", "--", "true")
     fill(terminal, 1002)

@@ -32,6 +32,7 @@ def long_run(tmp_path_factory):
     return path
 
 
+@pytest.mark.plain
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("command", [["summary"], ["recommend"], ["stats", "-a", "p95", "-c", "process_memory_mib"], ["regions"], ["report", "-o", "page.html"],
                                      ["compare-runs", "short.jsonl"], ["runs", "add", "--runs", "runs.jsonl"]], ids=lambda words: words[0])
@@ -43,6 +44,7 @@ def test_memory_does_not_grow_with_the_recording(binary, long_run, tmp_path, com
     assert used < MOST_KIB, f"{used} KiB"
 
 
+@pytest.mark.slow
 def test_phases_of_a_long_recording_are_exact(run, long_run):
     answer = json.loads(run("regions", "--json", long_run).out)
     phases = {one["name"]: one for one in answer["code_block_results"]}
@@ -106,6 +108,7 @@ def test_a_small_file_of_nothing_is_refused_at_once(run, binary, blanks, name):
         assert len(out.splitlines()) == 1 and ("not a recording" in out or "empty" in out)
 
 
+@pytest.mark.slow
 def test_blanks_in_a_gzip_file_end_it(run, tmp_path):
     """The lines before them count. In a plain file the lines behind them count as well."""
     lines = [json.dumps({"schema": 1, "id": name, "outcome": "ok", "name": name, "wall_secs": 1.0}).encode() + b"\n" for name in "ab"]

@@ -126,6 +126,7 @@ def test_fewer_cores_than_a_starved_job_had_cost_at_least_as_much_time(run, tmp_
     assert "all its cores were busy, and more cores would have helped [cpu_starved]" in text
 
 
+@pytest.mark.slow
 def test_the_busiest_ten_seconds_count_in_a_long_run_and_a_moment_does_not(run, tmp_path):
     long = [1.0] * 2000
     assert advice(run, with_cores(tmp_path / "x.jsonl", *long, 8.0))["cpu"] == 2  # 1.7 over ten seconds
@@ -199,6 +200,7 @@ def test_memory_is_the_peak_and_a_fifth_in_steps(run, tmp_path, peak, memory):
     assert advice(run, make(tmp_path / "x.jsonl", memory=float(peak)))["memory"] == memory
 
 
+@pytest.mark.slow
 def test_at_most_half_as_much_again_is_reserved(run, tmp_path):
     for peak in [107 * 1.07 ** i for i in range(90)]:
         memory = advice(run, make(tmp_path / "x.jsonl", memory=peak))["memory"]
@@ -456,6 +458,7 @@ def test_a_run_without_a_sample_is_left_out(run, tmp_path):
     assert run("recommend", empty, empty).returncode == 1
 
 
+@pytest.mark.slow
 def test_policies_say_how_they_would_have_done(run, tmp_path):
     runs = history_of(tmp_path, *[400, 410, 405] * 8, 2000, *[400, 410, 405] * 5)
     figures = {policy: advice(run, "--policy", policy, *runs) for policy in ("max", "p95", "cost")}

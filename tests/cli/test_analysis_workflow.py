@@ -147,6 +147,7 @@ def test_a_folder_is_named_that_this_user_may_not_read(run, binary, tmp_path):
     assert (done.returncode, done.err) == (1, "resource-tracker summary: no step of 1 could be read: closed: Permission denied\n")
 
 
+@pytest.mark.slow
 def test_five_thousand_steps_are_all_there(run, tmp_path):
     runs = write_runs(tmp_path / "runs.jsonl", [step("rule", i // 8 * 1.01, 1, task=f"i={i}") for i in range(5000)])
     began = time.process_time()

@@ -250,6 +250,7 @@ def alone_in_a_namespace(binary, tmp_path, times, count, *options):
     return json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cgroup", ["auto", "off"])
 def test_thousands_of_short_connections_have_exact_bounds(binary, tmp_path, cgroup):
     """The known bytes and those of connections that no look has seen are together all bytes that came."""

@@ -473,6 +473,7 @@ def test_two_runs_in_one_recording(world, receiver, run):
         series.check()
 
 
+@pytest.mark.slow
 def test_twenty_jobs_at_once(world, receiver, spawn, helpers, tmp_path):
     jobs = [spawn("--stream", "otlp", "--spool", world.spool, "-i", 0.25, "-q", "-o", f"{number}.jsonl",
                   "--upload-deadline", 40, "--", *JOB, env=world.env(**variables(receiver)), stderr=subprocess.PIPE)

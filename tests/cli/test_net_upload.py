@@ -195,6 +195,7 @@ def test_upload_sends_a_recording_without_a_follower(world, swift):
     compare_rows(sent_rows(runs[1]), second.samples)
 
 
+@pytest.mark.slow
 def test_a_long_run_goes_to_the_store_in_parts(world, swift):
     """2 MiB of rows a batch: too much for a single finish call."""
     recorder = world.record()

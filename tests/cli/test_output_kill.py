@@ -15,6 +15,7 @@ def soak():
     return module
 
 
+@pytest.mark.slow
 def test_killed_at_random_fifty_times(binary, tmp_path, soak):
     totals = soak.kill_again_and_again(binary, tmp_path, kills=50, seed=1)
     assert totals.kills == 50
@@ -36,6 +37,7 @@ def test_the_check_notices_held_back_samples(soak, ages):
     soak.Totals(kills=50, ages_secs=[0.001] * 49 + [0.2]).check_ages()
 
 
+@pytest.mark.plain
 def test_the_check_notices_a_writer_that_buffers(tmp_path, soak):
     """A program that numbers and dates its samples correctly, but writes them late, does not pass."""
     fake = tmp_path / "buffering"

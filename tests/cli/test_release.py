@@ -13,6 +13,7 @@ import zipfile
 
 import pytest
 
+pytestmark = pytest.mark.plain
 PACKAGING = pathlib.Path(__file__).resolve().parents[2] / "packaging"
 
 
