@@ -169,6 +169,24 @@ static void history_keeps_only_the_requested_columns(void **state)
 	rt_close(tracker);
 }
 
+/* Those of the CSV layouts, if the caller names none. */
+static void history_without_a_list_keeps_what_csv_has(void **state)
+{
+	rt_tracker *tracker = OPEN(10, NULL, "pid", own_pid());
+	double value;
+
+	(void)state;
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_history_read(tracker, NULL, "memory.used_mib", 0, 1, &value), 1);
+	assert_int_equal(rt_history_read(tracker, NULL, "cpu.process_utime_secs", 0, 1, &value), 1);
+	assert_int_equal(rt_history_read(tracker, NULL, "memory.total_mib", 0, 1, &value), -ENOENT);
+	assert_int_equal(rt_history_read(tracker, NULL, "pressure.cpu_some_secs", 0, 1, &value), -ENOENT);
+	assert_int_equal(rt_history_read(tracker, NULL, "cgroup.throttled_secs", 0, 1, &value), -ENOENT);
+	assert_int_equal(rt_history_read(tracker, NULL, "job_name", 0, 1, &value), -ENOENT);
+	assert_int_equal(rt_history_read(tracker, NULL, "disk.read_bytes_total", 0, 1, &value), -ENOENT);
+	rt_close(tracker);
+}
+
 /* The sum and the mean over all cores, and two single cores, equal the results of rt_get(). */
 static void one_of_several_and_all_together(void **state)
 {
@@ -298,6 +316,7 @@ UNIT_TESTS
 		unit_test_in_scratch(cells_are_those_of_every_csv_layout),
 		cmocka_unit_test(metrics_are_those_of_each_sample),
 		cmocka_unit_test(history_keeps_only_the_requested_columns),
+		cmocka_unit_test(history_without_a_list_keeps_what_csv_has),
 		cmocka_unit_test(one_of_several_and_all_together),
 		cmocka_unit_test(old_samples_are_given_up),
 		cmocka_unit_test(errors_of_settings),
