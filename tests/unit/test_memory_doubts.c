@@ -551,6 +551,9 @@ static void test_doubts_about_huge_pages(void **state)
 	assert_int_equal(doubt_of(0), 4096);
 	lay(FIRST_PID, "status", "HugetlbPages: 2048 kB\n");
 	assert_int_equal(doubt_of(0), 2048);
+	/* One of 64 KiB: none is tolerated. */
+	lay(FIRST_PID, "status", "HugetlbPages: 4160 kB\n");
+	assert_int_equal(doubt_of(0), 64);
 	/* The other programs have them. */
 	lay(FIRST_PID, "status", "HugetlbPages: 4096 kB\n");
 	assert_int_equal(doubt_of(0), 0);

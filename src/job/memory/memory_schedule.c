@@ -193,7 +193,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 			     const struct memory_family *family, const struct member *member, int64_t now_ns)
 {
 	const struct memory_reading *reading = member->memory.reading;
-	int64_t wrong_kib, tolerated_kib;
+	int64_t wrong_kib, tolerated_kib, huge_kib;
 
 	if (!member_is_read(family, member, now_ns) && family->count > 1)
 		return member->memory.is_forked ? member_bound_kib(tree, member) + WORTH_READING_KIB
@@ -214,7 +214,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	/* Without the right to ask for the size of a mapped file, its pages are known by the copies. */
 	if (reading->has_copies && memory->objects.map_files_refused)
 		wrong_kib += absolute_difference(member_anon_kib(tree, member), reading->statm_anon_kib);
-	wrong_kib += in_rounds_kib(memory, reading) + huge_moved_kib(memory, tree, member);
+	wrong_kib += in_rounds_kib(memory, reading);
 	if (family->count > 1) {
 		wrong_kib += wrong_in_family_kib(tree, member) + member_left_by_forks_kib(tree, member);
 		if (family->count != reading->family_size && !family->sampled)
@@ -227,7 +227,8 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	tolerated_kib = tree->count == 1 ? (member_anon_kib(tree, member) + member_shared_kib(tree, member)) /
 						   LONE_TOLERANCE
 					 : member_anon_kib(tree, member) / MOVED_PART;
-	return wrong_kib > WORTH_READING_KIB + tolerated_kib ? wrong_kib : 0;
+	huge_kib = huge_moved_kib(memory, tree, member);
+	return huge_kib || wrong_kib > WORTH_READING_KIB + tolerated_kib ? wrong_kib + huge_kib : 0;
 }
 
 /* Later readings have what a tick or two earn, so that a job whose members change at each tick never takes more than that. */
