@@ -134,17 +134,18 @@ static void judge_memory(struct rt_advice *advice, const struct run_facts *facts
 	struct memory_peak moment = summary_memory_peak(facts);
 	double peak = seen_peak(&advice->usage),
 	       limit = allowances_limit_mib(&facts->allowances, moment.elapsed_secs, moment.mib);
+	bool is_near;
 
 	/* Swapped pages, and pages of files that are charged to other groups, do not count against it. */
 	if (peak > limit)
 		peak = summary_limited_memory(facts);
+	is_near = limit > 0 && peak >= FULL_SHARE * limit && !(advice->usage.oom_floor_mib > 0);
 	if (advice->usage.oom_floor_mib > 0)
 		advice_judge_kills(advice);
-	else if (peak >= FULL_SHARE * limit)
+	else if (is_near)
 		advice_note(advice, "memory_near_limit", "its peak was %.0f %% of the limit of %.0f MiB",
 			    100 * peak / limit, limit);
-	if (!(advice->usage.oom_floor_mib > 0) && peak >= FULL_SHARE * limit &&
-	    figure_mean(&facts->memory) >= FLAT_SHARE * facts->memory.most)
+	if (is_near && figure_mean(&facts->memory) >= FLAT_SHARE * facts->memory.most)
 		advice_note(advice, "memory_flat",
 			    "its memory stayed the same from beginning to end: it may have reserved all that "
 			    "it found (as Java does) and need less");

@@ -257,7 +257,7 @@ double summary_reread_bytes(const struct run_facts *facts)
 	double read = total_of(&facts->read_bytes), again = total_of(&facts->cache_refault_bytes);
 	double room = summary_memory_limit(facts).value * 1048576;
 
-	if (!(again > 0) || !(read > 0))
+	if (!(again > 0) || !(read > 0) || !(room > 0))
 		return 0;
 	again = fmin(again, read);
 	return again >= read / 2 && again >= room ? again : 0;

@@ -184,3 +184,16 @@ def test_a_limit_of_0_has_no_percentage(run, tmp_path):
     path = course(tmp_path / "run.jsonl", {"memory_limit_mib": 0.0})
     assert "0 % of 0" not in run("summary", path).out
     assert summary(run, path)["memory"]["peak_of_limit_pct"] is None
+
+
+def test_no_advice_comes_from_a_limit_of_0(run, tmp_path):
+    """The group's memory is held against a limit, and data that was read again against the page cache that fits below it."""
+    path = course(tmp_path / "run.jsonl", {"memory_limit_mib": 0.0})
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples:
+        one["cgroup"] |= {"anon_mib": 100.0, "file_mib": 0.5, "shmem_mib": 0.0, "kernel_mib": 0.0, "cache_refault_bytes": 12288}
+        one["cpu"]["process_disk_read_bytes"] = 12288
+    recordings.write(path, samples)
+    assert "Bottleneck Memory" not in run("summary", path).out
+    advice = run("recommend", path).out
+    assert "memory_near_limit" not in advice and "memory_flat" not in advice and "cache_too_small" not in advice
