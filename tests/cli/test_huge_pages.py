@@ -69,12 +69,13 @@ def test_huge_pages_that_come_later_count_in_the_next_sample(run, helpers, huge_
         done = run("-i", 0.5, "-o", path, "--no-summary", "--", PYTHON, "-S", "-c", GROWS, kind, size,
                    program=program_for_everybody, **as_user)
         assert done.returncode == 0, done.err
-        first, *samples = helpers.json_lines(path)[1:-1]
-    writes, pages_before = [tuple(map(float, line.split())) for line in done.out.splitlines()], []
+        samples = helpers.json_lines(path)[1:-1]
+    writes = [tuple(map(float, line.split())) for line in done.out.splitlines()]
     assert len(samples) >= 3
-    for sample in (first, *samples):
+    for sample in samples:
         begun, ended = when_of(sample)
         least, most = sum(until <= begun for _, until in writes), sum(since <= ended for since, _ in writes)
-        told = sample["cpu"]["process_memory_mib"] * MIB / size
-        pages_before = pages_before or [told - most, told - least]
-        assert pages_before[0] + least - 0.5 <= told <= pages_before[1] + most + 0.5, (least, most, told)
+        # On a busy machine, a reading takes so long that there is no time for the next one, which the error tells.
+        missing = (sample["cpu"]["process_memory_error_mib"] or 0) * (sample["cpu"]["process_memory_source"] == "sampled")
+        assert least - missing * MIB / size <= sample["cpu"]["process_hugetlb_mib"] * MIB / size <= most, (writes, sample)
+        assert sample["cpu"]["process_memory_mib"] > sample["cpu"]["process_hugetlb_mib"]
