@@ -343,7 +343,10 @@ static void samples_are_waited_for_there(void **state)
 	assert_int_equal(rt_start(tracker), 0);
 	answer(5);
 	assert_int_equal(rt_wait_for_samples(tracker, 5, 0), 0);
-	/* Too few, and it runs. */
+	/* Too few, or none, and it runs. */
+	answer(0);
+	answer(0);
+	assert_int_equal(rt_wait_for_samples(tracker, 5, 0), -ETIMEDOUT);
 	answer(4);
 	answer(0);
 	assert_int_equal(rt_wait_for_samples(tracker, 5, 0), -ETIMEDOUT);

@@ -172,7 +172,7 @@ static void keys_that_have_expired_are_replaced_once(void **state)
 	free(server.asked);
 }
 
-/* What was cut before the run was registered goes with its finish as well: one header, and all rows. */
+/* Batches that were cut before the registration go with the finish as well: one header, and all rows. */
 static void batches_that_were_not_sent_go_together(void **state)
 {
 	static const char *const ANSWERS[] = {REGISTERED, ANSWER("503 x", "", ""), ANSWER("422 x", "", ""),
@@ -366,7 +366,7 @@ static void a_receiver_that_refuses_all_keeps_the_rest(void **state)
 	free(server.asked);
 }
 
-/* What becomes of a request by the status of its answer. */
+/* The status of an answer, and the fate of its request. */
 struct status_case {
 	const char *answer;
 	enum stream_step step;
@@ -402,7 +402,7 @@ static void answer_request(const struct status_case *one, bool log)
 }
 
 /* By the specification of OTLP: some failures pass, some concern one request, and others all of them. */
-static void the_status_says_what_becomes_of_points(void **state)
+static void the_status_decides_about_points(void **state)
 {
 	static const struct status_case CASES[] = {
 		STATUS(400, STEP_MADE, true),     STATUS(413, STEP_MADE, true),
@@ -420,7 +420,7 @@ static void the_status_says_what_becomes_of_points(void **state)
 }
 
 /* A receiver of metrics alone says so in several ways, unless the user has named an address for logs. */
-static void the_status_says_what_becomes_of_the_record(void **state)
+static void the_status_decides_about_the_record(void **state)
 {
 	static const struct status_case SAME_ADDRESS[] = {
 		STATUS(400, STEP_MADE, false),    STATUS(404, STEP_MADE, false),
@@ -546,9 +546,8 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(a_receiver_that_refuses_all_keeps_the_rest, enter,
 						scratch_leave),
 		cmocka_unit_test_setup_teardown(a_recording_without_an_end_gets_one, enter, scratch_leave),
-		cmocka_unit_test_setup_teardown(the_status_says_what_becomes_of_points, enter, scratch_leave),
-		cmocka_unit_test_setup_teardown(the_status_says_what_becomes_of_the_record, enter,
-						scratch_leave),
+		cmocka_unit_test_setup_teardown(the_status_decides_about_points, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(the_status_decides_about_the_record, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(the_reason_of_a_refusal_is_told, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(settings_of_otlp_are_checked, enter, scratch_leave),
 	};

@@ -1,5 +1,5 @@
 /*
- * Tests of src/export/: what each format says about a small recording with two GPUs, two programs, a phase and an earlier run in its file.
+ * Tests of src/export/: the output of each format for a small recording with two GPUs, two programs, a phase and an earlier run in its file.
  * The files of tests/golden/exports have the whole outputs. UPDATE_GOLDEN=1 writes them anew: review the difference.
  */
 #include "scratch.h"

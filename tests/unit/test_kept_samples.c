@@ -9,7 +9,9 @@
 #include <pthread.h>
 
 #include "base/scan.h"
+#include "metric/typed_rows.h"
 #include "tracker/int_columns.h"
+#include "tracker/kept_samples.h"
 #include "resource_tracker.h"
 
 enum { PAGE_ROWS = INT_COLUMNS_PAGE_ROWS };
@@ -170,7 +172,7 @@ static void history_keeps_only_the_requested_columns(void **state)
 }
 
 /* Those of the CSV layouts, if the caller names none. */
-static void history_without_a_list_keeps_what_csv_has(void **state)
+static void history_without_a_list_keeps_the_columns_of_csv(void **state)
 {
 	rt_tracker *tracker = OPEN(10, NULL, "pid", own_pid());
 	double value;
@@ -185,6 +187,69 @@ static void history_without_a_list_keeps_what_csv_has(void **state)
 	assert_int_equal(rt_history_read(tracker, NULL, "job_name", 0, 1, &value), -ENOENT);
 	assert_int_equal(rt_history_read(tracker, NULL, "disk.read_bytes_total", 0, 1, &value), -ENOENT);
 	rt_close(tracker);
+}
+
+/* A glob before them is no reason to take names of single numbers for globs. */
+static void names_of_single_numbers_may_follow_globs(void **state)
+{
+	rt_tracker *tracker =
+		OPEN(10, "memory.used_mib,cpu.per_core_pct[sum] cpu.load_1m,sample", "no-process", "1");
+	double value;
+
+	(void)state;
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_history_read(tracker, NULL, "cpu.per_core_pct[sum]", 0, 1, &value), 1);
+	assert_int_equal(rt_history_read(tracker, NULL, "cpu.load_1m", 0, 1, &value), 1);
+	assert_int_equal(rt_history_read(tracker, NULL, "memory.used_mib", 0, 1, &value), 1);
+	rt_close(tracker);
+}
+
+/* In steps of KiB, rounded to the nearest one, also below 0. The mean of counts has three decimals. */
+static void values_are_kept_in_steps(void **state)
+{
+	static const struct {
+		double mib;
+		int64_t kib;
+	} CASES[] = {{1, 1024},
+		     {0.0006, 1},
+		     {0.0004, 0},
+		     {-1, -1024},
+		     {-0.0006, -1},
+		     {-0.0004, 0},
+		     {1e14, INT_COLUMNS_ABSENT},
+		     {-1e14, INT_COLUMNS_ABSENT},
+		     {NAN, INT_COLUMNS_ABSENT}};
+	struct kept_samples kept = {0};
+	struct kept_names names = {.count = 2};
+	struct frame frame = {0};
+	ssize_t used;
+	int64_t got;
+
+	(void)state;
+	names.names[0] = (char[]){"disk[mean].read_bytes_total"};
+	names.names[1] = (char[]){"disk[max].read_bytes_total"};
+	for (int i = 0; i < 2; i++) {
+		assert_true(metric_place_find("disk.read_bytes_total", &names.places[i]));
+		names.places[i].choice = i ? PLACE_MAX : PLACE_MEAN;
+	}
+	assert_int_equal(kept_samples_open(&kept, 100, NULL, &names), 0);
+	used = kept_samples_find(&kept, ROW_memory, offsetof(struct memory_row, used_mib));
+	assert_true(used >= 0);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		frame_begin(&frame, 1, 1);
+		SINGLE_ROW(&frame, memory)->used_mib = CASES[i].mib;
+		ADD_ROW(&frame, disk, NULL)->read_bytes_total = 1;
+		ADD_ROW(&frame, disk, NULL)->read_bytes_total = 4;
+		kept_samples_add(&kept, &frame);
+		assert_int_equal(int_columns_read(&kept.rows, (size_t)used, (int64_t)i, 1, &got), 1);
+		assert_int_equal(got, CASES[i].kib);
+		assert_int_equal(int_columns_read(&kept.rows, kept.column_count - 2, (int64_t)i, 1, &got), 1);
+		assert_int_equal(got, 2500);
+		assert_int_equal(int_columns_read(&kept.rows, kept.column_count - 1, (int64_t)i, 1, &got), 1);
+		assert_int_equal(got, 4);
+	}
+	frame_done(&frame);
+	kept_samples_close(&kept);
 }
 
 /* The sum and the mean over all cores, and two single cores, equal the results of rt_get(). */
@@ -316,7 +381,9 @@ UNIT_TESTS
 		unit_test_in_scratch(cells_are_those_of_every_csv_layout),
 		cmocka_unit_test(metrics_are_those_of_each_sample),
 		cmocka_unit_test(history_keeps_only_the_requested_columns),
-		cmocka_unit_test(history_without_a_list_keeps_what_csv_has),
+		cmocka_unit_test(history_without_a_list_keeps_the_columns_of_csv),
+		cmocka_unit_test(names_of_single_numbers_may_follow_globs),
+		cmocka_unit_test(values_are_kept_in_steps),
 		cmocka_unit_test(one_of_several_and_all_together),
 		cmocka_unit_test(old_samples_are_given_up),
 		cmocka_unit_test(errors_of_settings),

@@ -44,7 +44,7 @@ static struct target *open_file(const char *path)
 
 static struct target *target;
 
-/* The file is lost for good: what waits is dropped, and the reason is told once. */
+/* The file is lost for good: waiting records are dropped, and the reason is told once. */
 static int gone_after_the_error(void)
 {
 	if (!fail_call(SYS_write, wanted_errno))

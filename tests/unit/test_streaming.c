@@ -209,7 +209,7 @@ static void the_follower_hears_of_the_end_once(void **state)
 	streaming_tell_end(tracker);
 	assert_int_equal(tracker->streaming.told_ns, told_ns);
 	assert_int_equal(rt_wait_for_upload(tracker, -1), -ETIMEDOUT);
-	/* What it says after that is still heard. */
+	/* Later lines are still heard. */
 	say("sent\n");
 	assert_int_equal(rt_wait_for_upload(tracker, 0), -ETIMEDOUT);
 	close_other();

@@ -1,4 +1,4 @@
-/* Tests of src/tracker/tracker.c: what a caller tells about its job, settings that contradict each other, and their messages. */
+/* Tests of src/tracker/tracker.c: facts that a caller tells about its job, settings that contradict each other, and their messages. */
 #include "scratch.h"
 
 #include <errno.h>
@@ -58,6 +58,7 @@ static void a_tracker_has_one_job(void **state)
 {
 	(void)state;
 	open_tracker();
+	assert_string_equal(rt_config_message(config), "");
 	assert_int_equal(rt_track(tracker, 4711, true), -ESRCH);
 	assert_int_equal(rt_track(tracker, 100, true), 0);
 	assert_int_equal(rt_track(tracker, 100, true), -EALREADY);

@@ -204,7 +204,7 @@ static void a_torn_last_line_is_removed_with_a_warning(void **state)
 	assert_int_equal(count_lines("a.jsonl"), 2);
 }
 
-static void a_stream_whose_reader_has_gone_ends_the_recording(void **state)
+static void a_stream_without_a_reader_ends_the_recording(void **state)
 {
 	enum rt_end_reason reason = 0;
 	int ends[2];
@@ -305,7 +305,7 @@ UNIT_TESTS
 		unit_test_of_outputs(a_name_that_is_too_long_is_refused),
 		unit_test_of_outputs(a_failed_output_takes_new_files_back),
 		unit_test_of_outputs(a_torn_last_line_is_removed_with_a_warning),
-		unit_test_of_outputs(a_stream_whose_reader_has_gone_ends_the_recording),
+		unit_test_of_outputs(a_stream_without_a_reader_ends_the_recording),
 		unit_test_of_outputs(a_tracker_without_outputs_goes_on),
 		unit_test_of_outputs(a_renamed_file_is_followed_by_a_new_one),
 		unit_test_of_outputs(stderr_gets_no_sample_of_a_command_that_was_not_found),

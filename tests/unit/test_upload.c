@@ -369,7 +369,7 @@ static void a_recording_in_the_spool_has_one_run(void **state)
 	forget();
 }
 
-static void a_spool_that_is_no_folder_is_named(void **state)
+static void a_file_in_the_place_of_the_spool_is_named(void **state)
 {
 	(void)state;
 	put_text("spool", "");
@@ -506,7 +506,7 @@ UNIT_TESTS
 		unit_test_of_upload(states_that_cannot_be_read_are_named),
 		unit_test_of_upload(several_runs_are_counted),
 		unit_test_of_upload(a_recording_in_the_spool_has_one_run),
-		unit_test_of_upload(a_spool_that_is_no_folder_is_named),
+		unit_test_of_upload(a_file_in_the_place_of_the_spool_is_named),
 		unit_test_of_upload(a_recording_is_followed_to_its_end),
 		unit_test_of_upload(the_end_of_a_run_without_a_pipe_is_in_the_recording),
 		unit_test_of_upload(refused_points_are_kept_and_told),

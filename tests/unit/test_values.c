@@ -74,7 +74,7 @@ static void only_numbers_of_metrics_are_metrics(void **state)
 	assert_int_equal(rt_metric_next((rt_metric)(ROW_KINDS + 1) << 16), 0);
 }
 
-/* The counters that a rate comes from are no metrics. */
+/* Counters behind a rate are not metrics themselves. */
 static void raw_counters_have_no_number(void **state)
 {
 	enum row_kind kind;
