@@ -24,7 +24,7 @@ const char *figure_text(double value, char ret_text[static NUMBER_BYTES])
 	else if (value != 0 && fabs(value) < 0.005)
 		buffer_add_text(&text, "< 0.01");
 	else
-		buffer_printf(&text, "%.*f", fabs(value) >= 100 ? 0 : fabs(value) >= 10 ? 1 : 2, value);
+		buffer_printf(&text, "%.*f", fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2, value);
 	return take_number_text(&text, ret_text);
 }
 

@@ -25,7 +25,7 @@ static const struct {
 void add_figure(struct buffer *out, double value)
 {
 	double size = fabs(value);
-	int decimals = size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3;
+	int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.1 ? 2 : 3;
 
 	if (!isfinite(value))
 		buffer_add_text(out, "unknown");

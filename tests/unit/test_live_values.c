@@ -17,6 +17,8 @@ static void figures_have_three_digits(void **state)
 	assert_string_equal(figure_text(-0.004, text), "< 0.01");
 	assert_string_equal(figure_text(0.006, text), "0.01");
 	assert_string_equal(figure_text(9.994, text), "9.99");
+	assert_string_equal(figure_text(9.996, text), "10.0");
+	assert_string_equal(figure_text(99.96, text), "100");
 	assert_string_equal(figure_text(10, text), "10.0");
 	assert_string_equal(figure_text(-20.04, text), "-20.0");
 	assert_string_equal(figure_text(100, text), "100");

@@ -18,7 +18,7 @@ const figure = (value) => {
 
 	if (size !== 0 && size < 0.0005)
 		return '< 0.001';
-	const text = fixed(value, size === 0 || size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3);
+	const text = fixed(value, size === 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.1 ? 2 : 3);
 	return text.replace('-', MINUS);
 };
 
