@@ -278,7 +278,7 @@ def written(value, digits=None):
     size = abs(value)
     if size and size < 0.0005:
         return "< 0.001"
-    return f"{value:.{0 if size == 0 or size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 else 3}f}"
+    return f"{value:.{0 if size == 0 or size >= 99.95 else 1 if size >= 9.995 else 2 if size >= 0.1 else 3}f}"
 
 
 def written_bytes(value):
