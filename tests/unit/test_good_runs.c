@@ -172,6 +172,10 @@ static void the_task_of_the_run_is_that_of_its_good_runs(void **state)
 	assert_int_equal(good.count, 3);
 	assert_int_equal(good.other_cpus, 2);
 	assert_string_equal(good.job.data, "build (tést)");
+	COMPARE(10, BUILD "\"task\":\"tést\",\"cpu_model\":\"slow\"");
+	assert_int_equal(good.other_cpus, 1);
+	COMPARE(10, BUILD "\"task\":\"tést\",\"cpu_model\":\"fast\"");
+	assert_int_equal(good.other_cpus, 0);
 }
 
 /* A change of memory is told if both sides count pages alike. */

@@ -371,6 +371,19 @@ static void a_run_that_has_ended_is_completed(void **state)
 	free(lines);
 }
 
+static void a_run_that_has_a_line_keeps_it(void **state)
+{
+	(void)state;
+	put_recording("1.jsonl");
+	put_recording("2.jsonl");
+	put_text("runs.jsonl", LINE_OF(1, "kept"));
+	assert_int_equal(open_history(), 0);
+	assert_string_equal(name_of(&history.runs[0]), "kept");
+	assert_string_not_equal(name_of(&history.runs[1]), "kept");
+	/* The other one is made once. */
+	assert_ptr_equal(history_line(&history, &history.runs[1]), history.runs[1].line);
+}
+
 static void without_a_line_the_file_of_lines_is_absent(void **state)
 {
 	char *path = NULL;
@@ -470,6 +483,7 @@ UNIT_TESTS
 		unit_test_of_history(tags_are_set_and_taken_away),
 		unit_test_of_history(the_sign_of_a_removed_run_is_that_of_the_newest),
 		unit_test_of_history(a_run_that_has_ended_is_completed),
+		unit_test_of_history(a_run_that_has_a_line_keeps_it),
 		unit_test_of_history(without_a_line_the_file_of_lines_is_absent),
 		unit_test_of_history(a_line_of_more_than_a_mib_is_skipped),
 		unit_test_of_history(lines_are_appended_and_replaced),

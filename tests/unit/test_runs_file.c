@@ -207,6 +207,8 @@ static void a_second_name_is_refused_where_everyone_may_write(void **state)
 	assert_int_equal(chdir("all"), 0);
 	assert_int_equal(link("runs", "own"), 0);
 	assert_refused("runs", "it has a second name, in a folder that everyone may write to");
+	/* Nothing was opened, and nothing else is closed. */
+	assert_true(fcntl(STDOUT_FILENO, F_GETFD) >= 0);
 }
 
 static void a_file_of_another_user_is_refused_where_everyone_may_write(void **state)
