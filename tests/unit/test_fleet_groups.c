@@ -181,9 +181,9 @@ static void the_newest_quarter_is_compared_with_the_runs_before_it(void **state)
 	assert_drift("10", 5, 5, 8 / 3.0 - 1);
 	assert_drift("23", 5, 18, 21 / 9.5 - 1);
 	assert_drift("24", 6, 18, 21.5 / 9.5 - 1);
-	/* Of 201 runs, 152 to 201 and 1 to 151. */
+	/* 201 runs: 152 to 201, and 1 to 151. */
 	assert_drift("201", 50, 151, 176.5 / 76 - 1);
-	/* Of 300, 251 to 300 and 51 to 250. */
+	/* 300 runs: 251 to 300, and 51 to 250. */
 	assert_drift("300", 50, 200, 275.5 / 150.5 - 1);
 	assert_true(group_of("300")->wall_drift.is_clear);
 }

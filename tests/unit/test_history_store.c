@@ -39,7 +39,7 @@ static void lines_are_shortened_on_a_full_disk(void **state)
 	text = get_file("disk/runs.jsonl", NULL);
 	assert_string_equal(text, fewer.data);
 	free(text);
-	/* Of the same length, they fit, and longer ones do not. */
+	/* Those of the same length fit, and longer ones do not. */
 	memset(fewer.data, 'c', fewer.length);
 	assert_int_equal(history_replace_lines(folder, &fewer), 0);
 	text = get_file("disk/runs.jsonl", NULL);

@@ -532,7 +532,7 @@ static void test_doubts_about_copies_without_page_faults(void **state)
 	assert_int_equal(doubt_of(1), PAGES * PAGE_KIB + WORTH_READING_KIB);
 }
 
-/* Of 40 MiB that all programs have in huge pages, which are in no resident set. With pages of several sizes, the machine does not tell how much is in use. */
+/* All programs have 40 MiB in huge pages, which are in no resident set. With pages of several sizes, the machine does not tell how much is in use. */
 static void test_doubts_about_huge_pages(void **state)
 {
 	struct memory_reading *reading;

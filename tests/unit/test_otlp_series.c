@@ -280,7 +280,7 @@ static void a_total_that_no_device_has_is_given_to_the_only_one(void **state)
 	add_disk("a", 0);
 	otlp_run_feed(&run, &frame, batch);
 	assert_true(disk_share(1) == 100 && isnan(disk_share(0)));
-	/* Of two, none is known to have it. */
+	/* There are two, and neither is known to have it. */
 	begin_disks(100);
 	add_disk("a", 0);
 	add_disk("b", 0);
