@@ -46,11 +46,10 @@ static bool is_program(const char *path)
 
 static bool take_if_program(const char *path, char ret_path[static PATH_MAX])
 {
-	size_t length = strlen(path);
-
-	if (length >= PATH_MAX || !is_program(path))
+	if (!is_program(path))
 		return false;
-	memcpy(ret_path, path, length + 1);
+	/* stat() refuses a longer one. */
+	snprintf(ret_path, PATH_MAX, "%s", path);
 	return true;
 }
 

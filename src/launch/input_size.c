@@ -7,6 +7,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,11 +106,9 @@ static void walk_path(void *data)
 static int64_t size_of_folder(const char *path)
 {
 	struct folder_walk walk = {.bytes = 0};
-	size_t length = strlen(path);
 
-	if (length >= sizeof(walk.path))
-		return -1;
-	memcpy(walk.path, path, length + 1);
+	/* stat() refuses a longer one. */
+	snprintf(walk.path, sizeof(walk.path), "%s", path);
 	if (act_in_time(path, walk_path, &walk, sizeof(walk)) < 0 || !walk.is_whole)
 		return -1;
 	return walk.bytes;

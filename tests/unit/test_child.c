@@ -161,7 +161,7 @@ static int starts_without_descriptors(void)
 
 	if (!fail_call(SYS_pipe2, EMFILE))
 		return 0;
-	if (child_start_with_pipe(&child, &fd, &pid) != -EMFILE || fd != 8 || pid != 7)
+	if (child_start_with_pipe(&child, &fd, &pid) != -EMFILE || fd != 8 || pid != 7 || dup(1) < 0)
 		return 1;
 	setenv("TRACKER_HELPER", "/no/such/helper", 1);
 	if (child_run_helper(ARGV, NULL, NULL, &status) != -ENOENT || status != 7)
@@ -303,7 +303,7 @@ static int starts_without_high_numbers(void)
 	if (!fail_call(SYS_fcntl, EINVAL))
 		return 0;
 	error = start_apart(ARGV, false, &fd, &pid);
-	return error != -EMFILE || fd != -1 || pid != 0 || dup(2) != 0 || dup(2) != free_number;
+	return error != -EMFILE || fd != -1 || pid != 0 || dup(2) != 0 || dup(1) != free_number;
 }
 
 static int starts_without_sockets(void)
@@ -314,7 +314,7 @@ static int starts_without_sockets(void)
 
 	if (!fail_call(SYS_socketpair, ENFILE))
 		return 0;
-	return start_apart(ARGV, false, &fd, &pid) != -ENFILE || fd != -1 || pid != 0;
+	return start_apart(ARGV, false, &fd, &pid) != -ENFILE || fd != -1 || pid != 0 || dup(1) < 0;
 }
 
 static void nothing_is_started_without_a_connection(void **state)

@@ -74,6 +74,10 @@ static const struct sister_program SISTER = {"unit-sister", NULL, BESIDE_OR_LIBE
 /* In bin/finder, a copy of this program. */
 static int tell_sister(void)
 {
+	const char *user = getenv("UNIT_TELL_AS");
+
+	if (user && setuid((uid_t)atoi(user)) < 0)
+		return 1;
 	puts(find_sister_program(&SISTER, found) == 0 ? found : "none");
 	return 0;
 }
@@ -214,6 +218,27 @@ static void a_program_of_a_stranger_is_not_run(void **state)
 	assert_finds(NULL);
 }
 
+/* Also beside a binary of another user. */
+static void a_user_runs_programs_of_root_and_of_their_own(void **state)
+{
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	put_program("bin/unit-sister", 0755);
+	if (geteuid() != 0 || !is_given_to("bin/finder", STRANGER, 0))
+		SKIP("only root may give a file to another user");
+	assert_int_equal(chmod(".", 0755) | chmod("bin", 0755) | chmod("bin/finder", 0755), 0);
+	assert_int_equal(setenv("UNIT_TELL_AS", "12346", 1), 0);
+	assert_finds("bin/unit-sister");
+	assert_true(is_given_to("bin/unit-sister", STRANGER + 1, 0));
+	assert_finds("bin/unit-sister");
+	assert_true(is_given_to("bin/unit-sister", STRANGER + 2, 0));
+	assert_finds(NULL);
+	assert_int_equal(unsetenv("UNIT_TELL_AS"), 0);
+	/* Root runs none of theirs. */
+	assert_true(is_given_to("bin/unit-sister", STRANGER + 1, 0));
+	assert_finds(NULL);
+}
+
 #define finder_test(test) cmocka_unit_test_setup_teardown(test, begin_finder, scratch_leave)
 
 UNIT_TESTS
@@ -223,6 +248,7 @@ UNIT_TESTS
 		finder_test(a_program_that_more_users_may_write_to_is_not_run),
 		finder_test(a_second_name_in_a_shared_folder_is_not_run),
 		finder_test(a_program_of_a_stranger_is_not_run),
+		finder_test(a_user_runs_programs_of_root_and_of_their_own),
 		unit_test_in_scratch(a_program_is_on_the_path_if_it_can_be_run),
 		unit_test_in_scratch(the_variable_comes_first_and_the_installation_last),
 	};

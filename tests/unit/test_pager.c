@@ -1,7 +1,9 @@
 /* Tests of src/launch/pager.c: which texts go through the pager. A child of the test has a terminal as its standard output. */
+#include "in_child.h"
 #include "scratch.h"
 #include "terminal.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -11,6 +13,7 @@
 
 static const char *pager;
 static const char *term;
+static bool without_shell;
 
 /* Whether a text was paged, on a screen of 4 lines with 10 columns. */
 static bool is_paged(const char *text)
@@ -33,6 +36,8 @@ static bool is_paged(const char *text)
 			setenv("TERM", term, 1);
 		else
 			unsetenv("TERM");
+		if (without_shell && !fail_call(SYS_execve, ENOENT))
+			_exit(0);
 		_exit(show_paged(text, strlen(text)));
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -45,6 +50,7 @@ static int begin_pager(void **state)
 {
 	pager = "cat >paged";
 	term = "xterm";
+	without_shell = false;
 	return scratch_enter(state);
 }
 
@@ -85,6 +91,10 @@ static void the_user_may_have_no_pager(void **state)
 		pager = NONE[i];
 		assert_false(is_paged("1\n2\n3\n4\n"));
 	}
+	pager = "cat >paged";
+	without_shell = true;
+	assert_false(is_paged("1\n2\n3\n4\n"));
+	without_shell = false;
 	/* One that fails later has shown something, or was left by the user. */
 	pager = "exit 1";
 	assert_true(is_paged("1\n2\n3\n4\n"));
