@@ -134,6 +134,10 @@ static void the_step_before_that_made_the_same_is_needed(void **state)
 	assert_needs(1, "0");
 	assert_needs(2, "1");
 	assert_needs(5, "3 4");
+	forget(NULL);
+	/* A name with a blank is one name. */
+	flow = MADE_FLOW(step_that_needs("", "all files", 0, 1), step_that_needs("", "all files", 2, 1));
+	assert_needs(1, "0");
 }
 
 static void many_needs_are_all_kept(void **state)

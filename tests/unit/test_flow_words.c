@@ -278,6 +278,8 @@ static void ranks_have_their_spread_and_the_straggler(void **state)
 		 "the median\n",
 		 NULL);
 	try_json("\"straggler_by\":\"cpu_secs\"");
+	ranks[0].gpu_held_idle_secs = spread(0, 0, 0.5);
+	try_text("; GPUs held without work for 0 ms, 0 ms, 0.50 s;", NULL);
 	steps[0].line = json_pack("{s:i}", "rank", 3);
 	ranks[0].straggler = 0;
 	try_text("; straggler: rank 3 on node, CPU time", "none stands out");

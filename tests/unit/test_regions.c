@@ -129,6 +129,11 @@ static void without_columns_there_are_those_of_a_job_and_its_machine(void **stat
 	assert_string_equal(regions->measures[1], "process_memory_mib");
 	assert_string_equal(regions->measures[11], "system_net_sent_bytes");
 	assert_true(regions->overall[1][REGION_MEAN] == 25);
+	/* The driver's mean over the interval, and the memory in use at the moment. */
+	assert_string_equal(regions->measures[4], "process_gpu_usage");
+	assert_int_equal(regions->holds[4], HOLDS_LEVEL);
+	assert_string_equal(regions->measures[5], "process_gpu_vram_mib");
+	assert_int_equal(regions->holds[5], HOLDS_MOMENT);
 }
 
 static void a_file_of_marks_is_needed_only_if_it_is_named(void **state)

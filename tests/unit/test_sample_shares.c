@@ -180,6 +180,24 @@ static void a_sample_of_no_length_is_a_moment(void **state)
 	STATISTICS(tallies.list[0].sums, CORES, NAN, NAN, NAN, NAN, NAN);
 }
 
+/* A phase may have millions of calls. */
+static void a_call_that_is_over_is_not_kept(void **state)
+{
+	struct phase_call calls[] = {CALL(0, 1), CALL(0.5, 1.5), CALL(2, 3)};
+	struct phase phase = {.calls = calls, .call_count = 3};
+
+	(void)state;
+	begin_phase(calls, 3);
+	add_sample(&phase, 0, 1, 10, 1, 100);
+	assert_int_equal(tallies.list[0].open_count, 2);
+	/* The next one begins with its end. */
+	add_sample(&phase, 1, 1.75, 10, 1, 100);
+	assert_int_equal(tallies.list[0].open_count, 2);
+	add_sample(&phase, 1.75, 2.5, 10, 1, 100);
+	assert_int_equal(tallies.list[0].open_count, 1);
+	assert_int_equal(tallies.list[0].first_span, 1);
+}
+
 static void many_calls_are_open_at_once(void **state)
 {
 	struct phase_call calls[20];
@@ -207,6 +225,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_call_between_two_samples_has_no_moment),
 		cmocka_unit_test(a_sample_without_a_length_begins_after_the_one_before),
 		cmocka_unit_test(a_sample_of_no_length_is_a_moment),
+		cmocka_unit_test(a_call_that_is_over_is_not_kept),
 		cmocka_unit_test(many_calls_are_open_at_once),
 	};
 
