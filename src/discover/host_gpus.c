@@ -1,6 +1,7 @@
 /* Asks the recorder for GPUs. See host_gpus.h. */
 #include "discover/host_gpus.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,7 @@ static bool has_device_files(const struct root *root)
 
 static void take_gpu_text(char *ret_text, size_t size, const char *text)
 {
-	size_t length = text_absent(text) ? 0 : strnlen(text, size - 1);
-
-	memcpy(ret_text, text_absent(text) ? "" : text, length);
-	ret_text[length] = '\0';
+	snprintf(ret_text, size, "%s", text_absent(text) ? "" : text);
 }
 
 static void take_gpu(const struct gpu_row *row, struct host_gpu *ret_gpu)

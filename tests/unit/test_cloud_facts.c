@@ -205,6 +205,7 @@ static void ibm_tells_the_account_in_its_name(void **state)
 		     "\"name\":\"p\"}}",
 		     "us-south us-south-1 p acc");
 	assert_taken(take_ibm, "{\"crn\":\"crn:v1:b:a/acc\",\"zone\":{\"name\":\"z\"}}", " z  ");
+	assert_taken(take_ibm, "{\"crn\":\"crn:v1:b:a/::i\",\"zone\":{\"name\":\"z\"}}", " z  ");
 	assert_refused(take_ibm, "{\"crn\":\"crn:v1:b\"}");
 	assert_refused(take_ibm, "{\"crn\":\"crn:v2:b\",\"zone\":{\"name\":\"z\"}}");
 	assert_refused(take_ibm, "{\"zone\":{\"name\":\"z\"}}");

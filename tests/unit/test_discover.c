@@ -262,16 +262,16 @@ static void limits_are_those_of_this_process(void **state)
 
 	(void)state;
 	recorder.first = "{\"timestamp_secs\":1}\n{\"timestamp_secs\":1,\"limits\":{\"cpu_limit_cores\":1.5,"
-			 "\"memory_limit_mib\":1024,\"cpuset_cores\":2}}\n";
+			 "\"memory_limit_mib\":1024.12345,\"cpuset_cores\":2}}\n";
 	host_limits_discover("/", &limits);
 	snprintf(words, sizeof words, "--interval 0.005 --duration 1 --pid %d ", (int)getpid());
 	assert_non_null(strstr(recorder.words, words));
 	assert_non_null(strstr(recorder.words, " --root / --metrics limits.* "));
-	assert_true(limits.cpu_limit_cores == 1.5 && limits.memory_limit_mib == 1024);
+	assert_true(limits.cpu_limit_cores == 1.5 && limits.memory_limit_mib == 1024.12345);
 	assert_int_equal(limits.cpuset_cores, 2);
 	host_limits_write(&json, &limits);
 	assert_string_equal(out.data,
-			    "{\"cpu_limit_cores\":1.5,\"memory_limit_mib\":1024.0,\"cpuset_cores\":2}");
+			    "{\"cpu_limit_cores\":1.5,\"memory_limit_mib\":1024.123,\"cpuset_cores\":2}");
 	/* A captured machine has no process of ours. */
 	recorder.first = "";
 	host_limits_discover(".", &limits);

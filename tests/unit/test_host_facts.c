@@ -218,7 +218,8 @@ static void words_of_a_machine(void **state)
 	fact_set_text(&discovery.facts, CLOUD_VENDOR_ID, "aws", 3);
 	fact_set_text(&discovery.facts, HOST_SERVER_ALLOCATION, "shared", 6);
 	discovery_add_text(&out, &discovery, "never");
-	assert_non_null(strstr(out.data, "no limit\n"));
+	assert_non_null(strstr(out.data,
+			       "  CPU          no limit\n  memory       no limit\n  usable CPUs  unknown\n"));
 	assert_non_null(strstr(out.data, "A100, 40.0 GiB\n"));
 	assert_non_null(strstr(out.data, "1  unknown\n"));
 	assert_non_null(strstr(out.data, "shared\n"));
@@ -250,6 +251,10 @@ static void gpus_as_facts_and_lists(void **state)
 		gpus.items[i].vram_bytes = i < 2 ? INT64_C(1) << 30 : no_count(ABSENT_NOT_COLLECTED);
 	}
 	assert_string_equal(host_gpus_usual_name(&gpus), "B");
+	/* Of two that are as many, the first. */
+	gpus.count = 2;
+	assert_string_equal(host_gpus_usual_name(&gpus), "A");
+	gpus.count = 3;
 	host_gpus_facts(&gpus, &facts);
 	assert_string_equal(fact_text(&facts, HOST_GPU_MODEL), "A");
 	assert_int_equal(facts.items[HOST_GPU_COUNT].count, 3);
