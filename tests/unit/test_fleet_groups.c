@@ -282,7 +282,7 @@ static void the_group_with_most_unused_comes_first(void **state)
 	assert_order(NAMES, 8);
 }
 
-static void of_equal_groups_the_one_with_most_runs_comes_first(void **state)
+static void equal_groups_are_sorted_by_their_runs(void **state)
 {
 	static const char *const NAMES[] = {"5", "4", "3", "2", "1"};
 
@@ -343,7 +343,7 @@ UNIT_TESTS
 		FLEET_TEST(runs_without_a_start_are_the_oldest),
 		FLEET_TEST(a_clear_drift_is_a_tenth_and_beyond_the_scatter),
 		FLEET_TEST(the_group_with_most_unused_comes_first),
-		FLEET_TEST(of_equal_groups_the_one_with_most_runs_comes_first),
+		FLEET_TEST(equal_groups_are_sorted_by_their_runs),
 		FLEET_TEST(a_group_without_a_run_is_left_out),
 		FLEET_TEST(lines_of_a_job_are_one_run),
 	};

@@ -55,7 +55,7 @@ static void lines_are_shortened_on_a_full_disk(void **state)
 	buffer_done(&fewer);
 }
 
-static void a_link_or_a_fifo_is_no_file_of_lines(void **state)
+static void links_and_fifos_hold_no_lines(void **state)
 {
 	struct buffer text = BUFFER(1 << 20), line = BUFFER(100);
 	int folder = folder_of(".");
@@ -193,7 +193,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_on_small_disk(lines_are_shortened_on_a_full_disk),
-		unit_test_in_scratch(a_link_or_a_fifo_is_no_file_of_lines),
+		unit_test_in_scratch(links_and_fifos_hold_no_lines),
 		unit_test_in_scratch(lines_follow_the_text_that_is_there),
 		unit_test_in_scratch(a_recording_is_compressed_with_its_marks),
 		unit_test_on_small_disk(a_recording_without_room_for_its_compressed_form_stays),

@@ -330,7 +330,7 @@ static void only_an_uplink_counts_in_a_container(void **state)
 		if (is_uplink(VIRTUAL[i]))
 			fail_msg("%s", VIRTUAL[i]);
 	assert_true(is_uplink("eth0") && is_uplink("enp3s0") && is_uplink("broad"));
-	/* Beside hardware, it is no uplink. */
+	/* Beside hardware, it counts no more. */
 	begin_run(0, OTLP_WITH_MACHINE);
 	begin_sample(1001, 1);
 	SINGLE_ROW(&frame, totals)->net_recv_bytes = 5;
