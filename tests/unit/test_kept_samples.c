@@ -189,7 +189,7 @@ static void history_without_a_list_keeps_the_columns_of_csv(void **state)
 	rt_close(tracker);
 }
 
-/* A glob before them is no reason to take names of single numbers for globs. */
+/* A glob before a name of a single number does not make that name a glob. */
 static void names_of_single_numbers_may_follow_globs(void **state)
 {
 	rt_tracker *tracker =
