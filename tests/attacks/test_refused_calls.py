@@ -84,7 +84,8 @@ def record_is_whole(record):
     return bool(lines) and json.loads(lines[-1])["run_end"] is not None
 
 
-BURN = "import os, time\nif os.fork():\n    os.wait()\nwhile time.process_time() < 0.2: pass\nprint(sum(os.times()[:4]))"
+BURN = ("import os, resource, time\nif os.fork():\n    os.wait()\nwhile time.process_time() < 0.2: pass\n"
+        "print(sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))")
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])

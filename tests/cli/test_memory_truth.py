@@ -223,5 +223,7 @@ def test_a_file_counts_whose_pages_are_copied_and_whose_descriptor_is_closed(bin
         os.close(other)
         done.touch()
     assert recorder.returncode == 0
-    *_, last, _late, _end = [json.loads(line)["cpu"]["process_memory_mib"] for line in path.read_text().splitlines()]
-    assert 60 <= last <= 85
+    *told, _late, _end = [json.loads(line)["cpu"]["process_memory_mib"] for line in path.read_text().splitlines()]
+    # On a busy machine, the last samples see a process that ends.
+    known = [mib for mib in told if mib is not None]
+    assert len(known) >= 4 and 60 <= known[-1] <= 85, told
