@@ -37,7 +37,7 @@ static double read_quota(struct root *root, enum cgroup_hierarchy hierarchy, int
 
 	if (hierarchy == CGROUP_CPU) {
 		if (read_cgroup_v1_limit(root, folder, "cpu.cfs_quota_us", &quota_usec) < 0 ||
-		    quota_usec == CGROUP_NO_LIMIT ||
+		    quota_usec == CGROUP_NO_LIMIT || !quota_usec ||
 		    read_cgroup_v1_limit(root, folder, "cpu.cfs_period_us", &period_usec) < 0 ||
 		    period_usec <= 0)
 			return no_real(ABSENT_NO_LIMIT);

@@ -115,8 +115,9 @@ int parse_cgroup_v2_cpu_max(const char *bytes, size_t length, struct cgroup_v2_c
 	struct cgroup_v2_cpu_max max;
 	uint64_t period;
 
-	if (!scan_v2_limit(&text, &max.quota_usec) || !scan_u64(&text, &period) || !period ||
-	    period > INT64_MAX)
+	/* The kernel refuses a quota of 0. */
+	if (!scan_v2_limit(&text, &max.quota_usec) || !max.quota_usec || !scan_u64(&text, &period) ||
+	    !period || period > INT64_MAX)
 		return -EBADMSG;
 	max.period_usec = (int64_t)period;
 	*ret_max = max;

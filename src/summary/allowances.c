@@ -12,6 +12,12 @@ static const double NOISE_SHARE = 0.005;
 
 enum { WORDS_MOST = 4 };
 
+/* No program runs with 0 cores. */
+static double cores_or_nan(double value)
+{
+	return value > 0 ? value : (double)NAN;
+}
+
 static double real_or_nan(double value)
 {
 	return real_absent(value) ? (double)NAN : value;
@@ -49,7 +55,7 @@ static struct allowance allowance_of(const struct frame *frame, const struct all
 
 	if (tells_limits(limits)) {
 		now.memory_limit_mib = real_or_nan(limits->memory_limit_mib);
-		now.cpu_limit_cores = real_or_nan(limits->cpu_limit_cores);
+		now.cpu_limit_cores = cores_or_nan(limits->cpu_limit_cores);
 		now.cpus = count_absent(limits->cpuset_cores) ? (double)NAN : (double)limits->cpuset_cores;
 	}
 	if (memory && memory->total_mib > 0)
@@ -121,7 +127,7 @@ void allowances_finish(struct allowances *allowances, const struct run_start_row
 		if (allowances->limits_known)
 			continue;
 		one->memory_limit_mib = real_or_nan(start->memory_limit_mib);
-		one->cpu_limit_cores = real_or_nan(start->cpu_limit_cores);
+		one->cpu_limit_cores = cores_or_nan(start->cpu_limit_cores);
 		if (!count_absent(start->cpuset_cores))
 			one->cpus = (double)start->cpuset_cores;
 	}

@@ -102,7 +102,7 @@ static bool stopped_at_limit(const struct oom_course *course, double limit_mib)
 {
 	double growth = fmax(0, course->growth_mib);
 
-	return !course->live && course->charged_mib >= HALF * limit_mib &&
+	return !course->live && limit_mib > 0 && course->charged_mib >= HALF * limit_mib &&
 	       course->charged_mib + growth >= AT_LIMIT_SHARE * limit_mib;
 }
 

@@ -186,14 +186,28 @@ def test_a_limit_of_0_has_no_percentage(run, tmp_path):
     assert summary(run, path)["memory"]["peak_of_limit_pct"] is None
 
 
-def test_no_advice_comes_from_a_limit_of_0(run, tmp_path):
+@pytest.mark.parametrize("end", [SUCCESS, None])
+def test_no_advice_comes_from_a_limit_of_0(run, tmp_path, end):
     """The group's memory is held against a limit, and data that was read again against the page cache that fits below it."""
-    path = course(tmp_path / "run.jsonl", {"memory_limit_mib": 0.0})
+    path = course(tmp_path / "run.jsonl", {"memory_limit_mib": 0.0}, end=end)
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     for one in samples:
         one["cgroup"] |= {"anon_mib": 100.0, "file_mib": 0.5, "shmem_mib": 0.0, "kernel_mib": 0.0, "cache_refault_bytes": 12288}
         one["cpu"]["process_disk_read_bytes"] = 12288
     recordings.write(path, samples)
     assert "Bottleneck Memory" not in run("summary", path).out
-    advice = run("recommend", path).out
-    assert "memory_near_limit" not in advice and "memory_flat" not in advice and "cache_too_small" not in advice
+    rules = {note["rule"] for note in json.loads(run("recommend", "--json", path).out)["notes"]}
+    assert not {"memory_near_limit", "memory_flat", "cache_too_small", "oom"} & rules
+
+
+@pytest.mark.parametrize("of_start", [False, True])
+def test_a_limit_of_0_cores_is_none(run, tmp_path, of_start):
+    """A counter that lies: the kernel refuses such a quota."""
+    none = {"cpu_limit_cores": 0.0}
+    path = course(tmp_path / "run.jsonl", none, end=SUCCESS, start={**recordings.START, **none})
+    if of_start:
+        samples = [json.loads(line) for line in path.read_text().splitlines()]
+        recordings.write(path, [{**sample, "limits": None} for sample in samples])
+    text = run("summary", path).out
+    assert "of 0 cores" not in text and "cores (cgroup limit)" not in text, text
+    assert "cpu_bound" not in {note["rule"] for note in json.loads(run("recommend", "--json", path).out)["notes"]}

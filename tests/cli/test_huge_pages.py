@@ -75,7 +75,7 @@ def test_huge_pages_that_come_later_count_in_the_next_sample(run, helpers, huge_
     for sample in samples:
         begun, ended = when_of(sample)
         least, most = sum(until <= begun for _, until in writes), sum(since <= ended for since, _ in writes)
-        # On a busy machine, a reading takes so long that there is no time for the next one, which the error tells.
+        # Readings have little time, and take longer on a busy machine. The error has the pages that wait for the next one.
         missing = (sample["cpu"]["process_memory_error_mib"] or 0) * (sample["cpu"]["process_memory_source"] == "sampled")
         assert least - missing * MIB / size <= sample["cpu"]["process_hugetlb_mib"] * MIB / size <= most, (writes, sample)
         assert sample["cpu"]["process_memory_mib"] > sample["cpu"]["process_hugetlb_mib"]

@@ -209,7 +209,7 @@ def test_a_sleeping_job_on_a_busy_machine_was_not_short_of_cpu(run, tmp_path):
         assert figures["waiting"]["machine_cpu_pressure_secs"] > 0.5
         assert "Held up" not in text or figures["waiting"]["cpu_short_secs"]
         assert "not necessarily the job's" in text
-        # Before it sleeps, its threads may wait for a CPU themselves. No more is its own. The two are read one after the other.
+        # Its threads may wait for a CPU before they sleep. The two figures are read one after the other.
         own = figures["waiting"]["cpu_wait_secs"] or 0
         assert own < 1 and (figures["waiting"]["cpu_short_secs"] or 0) <= own + 0.1, figures["waiting"]
     assert figures["bottlenecks"][0]["rule"] == "waited", figures["bottlenecks"]

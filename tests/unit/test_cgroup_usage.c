@@ -206,9 +206,11 @@ static void the_use_of_groups_of_version_1(void **state)
 	limits = limits_at(3);
 	assert_absent_real(limits->memory_limit_mib, ABSENT_NO_LIMIT);
 	assert_absent_real(limits->cpu_limit_cores, ABSENT_NO_LIMIT);
+	put_text(V1_CPU "cpu.cfs_quota_us", "0\n");
+	assert_absent_real(limits_at(4)->cpu_limit_cores, ABSENT_NO_LIMIT);
 	put_text(V1_CPU "cpu.cfs_quota_us", "50000\n");
 	put_text(V1_CPU "cpu.cfs_period_us", "0\n");
-	assert_absent_real(limits_at(4)->cpu_limit_cores, ABSENT_NO_LIMIT);
+	assert_absent_real(limits_at(5)->cpu_limit_cores, ABSENT_NO_LIMIT);
 }
 
 /* The root of a hierarchy is the machine. Beside a group of the job's, it is not the job's. */

@@ -42,6 +42,7 @@ static void a_quota_needs_its_period(void **state)
 	assert_true(max.quota_usec == CGROUP_NO_LIMIT);
 	assert_int_equal(parse_cgroup_v2_cpu_max("5\n", 2, &max), -EBADMSG);
 	assert_int_equal(parse_cgroup_v2_cpu_max("5 0\n", 4, &max), -EBADMSG);
+	assert_int_equal(parse_cgroup_v2_cpu_max("0 5\n", 4, &max), -EBADMSG);
 	assert_int_equal(parse_cgroup_v2_cpu_max("", 0, &max), -EBADMSG);
 	assert_int_equal(max.period_usec, 100000);
 }

@@ -232,7 +232,7 @@ static void snapshots_of_the_package_are_as_before(void **state)
 	}
 }
 
-/* Of "JS1:" and base64. */
+/* A record is "JS1:" and base64. */
 static char *unpack_jobstats(const char *path)
 {
 	static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -99,7 +99,7 @@ static void the_need_that_ended_last_counts(void **state)
 	(void)state;
 	flow = MADE_FLOW(made_step("a", 0, 3), made_step("b", 0, 2), made_step("c", 0, 3),
 			 step_that_needs("a b c", "d", 5, 1), step_that_needs("b a", "e", 5, 1));
-	/* Of two that ended at once, the first that was named. */
+	/* Two ended at once: the first that was named counts. */
 	assert_int_equal(flow_last_need(flow, 3), 0);
 	assert_int_equal(flow_last_need(flow, 4), 0);
 	assert_true(flow_needs_done(flow, 4) == 3);

@@ -45,7 +45,7 @@ static void ranks_have_a_least_a_median_and_a_most(void **state)
 	assert_spread(&flow->ranks[0].cpu_secs, 1, 3, 8, 2);
 	assert_spread(&flow->ranks[0].memory_mib, 100, 100, 100, 0);
 	forget(NULL);
-	/* Of four, between the two in the middle. */
+	/* The median of four lies between the two in the middle. */
 	flow = MADE_FLOW(rank_step(0, 0, 4, 3), rank_step(1, 0, 9, 1), rank_step(2, 0, 2, 8),
 			 rank_step(3, 0, 5, 8));
 	assert_spread(&flow->ranks[0].wall_secs, 2, 4.5, 9, 1);

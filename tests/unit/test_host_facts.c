@@ -251,7 +251,7 @@ static void gpus_as_facts_and_lists(void **state)
 		gpus.items[i].vram_bytes = i < 2 ? INT64_C(1) << 30 : no_count(ABSENT_NOT_COLLECTED);
 	}
 	assert_string_equal(host_gpus_usual_name(&gpus), "B");
-	/* Of two that are as many, the first. */
+	/* There is one of each: the first is told. */
 	gpus.count = 2;
 	assert_string_equal(host_gpus_usual_name(&gpus), "A");
 	gpus.count = 3;

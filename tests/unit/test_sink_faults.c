@@ -9,7 +9,7 @@
 #include "sink/spool_folder.h"
 #include "sink/tail_repair.h"
 
-/* Of a child: the kernel has no filters here. */
+/* A child exits with it if the kernel has no filters. */
 enum { NO_FILTERS = 99 };
 
 static char message[512];

@@ -172,7 +172,7 @@ static void sums_over_rows_are_numbers(void **state)
 	assert_true(value.real == 100.5);
 	assert_int_equal(rt_get_named(tracker, "disk[max].read_bytes_total", &value), 0);
 	assert_true(value.real == 101);
-	/* Of values that are all absent. */
+	/* All of the values are absent. */
 	assert_int_equal(rt_get_named(tracker, "disk[sum].capacity_bytes", &value), 0);
 	assert_true(value.type == RT_TYPE_NONE && value.reason == ABSENT_NOT_COLLECTED);
 	assert_int_equal(rt_get_named(tracker, "disk[max].model", &value), -EINVAL);

@@ -159,7 +159,7 @@ static int64_t in_rounds_kib(const struct process_memory *memory, const struct m
 	return kib;
 }
 
-/* By /proc/PID/status, -1 where it is unknown. */
+/* The huge pages of a process by /proc/PID/status, -1 where that is unknown. */
 static int64_t huge_mapped_kib(const struct process_memory *memory, const struct process_tree *tree,
 			       const struct member *member)
 {

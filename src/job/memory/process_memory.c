@@ -56,8 +56,8 @@ static const struct proc_meminfo *read_machine(struct process_memory *memory, st
 
 	if (error < 0)
 		*machine = (struct proc_meminfo){.anon_pages_kib = -1, .shmem_kib = -1, .swap_total_kib = -1};
-	/* lxcfs may tell an absurd total, or more free than in total: processes may have swapped memory then, too. */
 	memory->huge_kib = has_other_sizes(machine) ? -1 : huge_used_kib(machine);
+	/* lxcfs may tell an absurd total, or more free than in total: processes may have swapped memory then, too. */
 	memory->reader.swap_in_use =
 		machine->swap_total_kib < 0 || machine->swap_total_kib != machine->swap_free_kib;
 	return error < 0 ? NULL : machine;
