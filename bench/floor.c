@@ -3,7 +3,7 @@
  *
  *   floor ROUNDS            ns of one host sample: pread of stat, meminfo, diskstats and net/dev on kept-open
  *                           descriptors, and statvfs of /
- *   floor ROUNDS SIZE       ns of one process of a herd of SIZE: pread of its kept-open stat, statm and io
+ *   floor ROUNDS SIZE NAME...  ns of one process of a herd of SIZE that has just run: pread of those of its files, kept open
  *   floor paced ROUNDS MS   CPU time in ns of a round that begins each MS milliseconds: pread of the files whose
  *                           paths are the lines of standard input, and statvfs of /. A line that is a number asks for the CPU clock
  *                           of that process, the cheapest way to learn whether it has run
@@ -67,19 +67,19 @@ static int64_t host_floor_ns(int rounds)
 	return ns ? median_ns(ns, rounds) : -1;
 }
 
-static int64_t process_floor_ns(int rounds, int size)
+static int64_t process_floor_ns(int rounds, int size, int names, char *const *name)
 {
-	static const char *const NAMES[] = {"stat", "statm", "io"};
-	int *fds = calloc((size_t)size * 3, sizeof(*fds));
+	int count = size * names;
+	int *fds = calloc((size_t)count, sizeof(*fds));
 	int64_t *ns = calloc((size_t)rounds, sizeof(*ns)), median;
 	struct herd herd;
 
 	if (!fds || !ns || herd_start(&herd, size) < 0)
 		return -1;
-	for (int i = 0; i < size * 3; i++) {
+	for (int i = 0; i < count; i++) {
 		char path[64];
 
-		snprintf(path, sizeof(path), "/proc/%d/%s", herd.pids[i / 3], NAMES[i % 3]);
+		snprintf(path, sizeof(path), "/proc/%d/%s", herd.pids[i / names], name[i % names]);
 		fds[i] = open_file(path);
 	}
 	for (int round = 0; round < rounds; round++) {
@@ -87,7 +87,7 @@ static int64_t process_floor_ns(int rounds, int size)
 
 		herd_run(&herd);
 		begun = clock_ns(CLOCK_MONOTONIC);
-		for (int i = 0; i < size * 3; i++)
+		for (int i = 0; i < count; i++)
 			reread(fds[i]);
 		ns[round] = (clock_ns(CLOCK_MONOTONIC) - begun) / size;
 	}
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	if (argc > 3 && strcmp(argv[1], "start") == 0)
 		return start(argv[2], argv[3], argv + 4);
 	if (rounds <= 0 || size < 0) {
-		fprintf(stderr, "usage: floor ROUNDS [SIZE], floor paced ROUNDS MS, floor start PROGRAM "
+		fprintf(stderr, "usage: floor ROUNDS [SIZE NAME...], floor paced ROUNDS MS, floor start PROGRAM "
 				"GROUP PATH...\n");
 		return 2;
 	}
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 	if (paced)
 		ns = paced_floor_ns(rounds, size);
 	else
-		ns = size ? process_floor_ns(rounds, size) : host_floor_ns(rounds);
+		ns = size ? process_floor_ns(rounds, size, argc - 3, argv + 3) : host_floor_ns(rounds);
 	printf("%lld\n", (long long)ns);
 	return ns < 0;
 }
