@@ -122,7 +122,7 @@ def record(build, secs):
 
 
 def most_missed(workers, samples):
-    """What two programs missed on average that work as long, their luck, and a ten-thousandth of the samples."""
+    """The average of two programs that work as long, their luck, and a ten-thousandth of the samples."""
     luck = math.sqrt(sum((one - other) ** 2 for one, other in zip(*workers)))
     return sum(map(sum, workers)) / 2 + max(samples * MORE_MISSED_PART, STANDARD_ERRORS * luck)
 
