@@ -157,7 +157,7 @@ def test_marks_that_never_end_are_told(run, tmp_path):
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("byte", ["x", "\\n", "\\0"])
+@pytest.mark.parametrize("byte", ["x", pytest.param("\\n", marks=pytest.mark.plain), "\\0"])
 def test_a_pipe_without_lines_ends_behind_the_last_sample(binary, run, tmp_path, byte):
     path = recordings.write(tmp_path / "x.jsonl", recordings.eight_samples())
     endless = f"cat {path}; tr '\\0' '{byte}' </dev/zero 2>&-"
