@@ -16,10 +16,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_place.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 #include "base/trust.h"
 
-enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50 };
+enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50, TAIL_BYTES = 16 << 10 };
 
 bool history_is_off(const char *given)
 {
@@ -189,9 +190,31 @@ enum history_file history_file_kind(const char *name, unsigned *ret_number)
 	return HISTORY_OTHER;
 }
 
+/* A run whose files were deleted by hand still has its line. The last dozen lines have the newest runs. */
+RUNS_ONCE static unsigned last_number_of_lines(int folder)
+{
+	static const char KEY[] = "\"number\":";
+	CLEANUP_CLOSE int fd =
+		openat(folder, "runs.jsonl", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	off_t size = lseek(fd, 0, SEEK_END);
+	char text[TAIL_BYTES + 1];
+	ssize_t length = pread(fd, text, TAIL_BYTES, size > TAIL_BYTES ? size - TAIL_BYTES : 0);
+	unsigned last = 0;
+
+	text[length > 0 ? length : 0] = '\0';
+	for (const char *at = text; (at = strstr(at, KEY)); at++) {
+		struct scan rest = scan_bytes(at + sizeof(KEY) - 1, strlen(at + sizeof(KEY) - 1));
+		uint64_t number;
+
+		if (scan_u64(&rest, &number) && number > last && number <= HISTORY_NUMBER_MOST)
+			last = (unsigned)number;
+	}
+	return last;
+}
+
 static unsigned last_number(DIR *entries)
 {
-	unsigned number, last = 0;
+	unsigned number, last = last_number_of_lines(dirfd(entries));
 	struct dirent *entry;
 
 	while ((entry = readdir(entries)))

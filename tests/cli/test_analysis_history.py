@@ -269,6 +269,17 @@ def test_removed_runs_go_and_their_numbers_are_not_given_again(terminal):
 
 # ---- runs that go on, and recorders that are killed
 
+@pytest.mark.parametrize("gone", ["*.jsonl.gz", "2.jsonl.gz"])
+def test_a_run_whose_recording_was_deleted_by_hand_keeps_its_number(terminal, gone):
+    for _ in range(2):
+        terminal.run("-q", "--", "true")
+    for path in terminal.history.glob(gone):
+        path.unlink()
+    assert "recorded as run 3;" in terminal.run("--", "false", status=1)
+    assert [(line["number"], line["name"]) for line in terminal.listed()] == [(1, "true"), (2, "true"), (3, "false")]
+    assert "failed" in terminal.piped("last").stdout
+
+
 def test_rm_counts_back_from_the_newest_run_of_before(terminal):
     for _ in range(4):
         terminal.run("-q", "--", "true")

@@ -255,6 +255,11 @@ static void a_recording_has_the_number_after_the_last_one(void **state)
 	put_text("5.jsonl.gz", "");
 	put_text("runs.jsonl", "");
 	assert_created(8);
+	/* A line without files, beside keys and texts that look like it. */
+	put_text("runs.jsonl",
+		 "{\"number\":11,\"a\":{\"number\":\"77\"},\"b\":\"\\\"number\\\":78\"}\n"
+		 "{\"number\":9}\n{\"number\":1000000000}\n{\"number\":-4}\n{\"xnumber\":79}\n");
+	assert_created(12);
 	/* Behind the last number there is, whichever is free. */
 	put_text("999999999.jsonl.gz", "");
 	put_text("2.jsonl.gz", "");
