@@ -54,7 +54,7 @@ static void take_statistics(struct values *values, double *ret_statistics)
 						    AGGREGATE_STD, AGGREGATE_SUM};
 
 	for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++)
-		ret_statistics[i] = cell_real(values_get(values, (struct aggregate){KINDS[i], 0}), NAN);
+		ret_statistics[i] = cell_real(values_get(values, (struct aggregate){.kind = KINDS[i]}), NAN);
 }
 
 static int add_new_region(rt_regions *regions, struct phase_tally *tally)
@@ -138,17 +138,6 @@ static int add_measure(rt_regions *regions, const char *name)
 
 /* ---- recordings ------------------------------------------------------------------------------------- */
 
-static int add_region_fact(rt_table *facts, const char *name, struct rt_value value)
-{
-	ssize_t column = rt_table_add_column(facts, name);
-
-	if (column < 0)
-		return (int)column;
-	if (rt_table_row_count(facts) == 0 && rt_table_add_row(facts) < 0)
-		return -ENOMEM;
-	return rt_table_set(facts, (size_t)column, 0, value);
-}
-
 static int add_region_facts(rt_regions *regions, const rt_summary *summary)
 {
 	const struct phases *phases = &regions->phases;
@@ -163,11 +152,12 @@ static int add_region_facts(rt_regions *regions, const rt_summary *summary)
 	regions->facts = rt_table_new();
 	if (!regions->facts)
 		return -ENOMEM;
-	for (size_t i = 0; i < ARRAY_SIZE(FACTS); i++)
-		if (add_region_fact(
-			    regions->facts, FACTS[i].name,
-			    (struct rt_value){.type = RT_TYPE_COUNT, .count = (int64_t)FACTS[i].value}) < 0)
+	for (size_t i = 0; i < ARRAY_SIZE(FACTS); i++) {
+		const struct rt_value count = {.type = RT_TYPE_COUNT, .count = (int64_t)FACTS[i].value};
+
+		if (rt_table_set_column(regions->facts, FACTS[i].name, &count, 1) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -177,7 +167,6 @@ static int add_run_samples(struct tallies *tallies, rt_record *record, const str
 {
 	CLEANUP_FREE struct rt_value *cells = calloc(tallies->measure_count + 1, sizeof(*cells));
 	struct rt_record_info info = {.size = sizeof(info)};
-	size_t run = 1;
 	int result;
 
 	if (!cells)
@@ -185,11 +174,11 @@ static int add_run_samples(struct tallies *tallies, rt_record *record, const str
 	while ((result = rt_record_next(record, problem)) > 0) {
 		double ended = run_clock_at(clock, cell_real(rt_record_get(record, 0), NAN));
 		double length_ms = cell_real(rt_record_get(record, 1), NAN);
+		size_t run = info.run;
 
 		(void)rt_record_get_info(record, &info);
 		if (info.run != run)
 			tallies_clear(tallies);
-		run = info.run;
 		for (size_t i = 0; i < tallies->measure_count; i++)
 			cells[i] = rt_record_get(record, i + 2);
 		if (tallies_add(tallies, (struct sample_values){ended - length_ms / 1000, ended, cells}) < 0)

@@ -312,11 +312,13 @@ static int show_named(const rt_regions *regions, struct shown_list *shown)
 	return 0;
 }
 
+/* Phases that began together stay in the order of the list. */
 static int by_region_time(const void *a, const void *b)
 {
 	const struct region *const *left = a, *const *right = b;
+	int order = ((*left)->began > (*right)->began) - ((*left)->began < (*right)->began);
 
-	return ((*left)->began > (*right)->began) - ((*left)->began < (*right)->began);
+	return order ? order : (int)(*left - *right);
 }
 
 /* The usual headings name the cores and GPUs. */

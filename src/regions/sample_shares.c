@@ -56,8 +56,8 @@ void share_sums_get(struct share_sums *sums, enum measure_holds holds, double *r
 	ret_statistics[REGION_TOTAL] = NAN;
 	if (holds == HOLDS_MOMENT) {
 		for (size_t i = 0; i < REGION_TOTAL; i++)
-			ret_statistics[i] =
-				cell_real(values_get(&sums->moments, (struct aggregate){KINDS[i], 0}), NAN);
+			ret_statistics[i] = cell_real(
+				values_get(&sums->moments, (struct aggregate){.kind = KINDS[i]}), NAN);
 		return;
 	}
 	ret_statistics[REGION_MIN] = sums->least;
@@ -171,20 +171,20 @@ static int add_to_phase(const struct tallies *tallies, struct phase_tally *tally
 int tallies_begin(struct tallies *tallies, const struct phases *phases, const enum measure_holds *holds,
 		  size_t measure_count)
 {
+	int result = 0;
+
 	tallies->holds = holds;
 	tallies->measure_count = measure_count;
 	tallies->whole = calloc(measure_count + 1, sizeof(*tallies->whole));
 	tallies->list = calloc(phases->count + 1, sizeof(*tallies->list));
 	if (!tallies->whole || !tallies->list)
 		return -ENOMEM;
-	for (; tallies->count < phases->count; tallies->count++)
-		if (begin_tally(&tallies->list[tallies->count], &phases->list[tallies->count],
-				measure_count) < 0) {
-			tallies->count++;
-			return -ENOMEM;
-		}
-	tallies_clear(tallies);
-	return 0;
+	for (; result == 0 && tallies->count < phases->count; tallies->count++)
+		result = begin_tally(&tallies->list[tallies->count], &phases->list[tallies->count],
+				     measure_count);
+	if (result == 0)
+		tallies_clear(tallies);
+	return result;
 }
 
 void tallies_clear(struct tallies *tallies)

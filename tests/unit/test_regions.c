@@ -118,6 +118,55 @@ static void phases_have_their_part_of_the_last_run(void **state)
 	assert_int_equal(rt_regions_call(regions, 0, 1, &start, &stop), -ENOENT);
 }
 
+/* A call of 0.5 s and one of 1.5 s. */
+static void a_phase_has_the_statistics_of_its_calls(void **state)
+{
+	static const double WANTED[REGION_STATISTICS] = {0.5, 1.5, 1, 0.5, 2};
+	struct rt_phase no_size = {0};
+	double start, stop;
+	FILE *marks;
+
+	(void)state;
+	put_recording();
+	marks = fopen("r.jsonl.marks", "w");
+	add_mark(marks, 1100, "start", "load");
+	add_mark(marks, 1100.5, "stop", "load");
+	add_mark(marks, 1101.25, "start", "load");
+	add_mark(marks, 1102.75, "stop", "load");
+	fclose(marks);
+	assert_int_equal(read_regions(NULL, COLUMNS, 3), 0);
+	assert_int_equal(regions->count, 1);
+	assert_int_equal(regions->list[0].calls, 2);
+	assert_int_equal(regions->list[0].non_empty_calls, 2);
+	for (size_t i = 0; i < REGION_STATISTICS; i++)
+		assert_true(regions->list[0].seconds[i] == WANTED[i]);
+	/* The bytes of each call: half of those at 1101, and three quarters of those at 1102 and 1103. */
+	assert_true(regions->list[0].each[2][0] == 100 && regions->list[0].each[2][1] == 525);
+	assert_true(regions->list[0].each[0][0] == 10 && regions->list[0].each[0][1] == 30);
+	assert_true(regions->peak_mib == 40);
+	assert_int_equal(rt_regions_call(regions, 0, 1, &start, &stop), 0);
+	assert_true(start == 1101.25 && stop == 1102.75);
+	assert_int_equal(rt_regions_call(regions, 0, 2, &start, &stop), -ENOENT);
+	assert_int_equal(rt_regions_call(regions, 1, 0, &start, &stop), -ENOENT);
+	assert_int_equal(rt_regions_phase(regions, 0, &no_size), -EINVAL);
+}
+
+static void without_a_job_the_memory_is_that_of_the_machine(void **state)
+{
+	static const char *const MACHINE[] = {"system_memory_used_mib", "system_cpu_usage"};
+
+	(void)state;
+	put_text("r.jsonl",
+		 "{\"timestamp\":10,\"elapsed_secs\":1,\"sample\":0,\"actual_interval_ms\":1000,"
+		 "\"cpu\":{\"utilization_pct\":1},\"memory\":{\"used_mib\":70,\"total_mib\":100}}\n"
+		 "{\"timestamp\":11,\"elapsed_secs\":2,\"sample\":1,\"actual_interval_ms\":1000,"
+		 "\"cpu\":{\"utilization_pct\":3},\"memory\":{\"used_mib\":60,\"total_mib\":100}}\n");
+	assert_int_equal(read_regions(NULL, MACHINE, 2), 0);
+	assert_true(regions->of_machine);
+	assert_true(regions->sampled_mib == 70 && regions->peak_mib == 70);
+	assert_true(regions->overall[0][REGION_MAX] == 70 && regions->overall[1][REGION_TOTAL] == 4);
+}
+
 static void without_columns_there_are_those_of_a_job_and_its_machine(void **state)
 {
 	(void)state;
@@ -253,18 +302,79 @@ static void either_file_of_gpu_tracker_may_be_missing(void **state)
 	assert_null(regions);
 }
 
+static void a_file_of_gpu_tracker_may_have_no_sample(void **state)
+{
+	(void)state;
+	/* Its headings may be all that is written so far. */
+	assert_int_equal(read_tracking_files(FACTS "ram,timestamp", NULL), 0);
+	assert_int_equal(regions->samples, 0);
+	assert_int_equal(regions->measure_count, 1);
+	assert_true(isnan(regions->overall[0][REGION_MAX]));
+	assert_true(regions->earliest == 0 && regions->latest == 0);
+	/* A time that is none comes before the others, and is in no phase. */
+	assert_int_equal(read_tracking_files(FACTS "ram,timestamp\n2,11\n4,x\n", PHASES), 0);
+	assert_int_equal(regions->samples, 2);
+	assert_true(isinf(regions->earliest) && regions->latest == 11);
+	assert_int_equal(regions->list[1].timepoints, 1);
+	/* A row may be shorter than the headings. */
+	assert_int_equal(read_tracking_files(FACTS "timestamp,ram\n11\n12,6\n", NULL), 0);
+	assert_int_equal(regions->samples, 2);
+	assert_true(regions->overall[0][REGION_MEAN] == 6);
+}
+
+static void assert_refused(const char *tracking, const char *phases, int error, const char *text)
+{
+	rt_regions_free(regions);
+	regions = NULL;
+	problem.text[0] = '\0';
+	assert_int_equal(rt_regions_read_gpu_tracker(tracking, phases, &regions, &problem), error);
+	if (!strstr(problem.text, text))
+		fail_msg("'%s' lacks '%s'", problem.text, text);
+	assert_null(regions);
+}
+
+static void a_file_that_gpu_tracker_did_not_write_is_refused(void **state)
+{
+	sqlite3 *database = NULL;
+
+	(void)state;
+	put_text("sub.csv", PHASES);
+	put_text("tracking.csv", FACTS "timestamp,ram\n1,2\n");
+	assert_refused("absent", "sub.csv", -ENOENT, "absent: No such file or directory");
+	assert_refused("absent", NULL, -ENOENT, "absent: No such file or directory");
+	assert_refused("tracking.csv", "absent", -ENOENT, "absent: No such file or directory");
+	assert_refused("tracking.csv", "tracking.csv", -EBADMSG, "tracking.csv");
+	put_text("tracking.csv", FACTS "ram\n1\n");
+	assert_refused("tracking.csv", "sub.csv", -EBADMSG, "there is no column timestamp");
+	put_text("tracking.csv", "");
+	assert_refused("tracking.csv", NULL, -EBADMSG, "there is no column timestamp");
+	/* Each table of a database has to be there. */
+	assert_int_equal(sqlite3_open("tracking.sqlite", &database), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(database, "CREATE TABLE data(timestamp REAL)", NULL, NULL, NULL),
+			 SQLITE_OK);
+	assert_refused("tracking.sqlite", "sub.csv", -EBADMSG, "no such table: static_data");
+	assert_int_equal(sqlite3_exec(database, "ALTER TABLE data RENAME TO static_data", NULL, NULL, NULL),
+			 SQLITE_OK);
+	assert_refused("tracking.sqlite", NULL, -EBADMSG, "no such table: data");
+	assert_int_equal(sqlite3_close(database), SQLITE_OK);
+}
+
 #define unit_test_of_regions(test) cmocka_unit_test_setup_teardown(test, scratch_enter, leave)
 
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_of_regions(phases_have_their_part_of_the_last_run),
+		unit_test_of_regions(a_phase_has_the_statistics_of_its_calls),
+		unit_test_of_regions(without_a_job_the_memory_is_that_of_the_machine),
 		unit_test_of_regions(without_columns_there_are_those_of_a_job_and_its_machine),
 		unit_test_of_regions(a_file_of_marks_is_needed_only_if_it_is_named),
 		unit_test_of_regions(marks_of_another_user_beside_the_recording_do_not_count),
 		unit_test_of_regions(files_of_gpu_tracker_have_moments_alone),
 		unit_test_of_regions(a_database_of_gpu_tracker_has_two_tables),
 		unit_test_of_regions(either_file_of_gpu_tracker_may_be_missing),
+		unit_test_of_regions(a_file_of_gpu_tracker_may_have_no_sample),
+		unit_test_of_regions(a_file_that_gpu_tracker_did_not_write_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

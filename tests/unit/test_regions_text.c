@@ -54,15 +54,20 @@ static void begin(void)
 			       .latest = 110};
 }
 
-static void try_screen(const char *expected)
+static void try_width(const char *columns, const char *expected)
 {
 	char *text = NULL;
 
-	assert_int_equal(setenv("COLUMNS", "300", 1), 0);
+	assert_int_equal(setenv("COLUMNS", columns, 1), 0);
 	assert_int_equal(rt_regions_for_screen(&regions, -1, "never", &text), 0);
 	unsetenv("COLUMNS");
 	assert_string_equal(text, expected);
 	free(text);
+}
+
+static void try_screen(const char *expected)
+{
+	try_width("300", expected);
 }
 
 static void try_note(const char *expected)
@@ -92,6 +97,44 @@ static void phases_stand_in_the_order_of_their_beginning(void **state)
 		   "fi?t           2  2.50 s       -               -\n"
 		   "load           1  2.50 s       -        75.0 MiB\n"
 		   "whole run              -                 100 MiB\n");
+}
+
+/* Calls that no sample lies in may have no beginning, too. */
+static void phases_that_began_together_keep_their_order(void **state)
+{
+	(void)state;
+	begin();
+	regions.measure_count = 0;
+	list[0].began = list[1].began = INFINITY;
+	try_screen("phase      calls    time  of run\n"
+		   "load           1  2.50 s    25 %\n"
+		   "fi?t           2  2.50 s    25 %\n"
+		   "whole run         10.0 s\n");
+}
+
+static void a_narrow_screen_has_the_phases_in_each_table(void **state)
+{
+	(void)state;
+	begin();
+	regions.phases.bad_lines = 1;
+	list[0].timepoints = 0;
+	try_width("40", "                                  cores\n"
+			"phase      calls    time  of run   mean\n"
+			"fi?t           2  2.50 s    25 %      -\n"
+			"load           1  2.50 s    25 %   0.50\n"
+			"whole run         10.0 s           0.75\n"
+			"\n"
+			"           cores   largest\n"
+			"phase        max    sample\n"
+			"fi?t           -         -\n"
+			"load        1.25  75.0 MiB\n"
+			"whole run   1.50   100 MiB\n"
+			"\n"
+			"1 phase has no sample's time stamp:\n"
+			"  cores and bytes are its share of\n"
+			"  longer samples; a shorter --interval\n"
+			"  measures it\n"
+			"1 line of the marks cannot be read\n");
 }
 
 static void the_machine_stands_for_no_job(void **state)
@@ -236,6 +279,26 @@ static void a_page_of_text_has_tables_like_those_of_pandas(void **state)
 	free(text);
 }
 
+static void a_file_without_constants_has_no_columns_of_them(void **state)
+{
+	char *text = NULL;
+
+	(void)state;
+	begin();
+	regions.facts = rt_table_new();
+	regions.count = regions.measure_count = 0;
+	assert_int_equal(rt_regions_to_text(&regions, &text), 0);
+	assert_string_equal(text, "Overall:\n"
+				  "\t  min  max  mean  std\n"
+				  "Static Data:\n\t\n\t\n"
+				  "Code Block Results:\n");
+	free(text);
+	assert_int_equal(rt_regions_to_json(&regions, &text), 0);
+	assert_string_equal(text, "{\"overall\":{},\"static_data\":{},\"code_block_results\":[]}\n");
+	free(text);
+	rt_table_free(regions.facts);
+}
+
 static void programs_get_each_statistic(void **state)
 {
 	char *text = NULL;
@@ -269,11 +332,14 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases_stand_in_the_order_of_their_beginning),
+		cmocka_unit_test(phases_that_began_together_keep_their_order),
+		cmocka_unit_test(a_narrow_screen_has_the_phases_in_each_table),
 		cmocka_unit_test(the_machine_stands_for_no_job),
 		cmocka_unit_test(named_columns_have_their_mean_and_maximum),
 		cmocka_unit_test(notes_follow_the_table),
 		cmocka_unit_test(only_three_words_are_colours),
 		cmocka_unit_test(a_page_of_text_has_tables_like_those_of_pandas),
+		cmocka_unit_test(a_file_without_constants_has_no_columns_of_them),
 		cmocka_unit_test(programs_get_each_statistic),
 	};
 
