@@ -32,6 +32,16 @@ void canvas_done(struct canvas *canvas)
 	*canvas = (struct canvas){0};
 }
 
+bool canvas_row_is(const struct canvas *canvas, const struct canvas *other, size_t row)
+{
+	bool same = canvas->rows == other->rows && canvas->columns == other->columns;
+
+	for (size_t i = row * canvas->columns; same && i < (row + 1) * canvas->columns; i++)
+		same = canvas->cells[i].character == other->cells[i].character &&
+		       canvas->cells[i].look == other->cells[i].look;
+	return same;
+}
+
 void canvas_put(struct canvas *canvas, size_t row, size_t column, uint32_t character, enum look look)
 {
 	if (row < canvas->rows && column < canvas->columns)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,9 @@ struct canvas {
 /* Empties the canvas, and gives it a size. Returns 0 or -ENOMEM. */
 int canvas_begin(struct canvas *canvas, size_t rows, size_t columns);
 void canvas_done(struct canvas *canvas);
+
+/* Whether a row is the same on another canvas, of the same size. */
+bool canvas_row_is(const struct canvas *canvas, const struct canvas *other, size_t row);
 
 /* Puts a character. Outside of the canvas nothing happens. */
 void canvas_put(struct canvas *canvas, size_t row, size_t column, uint32_t character, enum look look);

@@ -26,9 +26,11 @@
 #include "live/view.h"
 #include "live/writers.h"
 
-enum { LOOK_MS = 200, SOON_MS = 50, FEEDS_MOST = 256, KEYS_AT_ONCE = 64, PIPE_READS = 8 };
+enum { IDLE_MS = 1000, LOOK_MS = 200, SOON_MS = 50, FEEDS_MOST = 256, KEYS_AT_ONCE = 64, PIPE_READS = 8 };
 #define HISTORY_LOOK_NS (2 * NSEC_PER_SEC)
 #define HUNG_LOOK_NS (30 * NSEC_PER_SEC)
+/* A recorder that inherits a lock from a process that has ended is in no list of locks. */
+#define UNCHANGED_LOOK_NS (30 * NSEC_PER_SEC)
 #define REDRAW_NS NSEC_PER_SEC
 #define SOONEST_REDRAW_NS (50 * NSEC_PER_MSEC)
 /* `resource-tracker CMD &` writes its summary to this terminal soon after its run has ended. */
@@ -43,7 +45,9 @@ struct live {
 	struct canvas canvas;
 	int signals_fd;
 	sigset_t mask_before;
-	int64_t writers_ns; /* no earlier look for recorders, because a file system hangs */
+	int64_t writers_ns;   /* no earlier look for recorders, because a file system hangs */
+	int64_t unchanged_ns; /* nor while the locks are these */
+	uint64_t locks;
 	int64_t history_ns, drawn_ns, run_end_ns; /* 0: never */
 	bool dirty;                               /* there is something new to draw */
 	bool urgent;                              /* the user waits for it */
@@ -120,6 +124,20 @@ static void follow_written(void *context, const char *path, const struct stat *s
 		live->dirty = true;
 }
 
+/* The screen stands still while a file system does not answer. To look at each process costs more than to draw the screen. */
+static void look_for_writers(struct live *live)
+{
+	uint64_t locks = writers_locks();
+	bool changed = !locks || locks != live->locks;
+
+	if (live_now_ns() < live->writers_ns || (!changed && live_now_ns() < live->unchanged_ns))
+		return;
+	live->locks = locks;
+	live->unchanged_ns = live_now_ns() + UNCHANGED_LOOK_NS;
+	if (!writers_find(follow_written, live))
+		live->writers_ns = live_now_ns() + HUNG_LOOK_NS;
+}
+
 /* Runs that have begun since the last look: those of the history, and those that are recorded to other files. */
 static void look_for_runs(struct live *live)
 {
@@ -129,9 +147,7 @@ static void look_for_runs(struct live *live)
 	live->history_ns = live_now_ns();
 	allow_work_aside(JOB_LOOK_MS);
 	look_into_history(live);
-	/* The screen stands still while a file system does not answer. */
-	if (live_now_ns() >= live->writers_ns && !writers_find(follow_written, live))
-		live->writers_ns = live_now_ns() + HUNG_LOOK_NS;
+	look_for_writers(live);
 }
 
 static int begin_feeds(struct live *live, struct rt_problem *problem)
@@ -354,7 +370,8 @@ static void wait_for_event(struct live *live)
 		{.fd = live->options->recorder ? live->recorder.samples_fd : -1, .events = POLLIN},
 		{.fd = live->options->recorder ? live->recorder.messages_fd : -1, .events = POLLIN},
 	};
-	int ready = poll(events, ARRAY_SIZE(events), !live->ended ? 0 : live->dirty ? SOON_MS : LOOK_MS);
+	int wait_ms = !live->feed_count ? IDLE_MS : !live->ended ? 0 : live->dirty ? SOON_MS : LOOK_MS;
+	int ready = poll(events, ARRAY_SIZE(events), wait_ms);
 
 	if (ready <= 0)
 		return;

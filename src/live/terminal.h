@@ -22,8 +22,11 @@ bool terminal_is_built(void);
 /* The richest graphs that it can show. */
 enum graph_style terminal_style(void);
 void terminal_size(size_t *ret_rows, size_t *ret_columns);
-/* `again`: draws all of it, because another program has written to the terminal. Else only what has changed. */
-void terminal_show(const struct canvas *canvas, bool again);
+/*
+ * `again`: draws all of it, because another program has written to the terminal. Else only what has changed. The canvas has the screen of
+ * before afterwards, or is empty.
+ */
+void terminal_show(struct canvas *canvas, bool again);
 /* The next key: a character or one of enum view_key, 0 for none now; UINT32_MAX: one without a meaning. */
 uint32_t terminal_key(void);
 /* After SIGWINCH: takes the new size. */

@@ -29,7 +29,7 @@ void terminal_size(size_t *ret_rows, size_t *ret_columns)
 	*ret_rows = *ret_columns = 0;
 }
 
-void terminal_show(const struct canvas *canvas, bool again)
+void terminal_show(struct canvas *canvas, bool again)
 {
 	(void)canvas;
 	(void)again;

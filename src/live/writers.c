@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fnv.h"
 #include "base/scan.h"
 #include "launch/in_time.h"
 
@@ -137,4 +138,16 @@ bool writers_find(writers_take *take, void *context)
 		    has_our_mounts(entry->d_name))
 			answers &= take_recorder(entry->d_name, take, context);
 	return answers;
+}
+
+uint64_t writers_locks(void)
+{
+	CLEANUP_CLOSE int fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
+	uint64_t number = FNV_BEGIN;
+	char text[FDINFO_BYTES];
+	ssize_t length;
+
+	while ((length = read(fd, text, sizeof(text))) > 0)
+		number = fnv_add(number, text, (size_t)length);
+	return length < 0 ? 0 : number;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 /*
@@ -16,3 +17,6 @@ typedef void writers_take(void *context, const char *path, const struct stat *st
  * tell locks by descriptor: nothing is found there. Returns false if the file system of a recording did not answer within half a second.
  */
 bool writers_find(writers_take *take, void *context);
+
+/* A number of the locks that processes hold in this PID namespace: another one once a lock was taken or left. 0: it cannot be told. */
+uint64_t writers_locks(void);

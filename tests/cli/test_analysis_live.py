@@ -630,6 +630,21 @@ def test_live_shows_the_runs_that_go_on_and_their_ends(terminal, tmp_path):
     again.wait(lambda screen: screen.startswith(" second") and "run 2" in screen and "failed with exit status 4" in screen)
 
 
+def test_live_without_a_run_finds_one_that_records_to_a_file_at_once(terminal, tmp_path):
+    """Without a run it sleeps longer, and looks at all processes once a lock has been taken: else only each 30 s."""
+    name = f"found-{os.getpid()}"
+    one = terminal("live", env={"TRACKER_HISTORY": str(tmp_path / "history")}, size=(120, 40))
+    one.wait(re.compile(r"no run goes on now|\d+ runs? now").search)
+    begun = time.monotonic()
+    run = terminal("-n", name, "-i", "100ms", "-o", tmp_path / "run.jsonl", "--", "sh", "-c", "read -r line", env={"TRACKER_HISTORY": "off"})
+    one.wait(is_going_on(name))
+    assert time.monotonic() - begun < 20
+    run.press("Enter")
+    one.wait(lambda screen: "succeeded" in line_of(name)(screen))
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
 @pytest.mark.parametrize("removed", [False, True])
 def test_live_shows_a_run_that_records_to_a_file(terminal, tmp_path, removed):
     """The list has the runs of this user that are recorded outside the history, even if the name of the file has gone."""

@@ -133,6 +133,29 @@ static void canvas_takes_only_its_own_cells(void **state)
 	ASSERT_CELLS(1, ' ');
 }
 
+static void a_row_is_another_by_a_character_a_look_or_its_size(void **state)
+{
+	struct canvas shown = {0};
+
+	(void)state;
+	assert_int_equal(canvas_begin(&canvas, 2, 3), 0);
+	assert_false(canvas_row_is(&canvas, &shown, 0));
+	assert_int_equal(canvas_begin(&shown, 2, 3), 0);
+	canvas_put(&shown, 0, 0, 'x', LOOK_PLAIN);
+	assert_false(canvas_row_is(&canvas, &shown, 0));
+	assert_true(canvas_row_is(&canvas, &shown, 1));
+	canvas_put(&canvas, 0, 0, 'x', LOOK_PLAIN);
+	assert_true(canvas_row_is(&canvas, &shown, 0));
+	canvas_look(&shown, 1, 2, 1, LOOK_CURSOR);
+	assert_true(canvas_row_is(&canvas, &shown, 0));
+	assert_false(canvas_row_is(&canvas, &shown, 1));
+	assert_int_equal(canvas_begin(&shown, 3, 3), 0);
+	assert_false(canvas_row_is(&canvas, &shown, 1));
+	assert_int_equal(canvas_begin(&shown, 2, 4), 0);
+	assert_false(canvas_row_is(&canvas, &shown, 1));
+	canvas_done(&shown);
+}
+
 static void text_takes_the_columns_of_its_characters(void **state)
 {
 	(void)state;
@@ -547,6 +570,7 @@ UNIT_TESTS
 		TEST(amounts_have_the_unit_that_the_user_chose),
 		TEST(expected_end_is_as_exact_as_it_may_be),
 		TEST(canvas_takes_only_its_own_cells),
+		TEST(a_row_is_another_by_a_character_a_look_or_its_size),
 		TEST(text_takes_the_columns_of_its_characters),
 		TEST(amounts_of_an_interval_become_rates),
 		TEST(devices_have_their_numbers),

@@ -146,12 +146,33 @@ static void a_removed_recording_is_still_found(void **state)
 		SKIP("locks are not told by descriptor");
 }
 
+/* Other processes may take and leave locks meanwhile. */
+static void another_lock_has_another_number(void **state)
+{
+	uint64_t before, locked;
+	int fd;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	put_text("out.jsonl", "");
+	fd = open("out.jsonl", O_RDONLY);
+	before = writers_locks();
+	if (!before)
+		SKIP("/proc/locks cannot be read");
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	locked = writers_locks();
+	assert_true(locked && locked != before);
+	close(fd);
+	assert_true(writers_locks() != locked);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(a_recorder_is_found_by_its_lock),
 		unit_test_in_scratch(programs_with_other_names_are_left_out),
 		unit_test_in_scratch(a_removed_recording_is_still_found),
+		unit_test_in_scratch(another_lock_has_another_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
