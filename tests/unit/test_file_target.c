@@ -267,16 +267,15 @@ static void a_shared_file_is_continued(void **state)
 	close(fd);
 }
 
-static void a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again(void **state)
+/* Members have no lines, so none is ended between them. */
+static void expect_whole_again(const struct target_options *options, const char *between)
 {
 	struct target *target = NULL;
 	char *text, *again;
 	int fd;
 
-	(void)state;
-	require_small_disk();
-	fd = open("disk/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	assert_int_equal(target_from_fd(fd, "standard error", &JSON, &target, message, sizeof message), 0);
+	fd = open("disk/log", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+	assert_int_equal(target_from_fd(fd, "standard error", options, &target, message, sizeof message), 0);
 	assert_int_equal(write_numbered(target, 0, 100), 0);
 	fill_small_disk("disk/filler", 0);
 	assert_int_equal(write_numbered(target, 1, 5000), -EAGAIN);
@@ -284,7 +283,7 @@ static void a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again(
 	assert_int_equal(write(fd, "job: working", 12), 12);
 	assert_int_equal(write_numbered(target, 2, 100), 0);
 	text = get_file("disk/log", NULL);
-	again = strstr(text, "job: working\n{\"n\":1,");
+	again = strstr(text, between);
 	assert_non_null(again);
 	again = strchr(again + 14, '\n');
 	assert_non_null(again);
@@ -292,6 +291,16 @@ static void a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again(
 	free(text);
 	target_close(target, 0);
 	close(fd);
+}
+
+static void a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again(void **state)
+{
+	static const struct target_options MEMBERS = {.text = MEMBERS_JSON};
+
+	(void)state;
+	require_small_disk();
+	expect_whole_again(&JSON, "job: working\n{\"n\":1,");
+	expect_whole_again(&MEMBERS, "job: working{\"n\":1,");
 }
 
 static void a_size_limit_neither_kills_nor_tears(void **state)

@@ -229,7 +229,40 @@ static void closed_descriptors_are_refused(void **state)
 	/* Names that only look like a descriptor's. */
 	assert_true(target_open("/dev/fd/1x", &JSON, &target, message, sizeof message) < 0);
 	assert_true(target_open("/dev/fd/99999999999999", &JSON, &target, message, sizeof message) < 0);
+	/* The largest descriptor, and a name that is too large for one. */
+	assert_int_equal(target_open("/dev/fd/2147483647", &JSON, &target, message, sizeof message), -EBADF);
+	assert_int_equal(target_open("/dev/fd/2147483648", &JSON, &target, message, sizeof message), -ENOENT);
 	assert_null(target);
+	target_close(target, 0);
+	target_leave(target);
+}
+
+/* "-" and its like are streams that are open already, so no file of that name is made. */
+static void names_of_standard_streams_are_understood(void **state)
+{
+	static const struct {
+		const char *name;
+		int fd;
+	} CASES[] = {{"-", 1}, {"/dev/stdout", 1}, {"/dev/stderr", 2}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		int ends[2], before = dup(CASES[i].fd), r;
+		struct target *target = NULL;
+		char text[8] = "";
+
+		make_small_pipe(ends);
+		dup2(ends[1], CASES[i].fd);
+		r = target_open(CASES[i].name, &JSON, &target, message, sizeof message);
+		dup2(before, CASES[i].fd);
+		assert_int_equal(r, 0);
+		assert_int_equal(target_write(target, "one\n", 4), 0);
+		assert_int_equal(read(ends[0], text, sizeof text), 4);
+		assert_memory_equal(text, "one\n", 4);
+		target_close(target, 0);
+		close(before), close(ends[0]), close(ends[1]);
+	}
+	assert_int_equal(access("-", F_OK), -1);
 }
 
 static void names_of_descriptors_are_understood(void **state)
@@ -461,6 +494,7 @@ UNIT_TESTS
 		stream_test(a_reader_that_leaves_ends_the_target_quietly),
 		stream_test(a_pending_sigpipe_of_the_program_stays),
 		stream_test(closed_descriptors_are_refused),
+		stream_test(names_of_standard_streams_are_understood),
 		stream_test(names_of_descriptors_are_understood),
 		stream_test(a_socket_works_like_a_pipe),
 		stream_test(a_frozen_terminal_gets_its_lines_when_it_thaws),

@@ -237,6 +237,63 @@ static void nothing_is_followed_in_a_shared_folder(void **state)
 	assert_int_equal(link("victim", "shared/second"), 0);
 	assert_refused("shared/second", &APPEND, -EACCES, "second name");
 	close(open_ok("shared/fresh", &FRESH).fd);
+	/* It is empty, has one name and is ours. */
+	close(open_ok("shared/fresh", &FRESH).fd);
+	/* A FIFO may have a second name. */
+	assert_int_equal(mkfifo("fifo", 0600) | link("fifo", "shared/fifo"), 0);
+	close(open_ok("shared/fifo", &FRESH).fd);
+}
+
+/* Only a sticky folder of all users is one where another user can place a name that we cannot remove. */
+static void only_a_sticky_folder_of_all_is_shared(void **state)
+{
+	static const mode_t MODES[] = {0777, 01775, 0755};
+
+	(void)state;
+	put_text("earlier", EARLIER);
+	assert_int_equal(mkdir("folder", 0755) | symlink("../earlier", "folder/link"), 0);
+	for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++) {
+		assert_int_equal(chmod("folder", MODES[i]), 0);
+		close(open_ok("folder/link", &APPEND).fd);
+	}
+}
+
+/* Text of more names than ours fits into a message: its end is shown. */
+static void the_end_of_a_long_path_is_shown(void **state)
+{
+	char path[202];
+
+	(void)state;
+	memset(path, 'p', sizeof path);
+	path[201] = '\0';
+	assert_ptr_equal(output_shown_path(path), path + 1);
+	assert_ptr_equal(output_shown_path(path + 1), path + 1);
+	output_message(path, 0, "%s", "no room");
+	assert_int_equal(path[0], 'p');
+	output_message(path, 4, "a\tb\nc");
+	assert_string_equal(path, "a?b");
+}
+
+/* The name is taken, whatever is in the file. */
+static void a_fresh_file_has_a_new_name(void **state)
+{
+	const struct output_options fresh = {false, LINES_JSON, NULL, true},
+				    append = {true, LINES_JSON, NULL, true};
+
+	(void)state;
+	close(open_ok("run.jsonl", &fresh).fd);
+	assert_refused("run.jsonl", &fresh, -EEXIST, strerror(EEXIST));
+	close(open_ok("run.jsonl", &append).fd);
+}
+
+static void marks_go_with_their_recording(void **state)
+{
+	(void)state;
+	put_text("run.jsonl", EARLIER);
+	put_text("run.jsonl.marks", "a mark\n");
+	close(open_ok("run.jsonl", &FRESH).fd);
+	assert_file_text("run.jsonl.1.marks", "a mark\n");
+	assert_int_equal(access("run.jsonl.marks", F_OK), -1);
 }
 
 static void open_output_refuses_planted_files(void **state)
@@ -495,6 +552,10 @@ UNIT_TESTS
 		unit_test_in_scratch(devices_are_written_to_and_never_renamed),
 		unit_test_in_scratch(closed_standard_streams_do_not_become_the_file),
 		unit_test_in_scratch(those_that_start_at_once_never_share_a_file),
+		unit_test_in_scratch(only_a_sticky_folder_of_all_is_shared),
+		unit_test_in_scratch(the_end_of_a_long_path_is_shown),
+		unit_test_in_scratch(a_fresh_file_has_a_new_name),
+		unit_test_in_scratch(marks_go_with_their_recording),
 		unit_test_in_scratch(compressed_samples_go_to_files_of_their_kind),
 	};
 

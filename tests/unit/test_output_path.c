@@ -46,6 +46,8 @@ static void no_rank_is_rank_zero(void **state)
 	(void)state;
 	values.rank = -1;
 	assert_expands("r%r", &values, "r0");
+	values.rank = 1;
+	assert_expands("r%r", &values, "r1");
 }
 
 static void a_host_name_makes_no_folder(void **state)
@@ -68,6 +70,16 @@ static void the_epoch_and_before_have_a_text(void **state)
 	assert_expands("%t", &values, "19700101T000000Z");
 	values.start_time_secs = -1;
 	assert_expands("%t", &values, "19691231T235959Z");
+}
+
+static void a_time_without_a_calendar_year_is_refused(void **state)
+{
+	struct output_path_values values = VALUES;
+	CLEANUP_BUFFER struct buffer out = BUFFER(4096);
+
+	(void)state;
+	values.start_time_secs = INT64_MAX;
+	assert_int_equal(expand_output_path("%t.jsonl", &values, &out), -EINVAL);
 }
 
 static void other_characters_after_percent_are_refused(void **state)
@@ -112,6 +124,7 @@ UNIT_TESTS
 		cmocka_unit_test(no_rank_is_rank_zero),
 		cmocka_unit_test(a_host_name_makes_no_folder),
 		cmocka_unit_test(the_epoch_and_before_have_a_text),
+		cmocka_unit_test(a_time_without_a_calendar_year_is_refused),
 		cmocka_unit_test(other_characters_after_percent_are_refused),
 		cmocka_unit_test(too_long_a_name_is_an_error),
 		cmocka_unit_test(a_name_of_which_nothing_is_left_is_an_error),

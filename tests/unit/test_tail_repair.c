@@ -83,6 +83,8 @@ static void a_torn_record_is_cut(void **state)
 	assert_repaired(LINES_CSV, "timestamp,x\n1.000,2\n2.00", "timestamp,x\n1.000,2\n");
 	assert_repaired(LINES_CSV, "timestamp,x\n1.000,2", "timestamp,x\n");
 	assert_repaired(LINES_CSV, "timestamp,x\n,5", "timestamp,x\n");
+	assert_repaired(LINES_CSV, "timestamp,x\n0", "timestamp,x\n");
+	assert_repaired(LINES_CSV, "timestamp,x\n9", "timestamp,x\n");
 	assert_repaired(LINES_CSV, "timest", "");
 	assert_repaired(LINES_CSV, "\"timestamp\",\"cpu", "");
 }
@@ -102,6 +104,11 @@ static void text_of_others_is_never_cut(void **state)
 	assert_repaired(LINES_JSON, "my thesis, last line", "my thesis, last line\n");
 	assert_repaired(LINES_JSON, "{\"a\":1}\nnote", "{\"a\":1}\nnote\n");
 	assert_repaired(LINES_CSV, "text of mine", "text of mine\n");
+	assert_repaired(LINES_CSV, "/path", "/path\n");
+	assert_repaired(LINES_CSV, ":9", ":9\n");
+	/* Only the first line is a header. */
+	assert_repaired(LINES_CSV, "timestamp,x\ntimest", "timestamp,x\ntimest\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n[1", "{\"a\":1}\n[1\n");
 	assert_repaired(LINES_CSV, "timestamp,x\n1,2\n# note", "timestamp,x\n1,2\n# note\n");
 }
 
