@@ -92,6 +92,54 @@ static void file_systems_without_links_reserve_the_name(void **state)
 	assert_renames_without(false);
 }
 
+static int refusal; /* of renameat2() */
+
+static int refused_by_the_file_system(void)
+{
+	forbid(SYS_renameat2, refusal);
+	return rename_aside(AT_FDCWD, "run") == -refusal ? 0 : 1;
+}
+
+/* No other way would help: the first refusal is the answer. */
+static void a_refusal_that_concerns_every_way_is_the_answer(void **state)
+{
+	static const int REFUSALS[] = {EACCES, EROFS, ENOSPC, ENOENT};
+
+	(void)state;
+	put_text("run", "mine");
+	for (size_t i = 0; i < sizeof REFUSALS / sizeof *REFUSALS; i++) {
+		int code;
+
+		refusal = REFUSALS[i];
+		code = in_child(refused_by_the_file_system);
+		if (code == 99)
+			SKIP("no system call filters here");
+		assert_int_equal(code, 0);
+		assert_file_text("run", "mine");
+	}
+	assert_int_equal(access("run.1", F_OK), -1);
+}
+
+static int link_that_cannot_be_moved(void)
+{
+	forbid(SYS_renameat2, ENOSYS);
+	forbid(SYS_unlinkat, EACCES);
+	return rename_aside(AT_FDCWD, "run") == -EACCES ? 0 : 1;
+}
+
+static void a_file_that_keeps_its_name_is_an_error(void **state)
+{
+	int code;
+
+	(void)state;
+	put_text("run", "mine");
+	code = in_child(link_that_cannot_be_moved);
+	if (code == 99)
+		SKIP("no system call filters here");
+	assert_int_equal(code, 0);
+	assert_file_text("run", "mine");
+}
+
 /* Two programs at once: every file survives, whichever number each gets. */
 static void racing_renames_lose_nothing(void **state)
 {
@@ -152,6 +200,8 @@ UNIT_TESTS
 		unit_test_in_scratch(a_failed_rename_is_an_error),
 		unit_test_in_scratch(old_kernels_link_and_unlink),
 		unit_test_in_scratch(file_systems_without_links_reserve_the_name),
+		unit_test_in_scratch(a_refusal_that_concerns_every_way_is_the_answer),
+		unit_test_in_scratch(a_file_that_keeps_its_name_is_an_error),
 		unit_test_in_scratch(racing_renames_lose_nothing),
 	};
 

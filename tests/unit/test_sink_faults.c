@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "base/cleanup.h"
+#include "format/gzip_member.h"
 #include "sink/file_target.h"
 #include "sink/open_output.h"
 #include "sink/spool_folder.h"
@@ -61,7 +63,8 @@ static int gone_after_the_error(void)
 	EXPECT(target_write(target, "two\n", 4) == -EPIPE);
 	EXPECT(target_status(target).dropped_records == 2);
 	EXPECT(!target_take_warning(target, message, sizeof message));
-	EXPECT(!target_lost_its_name(target, true));
+	/* It is given up, so no new file would help. */
+	EXPECT(unlink("out") == 0 && !target_lost_its_name(target, true));
 	return 0;
 }
 
@@ -140,6 +143,45 @@ static int file_cannot_be_read(void)
 	return 0;
 }
 
+/* pread() answers 0: the file has become shorter. */
+static int file_shrinks_meanwhile(void)
+{
+	struct tail_repair repair = {.cut_bytes = 77};
+	int fd = open("torn", O_RDWR | O_APPEND | O_CLOEXEC);
+
+	alarm(30);
+	if (!fail_call(SYS_pread64, 0))
+		return NO_FILTERS;
+	EXPECT(repair_tail(fd, LINES_JSON, &repair) == -EIO);
+	EXPECT(repair_tail(fd, MEMBERS_JSON, &repair) == -EIO);
+	EXPECT(repair.cut_bytes == 77);
+	return 0;
+}
+
+static int torn_member_cannot_be_cut(void)
+{
+	struct tail_repair repair = {.cut_bytes = 77};
+	int fd = open("torn.gz", O_RDWR | O_APPEND | O_CLOEXEC);
+
+	if (!fail_call(SYS_ftruncate, EPERM))
+		return NO_FILTERS;
+	EXPECT(repair_tail(fd, MEMBERS_JSON, &repair) == -EPERM);
+	EXPECT(repair.cut_bytes == 77);
+	return 0;
+}
+
+/* Nothing can be appended behind half a member. */
+static void a_torn_member_that_cannot_be_cut_is_refused(void **state)
+{
+	CLEANUP_BUFFER struct buffer member = BUFFER(4096);
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	gzip_member_add(&member, "{}\n", 3, false);
+	put_file("torn.gz", member.data, member.length - 1);
+	assert_child_is_well(torn_member_cannot_be_cut);
+}
+
 static void a_torn_line_that_cannot_be_cut_is_ended(void **state)
 {
 	(void)state;
@@ -148,6 +190,7 @@ static void a_torn_line_that_cannot_be_cut_is_ended(void **state)
 	assert_child_is_well(torn_line_cannot_be_ended);
 	assert_file_text("torn", "{}\n{\"a");
 	assert_child_is_well(file_cannot_be_read);
+	assert_child_is_well(file_shrinks_meanwhile);
 	assert_child_is_well(torn_line_cannot_be_cut);
 	assert_file_text("torn", "{}\n{\"a\n");
 }
@@ -182,6 +225,20 @@ static void a_file_has_lost_its_name_if_another_has_it(void **state)
 		(void)!unlink("f/old");
 		assert_int_equal(rmdir("f"), 0);
 	}
+}
+
+static void a_file_that_is_open_for_reading_is_refused(void **state)
+{
+	int fd;
+
+	(void)state;
+	put_text("in", "");
+	fd = open("in", O_RDONLY | O_CLOEXEC);
+	target = NULL;
+	assert_int_equal(target_from_fd(fd, "-", &NEW_FILE, &target, message, sizeof message), -EBADF);
+	assert_null(target);
+	assert_string_equal(message, "cannot write to standard output: it is not open for writing");
+	close(fd);
 }
 
 static void a_stream_has_no_name_to_lose(void **state)
@@ -323,8 +380,10 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(errors_end_a_file_or_pass),
+		unit_test_in_scratch(a_torn_member_that_cannot_be_cut_is_refused),
 		unit_test_in_scratch(a_torn_line_that_cannot_be_cut_is_ended),
 		unit_test_in_scratch(a_file_has_lost_its_name_if_another_has_it),
+		unit_test_in_scratch(a_file_that_is_open_for_reading_is_refused),
 		unit_test_in_scratch(a_stream_has_no_name_to_lose),
 		unit_test_in_scratch(a_file_is_not_continued_in_a_fifo),
 		unit_test_in_scratch(a_file_never_becomes_a_standard_stream),

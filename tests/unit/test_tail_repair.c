@@ -46,6 +46,8 @@ static void compressed_files_end_with_a_whole_member(void **state)
 	whole = members.length;
 	each = (whole - first) / MEMBERS;
 	assert_int_equal(repair_bytes(MEMBERS_JSON, members.data, 0).cut_bytes, 0);
+	for (size_t length = MEMBER_HEAD_BYTES; length < first; length++)
+		assert_int_equal(repair_bytes(MEMBERS_JSON, members.data, length).cut_bytes, length);
 	assert_int_equal(repair_bytes(MEMBERS_JSON, "another program's", 17).cut_bytes, 0);
 	/* The torn member begins in the last block of the file, and then in the one before. */
 	for (size_t length = whole - 2 * each; length <= whole; length++)
@@ -84,7 +86,7 @@ static void a_torn_record_is_cut(void **state)
 	assert_repaired(LINES_CSV, "timestamp,x\n1.000,2", "timestamp,x\n");
 	assert_repaired(LINES_CSV, "timestamp,x\n,5", "timestamp,x\n");
 	assert_repaired(LINES_CSV, "timestamp,x\n0", "timestamp,x\n");
-	assert_repaired(LINES_CSV, "timestamp,x\n9", "timestamp,x\n");
+	assert_repaired(LINES_CSV, "timestamp,x\n9,5", "timestamp,x\n");
 	assert_repaired(LINES_CSV, "timest", "");
 	assert_repaired(LINES_CSV, "\"timestamp\",\"cpu", "");
 }
