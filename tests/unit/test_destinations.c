@@ -485,6 +485,50 @@ static void a_recording_without_an_end_gets_one(void **state)
 	free(server.asked);
 }
 
+/* Before the first step of a run there are samples, and no points. */
+static void a_request_without_points_is_not_made(void **state)
+{
+	static const char *const ANSWERS[] = {NULL};
+	struct stream stream;
+
+	(void)state;
+	put_text(RECORDING, "{\"timestamp\":1775044801,\"host\":\"h\",\"tracked_pid\":7,\"sample\":0,"
+			    "\"elapsed_secs\":1,\"memory\":{\"process_memory_mib\":1},"
+			    "\"run_start\":{\"run_id\":\"id-1\"}}\n");
+	open_run(&stream, ANSWERS, "otlp");
+	assert_int_equal(stream_cut(&stream, false), 0);
+	assert_int_equal(stream.spool.state.rows, 1);
+	assert_int_equal(stream.spool.state.cut, 0);
+	assert_int_equal(stream_send(&stream), STEP_IDLE);
+	close_run(&stream);
+	free(server.asked);
+}
+
+/* A damaged batch, and one that has gone. */
+static void a_batch_that_cannot_be_read_has_no_samples(void **state)
+{
+	static const char *const ANSWERS[] = {NULL}, *const DESTINATIONS[] = {NULL, "otlp"};
+
+	(void)state;
+	append(0, 9);
+	for (size_t i = 0; i < 2; i++) {
+		struct stream stream;
+		char path[300];
+
+		open_run(&stream, ANSWERS, DESTINATIONS[i]);
+		assert_int_equal(stream_cut(&stream, true), 0);
+		assert_true(stream_rows_left(&stream) > 0);
+		snprintf(path, sizeof path, "spool/%s.000000%s.gz", stream.spool.name,
+			 stream.spool.batch_ending);
+		put_text(path, "damaged");
+		assert_int_equal(stream_rows_left(&stream), 0);
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(stream_rows_left(&stream), 0);
+		close_run(&stream);
+		free(server.asked);
+	}
+}
+
 static int use_otlp(const char *name, const char *value)
 {
 	int r;
@@ -549,6 +593,9 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(the_status_decides_about_points, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(the_status_decides_about_the_record, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(the_reason_of_a_refusal_is_told, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_request_without_points_is_not_made, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_batch_that_cannot_be_read_has_no_samples, enter,
+						scratch_leave),
 		cmocka_unit_test_setup_teardown(settings_of_otlp_are_checked, enter, scratch_leave),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

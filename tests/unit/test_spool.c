@@ -217,6 +217,14 @@ static void one_process_at_a_time(void **state)
 	assert_int_equal(spool_lock(&first, "run"), 0);
 	assert_int_equal(spool_lock(&second, "run"), -EBUSY);
 	assert_int_equal(spool_lock(&second, "other"), 0);
+	/* A name that leads elsewhere locks nothing. */
+	assert_int_equal(symlink("elsewhere", "spool/link.lock"), 0);
+	assert_int_equal(spool_lock(&second, "link"), -ELOOP);
+	assert_int_equal(symlink("elsewhere", "spool/link.state"), 0);
+	assert_int_equal(spool_read(&second), -ELOOP);
+	assert_int_equal(mkdir("spool/link.new", 0700), 0);
+	assert_int_equal(spool_write(&second), -EISDIR);
+	assert_int_equal(access("elsewhere", F_OK), -1);
 	spool_close(&first);
 	assert_int_equal(spool_open(&first, "spool"), 0);
 	assert_int_equal(spool_lock(&first, "run"), 0);

@@ -335,6 +335,50 @@ static void a_recording_for_streaming_alone_goes(void **state)
 	assert_false(exists(".state") || exists(".lock"));
 }
 
+static char byte_at(int fd, off_t offset)
+{
+	char byte = 1;
+
+	assert_int_equal(pread(fd, &byte, 1, offset), 1);
+	return byte;
+}
+
+/* Of a recording for streaming alone, the first MiB and the last before what is not cut stay on the disk. */
+static void only_a_recording_for_streaming_alone_is_released(void **state)
+{
+	enum { MIB = 1 << 20, LINES = 80 };
+	static char padding[40001];
+
+	(void)state;
+	memset(padding, 'x', sizeof padding - 1);
+	for (int disposable = 0; disposable < 2; disposable++) {
+		FILE *file = fopen("r.jsonl", "we");
+		struct stream stream;
+		off_t size;
+		int fd;
+
+		fprintf(file, FIRST_SAMPLE, 0);
+		for (int i = 1; i < LINES; i++)
+			fprintf(file, "{\"tracked_pid\":7,\"host\":\"h\",\"sample\":%d,\"x\":\"%s\"}\n", i,
+				padding);
+		fclose(file);
+		open_run(&stream, disposable);
+		assert_int_equal(stream_begin(&stream), 1);
+		assert_int_equal(stream_cut(&stream, false), 0);
+		assert_int_equal(stream.spool.state.rows, LINES);
+		fd = open("r.jsonl", O_RDONLY | O_CLOEXEC);
+		size = lseek(fd, 0, SEEK_END);
+		assert_int_equal(size, stream.spool.state.offset);
+		assert_int_not_equal(byte_at(fd, MIB - 1), 0);
+		assert_int_not_equal(byte_at(fd, size - MIB), 0);
+		assert_int_equal(byte_at(fd, MIB) == 0, disposable);
+		assert_int_equal(byte_at(fd, size - MIB - 1) == 0, disposable);
+		close(fd);
+		stream_close(&stream);
+		assert_int_equal(nftw("spool", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+	}
+}
+
 static void a_lost_recording_leaves_its_batches(void **state)
 {
 	struct stream stream;
@@ -503,6 +547,8 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(an_appended_run_is_not_this_one, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_full_spool_drops_the_oldest, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_recording_for_streaming_alone_goes, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(only_a_recording_for_streaming_alone_is_released, enter,
+						scratch_leave),
 		cmocka_unit_test_setup_teardown(a_lost_recording_leaves_its_batches, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_new_file_of_the_name_continues_the_run, enter,
 						scratch_leave),

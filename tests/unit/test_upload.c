@@ -199,6 +199,39 @@ static void a_recording_that_is_gone_leaves_its_batches(void **state)
 	forget();
 }
 
+/* Another name than FILE.N is not that of an earlier recording. */
+static void only_a_numbered_name_is_that_of_the_recording(void **state)
+{
+	(void)state;
+	append_run("r.jsonl", "id-1", 1775044800);
+	expect_upload("r.jsonl", REFUSED, 1, 1);
+	forget();
+	assert_int_equal(rename("r.jsonl", "copy.jsonl") | truncate("err", 0), 0);
+	expect_upload("spool", REFUSED, 1, 1);
+	assert_printed_has("err", "r.jsonl no longer exists: sending the samples of run ");
+	assert_printed_has("out", "0 runs are sent; 1 still waits in ");
+	forget();
+}
+
+static void points_that_are_refused_for_good_are_told_with_the_reason(void **state)
+{
+	(void)state;
+	append_run("r.jsonl", "id-1", 1775044800);
+	expect_upload("r.jsonl", ANSWER("200 OK", "", "\x0a\x02\x08\x03"), 0, 2);
+	assert_printed_has("err", "the receiver refused 3 points of this run for good: no reason given\n");
+	forget();
+	append_run("s.jsonl", "id-2", 1775045800);
+	expect_upload("s.jsonl", ANSWER("200 OK", "", "\x0a\x05\x08\x01\x12\x01x"), 0, 2);
+	assert_printed_has("err", "the receiver refused 1 points of this run for good: x\n");
+	forget();
+	/* A warning about points that were taken. */
+	assert_int_equal(truncate("err", 0), 0);
+	append_run("t.jsonl", "id-3", 1775046800);
+	expect_upload("t.jsonl", ANSWER("200 OK", "", "\x0a\x05\x08\x00\x12\x01x"), 0, 2);
+	assert_printed("err", "");
+	forget();
+}
+
 /* A recording for streaming alone, whose process was killed before it wrote a state. */
 static void a_recording_in_the_spool_is_removed_once_it_is_sent(void **state)
 {
@@ -377,6 +410,10 @@ static void a_file_in_the_place_of_the_spool_is_named(void **state)
 	assert_printed_has("err", "spool: ");
 	assert_printed("out", "");
 	forget();
+	append_run("r.jsonl", "id-1", 1775044800);
+	expect_upload("r.jsonl", TAKEN, 1, 0);
+	assert_printed_has("err", "r.jsonl: ");
+	forget();
 }
 
 /* ---- following ---- */
@@ -447,6 +484,18 @@ static void the_end_of_a_run_without_a_pipe_is_in_the_recording(void **state)
 	forget();
 }
 
+/* Its recording has no end, so that only the process can tell of it. */
+static void the_end_of_a_process_is_the_end_of_its_run(void **state)
+{
+	(void)state;
+	put_text("r.jsonl", "{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":0,"
+			    "\"cpu\":{\"process_utime_secs\":0.5},\"run_start\":{\"run_id\":\"id-1\"}}\n");
+	assert_int_equal(followed(FOLLOW("--pid", "99999999", "r.jsonl"), TAKEN, NULL), 0);
+	assert_true(loopback_was_asked(&server, "id-1"));
+	assert_printed("err", "");
+	forget();
+}
+
 static void refused_points_are_kept_and_told(void **state)
 {
 	(void)state;
@@ -500,6 +549,8 @@ UNIT_TESTS
 		unit_test_of_upload(a_run_that_was_refused_is_sent_later_from_the_spool),
 		unit_test_of_upload(a_renamed_recording_is_found),
 		unit_test_of_upload(a_recording_that_is_gone_leaves_its_batches),
+		unit_test_of_upload(only_a_numbered_name_is_that_of_the_recording),
+		unit_test_of_upload(points_that_are_refused_for_good_are_told_with_the_reason),
 		unit_test_of_upload(a_recording_in_the_spool_is_removed_once_it_is_sent),
 		unit_test_of_upload(a_link_leads_to_a_recording_without_a_state),
 		unit_test_of_upload(a_link_is_followed_when_the_run_can_be_sent),
@@ -509,6 +560,7 @@ UNIT_TESTS
 		unit_test_of_upload(a_file_in_the_place_of_the_spool_is_named),
 		unit_test_of_upload(a_recording_is_followed_to_its_end),
 		unit_test_of_upload(the_end_of_a_run_without_a_pipe_is_in_the_recording),
+		unit_test_of_upload(the_end_of_a_process_is_the_end_of_its_run),
 		unit_test_of_upload(refused_points_are_kept_and_told),
 		unit_test_of_upload(a_recording_without_samples_is_removed_if_it_is_disposable),
 		unit_test_of_upload(wrong_words_follow_nothing),
