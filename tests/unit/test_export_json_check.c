@@ -25,6 +25,13 @@ static void json_is_valid_takes_json(void **state)
 		"{\"a\":1,\"b\":[{\"c\":null}]}",
 		" { \"a\" : [ 1 , 2 ] , \"b\" : \"\\u00e9\\n\\/\" } ",
 		"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
+		/* The first and last character of each length, and those beside the surrogates. */
+		"\" \x7f\"",
+		"\"\xc2\x80\xdf\xbf\"",
+		"\"\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\"",
+		"\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"",
+		"\"\\u0aF9\"",
+		" \t\r\n90 \t\r\n",
 	};
 
 	(void)state;
@@ -72,6 +79,19 @@ static void json_is_valid_refuses_near_json(void **state)
 		"\"\xed\xa0\x80\"",
 		"\"\xf4\x90\x80\x80\"",
 		"\"\xc3\"",
+		"\"\xc1\xbf\"",
+		"\"\xe0\x9f\xbf\"",
+		"\"\xed\xbf\xbf\"",
+		"\"\xf0\x8f\xbf\xbf\"",
+		"\"\xf5\x80\x80\x80\"",
+		"\"\xe2\x82",
+		"\"\xe2\x82x\"",
+		"\"\xe2\xc2\x82\"",
+		"\"\\",
+		"\"\\u",
+		"\"\\u00",
+		"\"\\u00\"",
+		"\"\x1f\"",
 		"{} {}",
 	};
 

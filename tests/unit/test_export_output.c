@@ -252,6 +252,111 @@ static void a_writer_by_name_gets_an_empty_file_beside_its_own(void **state)
 	assert_null(name);
 }
 
+/* What does not fit into memory is an error, and no half of a file appears. */
+static void content_that_is_too_long_leaves_no_file(void **state)
+{
+	static const char TEXT[] = "longer than four bytes";
+
+	(void)state;
+	for (int named = 0; named < 2; named++) {
+		CLEANUP_BUFFER struct buffer bytes = BUFFER(4);
+		struct output output;
+
+		assert_int_equal(output_open(&output, named ? "f" : NULL, false, &problem), 0);
+		buffer_add_text(&bytes, TEXT);
+		output_write(&output, &bytes);
+		assert_int_equal(output_finish(&output, &problem), -ENOBUFS);
+		output_close(&output);
+		assert_int_equal(output.fd, -1);
+		assert_int_equal(files_here(), 0);
+		/* The same with what waits to be written. */
+		assert_int_equal(output_open(&output, named ? "f" : NULL, false, &problem), 0);
+		output.pending.ceiling = 4;
+		buffer_add_text(&output.pending, TEXT);
+		assert_int_equal(output_finish(&output, &problem), -ENOBUFS);
+		output_close(&output);
+		assert_int_equal(files_here(), 0);
+	}
+}
+
+static void long_content_is_compressed_in_pieces(void **state)
+{
+	static char piece[100001], whole[800000];
+	struct output output;
+	gzFile file;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof piece - 1; i++)
+		piece[i] = (char)('a' + (i * i / 7) % 26);
+	assert_int_equal(output_open(&output, "f.gz", true, &problem), 0);
+	for (int i = 0; i < 7; i++)
+		add_text(&output, piece);
+	assert_int_equal(output_finish(&output, &problem), 0);
+	output_close(&output);
+	file = gzopen("f.gz", "rb");
+	assert_int_equal(gzread(file, whole, sizeof whole), 700000);
+	gzclose(file);
+	for (int i = 0; i < 7; i++)
+		assert_memory_equal(whole + i * 100000, piece, 100000);
+}
+
+static void a_full_device_takes_no_compressed_content(void **state)
+{
+	struct output output;
+
+	(void)state;
+	assert_int_equal(output_open(&output, "/dev/full", true, &problem), 0);
+	add_text(&output, "one");
+	assert_int_equal(output_finish(&output, &problem), -ENOSPC);
+	output_close(&output);
+	/* It is closed before its end is written. */
+	assert_int_equal(output_open(&output, "f.gz", true, &problem), 0);
+	add_text(&output, "one");
+	output_close(&output);
+	assert_int_equal(files_here(), 0);
+}
+
+/* In a folder of all users, only what is ours or the owner's is used. */
+static void what_another_user_may_have_planted_is_refused(void **state)
+{
+	static const struct {
+		const char *path;
+		mode_t mode;
+		uid_t owner;
+		int result;
+	} CASES[] = {
+		{"d/link", 01777, 4321, -EPERM}, {"d/link", 01777, 0, 0},    {"d/link", 01777, 99, 0},
+		{"d/link", 0777, 4321, 0},       {"d/link", 01775, 4321, 0}, {"d/fifo", 01777, 4321, -EPERM},
+		{"d/fifo", 01777, 99, 0},        {"d/fifo", 0777, 4321, 0},
+	};
+
+	(void)state;
+	if (geteuid() != 0)
+		SKIP("only root can give files away");
+	assert_int_equal(mkdir("d", 0777) | chown("d", 99, 99), 0);
+	put_text("target", "x");
+	assert_int_equal(symlink("../target", "d/link") | mkfifo("d/fifo", 0666), 0);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		assert_int_equal(chmod("d", CASES[i].mode), 0);
+		assert_int_equal(lchown(CASES[i].path, CASES[i].owner, CASES[i].owner), 0);
+		if (check(CASES[i].path, true) != CASES[i].result)
+			fail_msg("%s of %d in a folder with mode %o: '%s'", CASES[i].path,
+				 (int)CASES[i].owner, CASES[i].mode, problem.text);
+		if (CASES[i].result)
+			assert_non_null(strstr(problem.text, "in a folder that everyone may write to"));
+	}
+}
+
+/* Names that only look like a descriptor's are those of files. */
+static void the_number_of_a_descriptor_has_limits(void **state)
+{
+	(void)state;
+	assert_int_equal(rt_output_write("/dev/fd/2147483647", "x", 1, &problem), -EBADF);
+	assert_int_equal(rt_output_write("/dev/fd/2147483648", "x", 1, &problem), -ENOENT);
+	assert_true(rt_output_write("/dev/fd/1x", "x", 1, &problem) < 0);
+	assert_true(rt_output_write("/dev/fd/", "x", 1, &problem) < 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +372,11 @@ UNIT_TESTS
 		unit_test_in_scratch(marks_go_with_their_recording),
 		unit_test_in_scratch(an_input_and_its_marks_are_never_replaced),
 		unit_test_in_scratch(a_writer_by_name_gets_an_empty_file_beside_its_own),
+		unit_test_in_scratch(content_that_is_too_long_leaves_no_file),
+		unit_test_in_scratch(long_content_is_compressed_in_pieces),
+		unit_test_in_scratch(a_full_device_takes_no_compressed_content),
+		unit_test_in_scratch(what_another_user_may_have_planted_is_refused),
+		unit_test_in_scratch(the_number_of_a_descriptor_has_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <zlib.h>
 
+#include "export/combine.h"
 #include "resource_tracker_internal.h"
 
 static struct rt_problem problem;
@@ -289,6 +290,27 @@ static void jobstats_adds_up_the_tasks_of_a_node(void **state)
 	assert_int_equal(rt_export(PATHS + 2, 1, "out", &options, &problem), -ENODATA);
 }
 
+/* ---- parts of a job ------------------------------------------------------------------------------------ */
+
+/* The least exact of two ways to count is that of their sum. */
+static void a_sum_of_counts_is_as_exact_as_the_worst(void **state)
+{
+	static const struct {
+		const char *one, *other, *sum;
+	} CASES[] = {
+		{NULL, "sockets", "sockets"},      {"sockets", "sockets", "sockets"},
+		{"cgroup", "cgroup", "cgroup"},    {"sockets", "bound", "bound"},
+		{"bound", "sockets", "bound"},     {"bound", "bound", "bound"},
+		{"sockets", "namespace", "mixed"}, {"bound", "namespace", "mixed"},
+		{"namespace", "sockets", "mixed"}, {"namespace", "bound", "mixed"},
+		{"mixed", "bound", "mixed"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+		assert_string_equal(combined_net_source(CASES[i].one, CASES[i].other), CASES[i].sum);
+}
+
 /* ---- names ------------------------------------------------------------------------------------------------- */
 
 static void a_format_is_found_by_its_name_or_that_of_the_file(void **state)
@@ -342,6 +364,7 @@ UNIT_TESTS
 		unit_test_of_export(tables_are_as_before),
 		unit_test_of_export(snapshots_of_the_package_are_as_before),
 		unit_test_of_export(jobstats_adds_up_the_tasks_of_a_node),
+		cmocka_unit_test(a_sum_of_counts_is_as_exact_as_the_worst),
 		unit_test_of_export(a_format_is_found_by_its_name_or_that_of_the_file),
 	};
 
