@@ -252,7 +252,7 @@ static void a_writer_by_name_gets_an_empty_file_beside_its_own(void **state)
 	assert_null(name);
 }
 
-/* What does not fit into memory is an error, and no half of a file appears. */
+/* Content that does not fit into memory is an error, and no half of a file appears. */
 static void content_that_is_too_long_leaves_no_file(void **state)
 {
 	static const char TEXT[] = "longer than four bytes";
