@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "net/redacted_message.h"
+#include "format/otlp_series.h"
+#include "stream/otlp_settings.h"
 #include "stream/stream.h"
 
 #define KEYS \
@@ -504,6 +506,29 @@ static void a_request_without_points_is_not_made(void **state)
 	free(server.asked);
 }
 
+/* A batch has 2 MiB of text at most, and a sample. */
+static void many_samples_are_several_batches(void **state)
+{
+	enum { SAMPLES = 60000 };
+	static const char *const ANSWERS[] = {NULL};
+	FILE *file = fopen(RECORDING, "we");
+	struct stream stream;
+
+	(void)state;
+	for (int i = 0; i < SAMPLES; i++)
+		fprintf(file,
+			"{\"timestamp\":1775044800.5,\"host\":\"h\",\"tracked_pid\":7,\"sample\":%d%s}\n", i,
+			i == 0 ? ",\"run_start\":{\"run_id\":\"id-1\"}" : "");
+	fclose(file);
+	open_run(&stream, ANSWERS, NULL);
+	assert_int_equal(stream_cut(&stream, false), 0);
+	assert_int_equal(stream.spool.state.rows, SAMPLES);
+	assert_true(stream.spool.state.cut > 1);
+	assert_int_equal(stream_rows_left(&stream), SAMPLES);
+	close_run(&stream);
+	free(server.asked);
+}
+
 /* A damaged batch, and one that has gone. */
 static void a_batch_that_cannot_be_read_has_no_samples(void **state)
 {
@@ -559,6 +584,13 @@ static void settings_of_otlp_are_checked(void **state)
 	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
 		if (use_otlp(BAD[i][0], BAD[i][1]) != -EINVAL)
 			fail_msg("%s=%s is taken", BAD[i][0], BAD[i][1]);
+	assert_int_equal(use_otlp("TRACKER_OTLP_MACHINE", "no"), 0);
+	assert_int_equal(((const struct otlp_settings *)settings.of_destination)->extras, 0);
+	assert_int_equal(use_otlp("TRACKER_OTLP_PROGRAMS", "yes"), 0);
+	assert_int_equal(((const struct otlp_settings *)settings.of_destination)->extras, OTLP_WITH_PROGRAMS);
+	assert_int_equal(use_otlp("TRACKER_OTLP_MACHINE", "yes"), 0);
+	assert_int_equal(((const struct otlp_settings *)settings.of_destination)->extras,
+			 OTLP_WITH_PROGRAMS | OTLP_WITH_MACHINE);
 	/* A request for each step, but no more than four a second and at least one a minute. */
 	assert_int_equal(use_otlp("TRACKER_OTLP_STEP", "30"), 0);
 	assert_int_equal(settings.upload_interval_ns, 30 * NSEC_PER_SEC);
@@ -594,6 +626,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(the_status_decides_about_the_record, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(the_reason_of_a_refusal_is_told, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_request_without_points_is_not_made, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(many_samples_are_several_batches, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_batch_that_cannot_be_read_has_no_samples, enter,
 						scratch_leave),
 		cmocka_unit_test_setup_teardown(settings_of_otlp_are_checked, enter, scratch_leave),

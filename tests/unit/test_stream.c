@@ -202,6 +202,7 @@ static void a_run_begins_is_cut_and_sent(void **state)
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(begun, 1);
 	assert_string_equal(stream.spool.name, NAME);
+	assert_true(exists(".state"));
 	assert_int_equal(stream_rows_left(&stream), 3);
 	assert_int_equal(stream_cut(&stream, false), 0);
 	assert_true(exists(".000000.tally.gz") && exists(".000001.tally.gz"));
@@ -272,6 +273,23 @@ static void a_damaged_state_begins_the_run_anew(void **state)
 	assert_int_equal(stream_begin(&stream), 1);
 	assert_int_equal(begun, 1);
 	assert_int_equal(adopted, 0);
+	stream_close(&stream);
+}
+
+/* Without a state it can still be sent, only not continued. */
+static void a_run_begins_although_its_state_cannot_be_written(void **state)
+{
+	static char path[200];
+	struct stream stream;
+
+	(void)state;
+	append(FIRST_SAMPLE, 0, 0);
+	snprintf(path, sizeof path, "spool/%s.new", NAME);
+	assert_int_equal(mkdir("spool", 0700) | mkdir(path, 0700), 0);
+	open_run(&stream, false);
+	assert_int_equal(stream_begin(&stream), 1);
+	assert_false(exists(".state"));
+	assert_int_equal(stream_rows_left(&stream), 1);
 	stream_close(&stream);
 }
 
@@ -544,6 +562,8 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(a_run_begins_is_cut_and_sent, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(another_process_continues, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_damaged_state_begins_the_run_anew, enter, scratch_leave),
+		cmocka_unit_test_setup_teardown(a_run_begins_although_its_state_cannot_be_written, enter,
+						scratch_leave),
 		cmocka_unit_test_setup_teardown(an_appended_run_is_not_this_one, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_full_spool_drops_the_oldest, enter, scratch_leave),
 		cmocka_unit_test_setup_teardown(a_recording_for_streaming_alone_goes, enter, scratch_leave),
