@@ -1,7 +1,9 @@
 /* Tests of src/sink/beside.c: a process that keeps a file in the recorder's place. */
 #include "served_folder.h"
 
+#include <linux/sockios.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -56,13 +58,30 @@ static void forget(void)
 	beside_done(&beside);
 }
 
+/* The process reads each byte alone. */
+static void send_bytes(const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		int unread = 1;
+
+		assert_int_equal(send(beside.socket, bytes + i, 1, 0), 1);
+		for (int tries = 0; tries < MINUTE_MS && unread > 0; tries++) {
+			assert_int_equal(ioctl(beside.socket, SIOCOUTQ, &unread), 0);
+			if (unread > 0)
+				usleep(100);
+		}
+		assert_int_equal(unread, 0);
+	}
+}
+
 static void records_are_written_whole_and_in_order(void **state)
 {
 	(void)state;
 	put_text("run.jsonl", "{}\n");
 	open_beside("run.jsonl", -1, &JSON);
 	send_record("{\"a\":1}\n");
-	send_record("{\"a\":2}\n");
+	send_bytes((const char *)&(uint32_t){8}, sizeof(uint32_t));
+	send_bytes("{\"a\":2}\n", 8);
 	/* The last one is cut off. */
 	assert_int_equal(send(beside.socket, &(uint32_t){9}, 4, 0), 4);
 	assert_int_equal(send(beside.socket, "{\"a\"", 4, 0), 4);

@@ -162,6 +162,55 @@ static void nothing_is_said_about_standard_error_on_standard_error(void **state)
 	close(before), close(ends[0]), close(ends[1]);
 }
 
+/* The part of a record that is in the pipe waits no more. */
+static void what_waits_is_counted_in_bytes(void **state)
+{
+	struct target *target;
+	size_t in_pipe;
+	int ends[2];
+
+	(void)state;
+	make_small_pipe(ends);
+	target = target_of(ends[1], &JSON);
+	assert_int_equal(write_numbered(target, 0, 9000), -EAGAIN);
+	assert_int_equal(write_numbered(target, 1, 100), -EAGAIN);
+	assert_int_equal(target_status(target).pending_records, 2);
+	read_available(ends[0], &in_pipe);
+	assert_true(in_pipe > 0 && in_pipe < 9000);
+	assert_int_equal(target_status(target).pending_bytes, 9000 - in_pipe + 100);
+	target_close(target, 0);
+	close(ends[0]), close(ends[1]);
+}
+
+/* What waits at the end may be lost, and that is told, but not on the stream that failed. */
+static void records_that_wait_at_the_end_are_told(void **state)
+{
+	static const struct {
+		const char *name, *message; /* NULL: none */
+	} CASES[] = {{"log", "cannot write to log: its reader is too slow; the last samples may be lost"},
+		     {"/dev/stderr", NULL}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		struct target *target = NULL;
+		int ends[2];
+
+		make_small_pipe(ends);
+		assert_int_equal(
+			target_from_fd(ends[1], CASES[i].name, &JSON, &target, message, sizeof message), 0);
+		target_end(target, 0);
+		assert_false(target_take_warning(target, message, sizeof message));
+		assert_int_equal(write_numbered(target, 0, 9000), -EAGAIN);
+		assert_false(target_take_warning(target, message, sizeof message));
+		target_end(target, 0);
+		assert_int_equal(target_take_warning(target, message, sizeof message), !!CASES[i].message);
+		if (CASES[i].message)
+			assert_string_equal(message, CASES[i].message);
+		target_close(target, 0);
+		close(ends[0]), close(ends[1]);
+	}
+}
+
 static void a_reader_that_leaves_ends_the_target_quietly(void **state)
 {
 	struct target *target;
@@ -491,6 +540,8 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		stream_test(an_unread_pipe_keeps_the_content_of_the_ring),
 		stream_test(nothing_is_said_about_standard_error_on_standard_error),
+		stream_test(what_waits_is_counted_in_bytes),
+		stream_test(records_that_wait_at_the_end_are_told),
 		stream_test(a_reader_that_leaves_ends_the_target_quietly),
 		stream_test(a_pending_sigpipe_of_the_program_stays),
 		stream_test(closed_descriptors_are_refused),
