@@ -165,7 +165,7 @@ static void a_file_that_cannot_get_its_name_again_says_so_once(void **state)
 }
 
 /* The second record pushes the first out of a ring that has room for one. */
-static void a_device_that_is_full_is_told_with_what_was_dropped(void **state)
+static void a_full_device_is_told_with_the_dropped_records(void **state)
 {
 	const struct target_options small = {.text = LINES_JSON, .ring_ceiling_bytes = 24};
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -356,7 +356,7 @@ UNIT_TESTS
 		unit_test_in_scratch(a_second_head_is_left_out),
 		unit_test_in_scratch(a_file_that_lost_its_name_gets_it_again),
 		unit_test_in_scratch(a_file_that_cannot_get_its_name_again_says_so_once),
-		unit_test_in_scratch(a_device_that_is_full_is_told_with_what_was_dropped),
+		unit_test_in_scratch(a_full_device_is_told_with_the_dropped_records),
 		unit_test_in_scratch(a_stream_is_written_too),
 		unit_test_in_scratch(a_file_that_cannot_be_opened_has_a_reason),
 		unit_test_in_scratch(an_opening_that_takes_longer_has_its_reason_later),

@@ -196,7 +196,7 @@ static void recordings_are_replaced_on_request(void **state)
 	assert_non_null(strstr(problem.text, "it has lines of runs"));
 	assert_int_equal(check("r.jsonl", true) | check("runs.jsonl", true), 0);
 	fd = open("r.jsonl", O_RDONLY | O_CLOEXEC);
-	/* What is open already is written in its place. */
+	/* A file that is open already is written in its place. */
 	snprintf(name, sizeof name, "/dev/fd/%d", fd);
 	assert_int_equal(check(name, false), 0);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
@@ -273,7 +273,7 @@ static void content_that_is_too_long_leaves_no_file(void **state)
 		output_close(&output);
 		assert_int_equal(output.fd, -1);
 		assert_int_equal(files_here(), 0);
-		/* The same with what waits to be written. */
+		/* The same for bytes that wait to be written. */
 		assert_int_equal(output_open(&output, named ? "f" : NULL, false, &problem), 0);
 		output.pending.ceiling = 4;
 		buffer_add_text(&output.pending, TEXT);
@@ -320,8 +320,8 @@ static void a_full_device_takes_no_compressed_content(void **state)
 	assert_int_equal(files_here(), 0);
 }
 
-/* In a folder of all users, only what is ours or the owner's is used. */
-static void what_another_user_may_have_planted_is_refused(void **state)
+/* In a folder of all users, only our files and those of its owner are used. */
+static void planted_links_and_fifos_are_refused(void **state)
 {
 	static const struct {
 		const char *path;
@@ -379,7 +379,7 @@ UNIT_TESTS
 		unit_test_in_scratch(content_that_is_too_long_leaves_no_file),
 		unit_test_in_scratch(long_content_is_compressed_in_pieces),
 		unit_test_in_scratch(a_full_device_takes_no_compressed_content),
-		unit_test_in_scratch(what_another_user_may_have_planted_is_refused),
+		unit_test_in_scratch(planted_links_and_fifos_are_refused),
 		unit_test_in_scratch(the_number_of_a_descriptor_has_limits),
 	};
 

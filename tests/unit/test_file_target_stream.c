@@ -163,7 +163,7 @@ static void nothing_is_said_about_standard_error_on_standard_error(void **state)
 }
 
 /* The part of a record that is in the pipe waits no more. */
-static void what_waits_is_counted_in_bytes(void **state)
+static void waiting_records_are_counted_in_bytes(void **state)
 {
 	struct target *target;
 	size_t in_pipe;
@@ -182,7 +182,7 @@ static void what_waits_is_counted_in_bytes(void **state)
 	close(ends[0]), close(ends[1]);
 }
 
-/* What waits at the end may be lost, and that is told, but not on the stream that failed. */
+/* Records that wait at the end may be lost, and that is told, but not on the stream that failed. */
 static void records_that_wait_at_the_end_are_told(void **state)
 {
 	static const struct {
@@ -540,7 +540,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		stream_test(an_unread_pipe_keeps_the_content_of_the_ring),
 		stream_test(nothing_is_said_about_standard_error_on_standard_error),
-		stream_test(what_waits_is_counted_in_bytes),
+		stream_test(waiting_records_are_counted_in_bytes),
 		stream_test(records_that_wait_at_the_end_are_told),
 		stream_test(a_reader_that_leaves_ends_the_target_quietly),
 		stream_test(a_pending_sigpipe_of_the_program_stays),
