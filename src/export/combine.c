@@ -84,6 +84,12 @@ static int next_combined_frame(struct part *part, struct rt_problem *problem)
 	return result < 0 ? problem_set(problem, result, "%s", record_problem(part->record)->text) : 0;
 }
 
+/* Keeps a text beyond its frame; an absent one is empty. */
+static void keep_text(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text_absent(text) ? "" : text);
+}
+
 static int open_part(struct part *part, const char *path, struct rt_problem *problem)
 {
 	struct record_options options = {0};
@@ -103,10 +109,8 @@ static int open_part(struct part *part, const char *path, struct rt_problem *pro
 	if (!part->frame)
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	start = FIRST(record_identity(part->record), run_start);
-	if (!text_absent(part->frame->sample->host))
-		snprintf(part->host, sizeof(part->host), "%s", part->frame->sample->host);
-	if (!text_absent(part->frame->sample->job_name))
-		snprintf(part->job_name, sizeof(part->job_name), "%s", part->frame->sample->job_name);
+	keep_text(part->host, sizeof(part->host), part->frame->sample->host);
+	keep_text(part->job_name, sizeof(part->job_name), part->frame->sample->job_name);
 	part->first_timestamp = part->frame->sample->timestamp;
 	part->pid = part->frame->sample->tracked_pid;
 	part->rank = part->frame->sample->rank;
@@ -146,12 +150,8 @@ static void take_frame(struct part *part)
 	const struct tree_row *tree = FIRST(part->frame, tree);
 	const struct pressure_row *pressure = FIRST(part->frame, pressure);
 
-	part->memory_source[0] = '\0';
-	if (tree && !text_absent(tree->process_memory_source))
-		snprintf(part->memory_source, sizeof(part->memory_source), "%s", tree->process_memory_source);
-	part->net_source[0] = '\0';
-	if (tree && !text_absent(tree->process_net_source))
-		snprintf(part->net_source, sizeof(part->net_source), "%s", tree->process_net_source);
+	keep_text(part->memory_source, sizeof(part->memory_source), tree ? tree->process_memory_source : "");
+	keep_text(part->net_source, sizeof(part->net_source), tree ? tree->process_net_source : "");
 	part->has_own_pressure =
 		pressure && !text_absent(pressure->source) && strcmp(pressure->source, "cgroup") == 0;
 	frame_begin(&part->gpus, 0, 0);
@@ -492,7 +492,7 @@ static void settle_hosts(struct combination *combination)
 			return;
 		only = *host ? host : only;
 	}
-	for (size_t i = 0; i < combination->count && *only; i++)
+	for (size_t i = 0; i < combination->count; i++)
 		if (!*combination->parts[i].host) {
 			combination->unnamed = true;
 			snprintf(combination->parts[i].host, sizeof(combination->parts[i].host), "%s", only);

@@ -44,8 +44,8 @@ struct combination {
 /* Adds run_start: the values that all parts share, and the sums of the machines. */
 void combined_start(const struct combination *combination, struct frame *frame);
 
-/* Adds run_end: the worst end, and sums. Adds nothing if a part has no end. */
 /* How the sum of two counts was counted; `one` may be NULL. */
 const char *combined_net_source(const char *one, const char *other);
 
+/* Adds run_end: the worst end, and sums. Adds nothing if a part has no end. */
 void combined_end(const struct combination *combination, struct frame *frame, double timestamp);

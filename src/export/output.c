@@ -174,28 +174,30 @@ static bool is_same_file(const char *name, const struct stat *status)
 	return stat(name, &other) == 0 && other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
+/* Returns the malloc'd name of the marks beside a recording, or NULL. */
+static char *name_of_marks(const char *path)
+{
+	char *marks;
+
+	return asprintf(&marks, "%s.marks", path) < 0 ? NULL : marks;
+}
+
 /* Tells whether the output is the input itself, or the input's marks. */
 static bool is_input(const char *input, const struct stat *status)
 {
-	CLEANUP_FREE char *marks = NULL;
+	CLEANUP_FREE char *marks = name_of_marks(input);
 
-	if (is_same_file(input, status))
-		return true;
-	if (asprintf(&marks, "%s.marks", input) < 0)
-		marks = NULL;
-	return marks && is_same_file(marks, status);
+	return is_same_file(input, status) || (marks && is_same_file(marks, status));
 }
 
 int output_check_inputs(const char *path, const char *const *inputs, size_t count, struct rt_problem *problem)
 {
-	CLEANUP_FREE char *marks = NULL;
+	CLEANUP_FREE char *marks = path ? name_of_marks(path) : NULL;
 	struct stat status, marks_status;
 	bool has_marks;
 
 	if (!path || named_descriptor(path) >= 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return 0;
-	if (asprintf(&marks, "%s.marks", path) < 0)
-		marks = NULL;
 	has_marks = marks && stat(marks, &marks_status) == 0;
 	for (size_t i = 0; i < count; i++) {
 		if (inputs[i] && is_input(inputs[i], &status))
@@ -413,13 +415,10 @@ static bool holds_recording(const char *path)
 
 int output_rename(const char *temporary, const char *path)
 {
-	bool replaces_recording = holds_recording(path);
-	CLEANUP_FREE char *marks = NULL;
+	CLEANUP_FREE char *marks = holds_recording(path) ? name_of_marks(path) : NULL;
 
 	if (rename(temporary, path) < 0)
 		return -errno;
-	if (replaces_recording && asprintf(&marks, "%s.marks", path) < 0)
-		marks = NULL;
 	if (marks)
 		(void)unlink(marks);
 	return 0;

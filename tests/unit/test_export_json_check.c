@@ -1,4 +1,5 @@
 /* json_is_valid(): strict RFC 8259. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -25,18 +26,55 @@ static void json_is_valid_takes_json(void **state)
 		"{\"a\":1,\"b\":[{\"c\":null}]}",
 		" { \"a\" : [ 1 , 2 ] , \"b\" : \"\\u00e9\\n\\/\" } ",
 		"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
-		/* The first and last character of each length, and those beside the surrogates. */
-		"\" \x7f\"",
-		"\"\xc2\x80\xdf\xbf\"",
-		"\"\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\"",
-		"\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"",
-		"\"\\u0aF9\"",
-		" \t\r\n90 \t\r\n",
+		"[9,-9,10,-0,0.09,1e0,1e9,1e+9,1e-9]",
+		"\"\\u0aF9\\uABCD\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+		"\t{\r\n\"\"\t:\n{ }\r,\"a\":[ ] } ",
+		"\" ~\x7f\"",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(GOOD); i++)
-		assert_true(is_valid(GOOD[i]));
+		if (!is_valid(GOOD[i]))
+			fail_msg("%s", GOOD[i]);
+}
+
+/* The first and last characters of each length, and the bytes beside them. */
+static void json_is_valid_knows_the_limits_of_utf8(void **state)
+{
+	static const char *const GOOD[] = {
+		"\xc2\x80",     "\xdf\xbf",     "\xe0\xa0\x80",     "\xed\x9f\xbf",     "\xee\x80\x80",
+		"\xef\xbf\xbf", "\xe1\x80\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
+	};
+	static const char *const BAD[] = {
+		"\x80",
+		"\xbf",
+		"\xc1\xbf",
+		"\xc2\x7f",
+		"\xc2\xc0",
+		"\xc2",
+		"\xe0\x9f\xbf",
+		"\xed\xa0\x80",
+		"\xed\xbf\xbf",
+		"\xe2\x82",
+		"\xe2\x82\x7f",
+		"\xe2\x28\x80",
+		"\xf0\x8f\xbf\xbf",
+		"\xf4\x90\x80\x80",
+		"\xf0\x9f\x98",
+		"\xf5\x80\x80\x80",
+	};
+	char text[8];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(GOOD) + ARRAY_SIZE(BAD); i++) {
+		bool good = i < ARRAY_SIZE(GOOD);
+
+		snprintf(text, sizeof text, "\"%s\"", good ? GOOD[i] : BAD[i - ARRAY_SIZE(GOOD)]);
+		if (is_valid(text) != good)
+			fail_msg("row %zu", i);
+		/* The text may end within a character. */
+		assert_false(json_is_valid(scan_bytes(text, 2)));
+	}
 }
 
 static void json_is_valid_refuses_near_json(void **state)
@@ -79,25 +117,37 @@ static void json_is_valid_refuses_near_json(void **state)
 		"\"\xed\xa0\x80\"",
 		"\"\xf4\x90\x80\x80\"",
 		"\"\xc3\"",
-		"\"\xc1\xbf\"",
-		"\"\xe0\x9f\xbf\"",
-		"\"\xed\xbf\xbf\"",
-		"\"\xf0\x8f\xbf\xbf\"",
-		"\"\xf5\x80\x80\x80\"",
-		"\"\xe2\x82",
-		"\"\xe2\x82x\"",
-		"\"\xe2\xc2\x82\"",
-		"\"\\",
-		"\"\\u",
-		"\"\\u00",
-		"\"\\u00\"",
-		"\"\x1f\"",
 		"{} {}",
+		"-a",
+		"1e+",
+		"1.e1",
+		"1..2",
+		"00",
+		"[1:2]",
+		"{\"a\",1}",
+		"{\"a\" 1}",
+		"{\"a\":1 \"b\":2}",
+		"{,}",
+		"[1}]",
+		"{]",
+		"[}",
+		"\"\\",
+		"\"\\u123\"",
+		"\"\\u",
+		"\"\x1f\"",
+		"'a'",
+		"truE",
+		"1\v",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(BAD); i++)
-		assert_false(is_valid(BAD[i]));
+		if (is_valid(BAD[i]))
+			fail_msg("%s", BAD[i]);
+	/* A NUL byte is none of them. */
+	assert_false(json_is_valid(scan_bytes("1\0", 2)));
+	assert_false(json_is_valid(scan_bytes("\"\\\0\"", 4)));
+	assert_false(json_is_valid(scan_bytes("\"\\u000\0\"", 8)));
 }
 
 static void json_is_valid_stops_at_a_depth(void **state)
@@ -117,6 +167,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_is_valid_takes_json),
 		cmocka_unit_test(json_is_valid_refuses_near_json),
+		cmocka_unit_test(json_is_valid_knows_the_limits_of_utf8),
 		cmocka_unit_test(json_is_valid_stops_at_a_depth),
 	};
 

@@ -153,9 +153,52 @@ static void links_lead_to_the_file_that_is_replaced(void **state)
 	assert_file_text("d/f", "new");
 	assert_int_equal(symlink("loop", "loop"), 0);
 	assert_int_equal(rt_output_write("loop", "new", 3, &problem), -ELOOP);
+	assert_string_equal(problem.text, "cannot write to loop: Too many levels of symbolic links");
 	assert_int_equal(symlink("new-file", "ahead"), 0);
 	assert_int_equal(rt_output_write("ahead", "new", 3, &problem), 0);
 	assert_file_text("new-file", "new");
+}
+
+static void closing_twice_closes_no_other_descriptor(void **state)
+{
+	struct output output;
+	int opened;
+
+	(void)state;
+	assert_int_equal(output_open(&output, "f.gz", true, &problem), 0);
+	opened = output.fd;
+	output_close(&output);
+	assert_int_equal(fcntl(opened, F_GETFD), -1);
+	output_close(&output);
+	for (int fd = 0; fd < 3; fd++)
+		assert_true(fcntl(fd, F_GETFD) >= 0);
+	assert_int_equal(files_here(), 2); /* the captured streams */
+}
+
+static void a_chain_of_links_may_have_fifteen(void **state)
+{
+	char name[8], before[8] = "f";
+
+	(void)state;
+	for (int i = 1; i <= 16; i++) {
+		snprintf(name, sizeof name, "l%d", i);
+		assert_int_equal(symlink(before, name), 0);
+		assert_int_equal(rt_output_write(name, "x", 1, &problem), i < 16 ? 0 : -ELOOP);
+		memcpy(before, name, sizeof name);
+	}
+	assert_file_text("f", "x");
+}
+
+/* The file of the output needs a longer name while it is written. */
+static void a_name_may_be_too_long_for_a_file_beside_it(void **state)
+{
+	char name[251];
+
+	(void)state;
+	memset(name, 'x', sizeof name);
+	name[sizeof name - 1] = '\0';
+	assert_int_equal(rt_output_write(name, "x", 1, &problem), -ENAMETOOLONG);
+	assert_int_equal(files_here(), 0);
 }
 
 static int check(const char *path, bool replace)
@@ -195,6 +238,11 @@ static void recordings_are_replaced_on_request(void **state)
 	assert_int_equal(check("runs.jsonl", false), -EEXIST);
 	assert_non_null(strstr(problem.text, "it has lines of runs"));
 	assert_int_equal(check("r.jsonl", true) | check("runs.jsonl", true), 0);
+	/* A descriptor is written in place, whatever file it is of. */
+	fd = open("r.jsonl", O_RDWR | O_CLOEXEC);
+	snprintf(name, sizeof name, "/dev/fd/%d", fd);
+	assert_int_equal(check(name, false), 0);
+	close(fd);
 	fd = open("r.jsonl", O_RDONLY | O_CLOEXEC);
 	/* A file that is open already is written in its place. */
 	snprintf(name, sizeof name, "/dev/fd/%d", fd);
@@ -367,10 +415,13 @@ UNIT_TESTS
 		unit_test_in_scratch(a_file_appears_when_it_is_complete),
 		unit_test_in_scratch(long_content_is_written_in_pieces),
 		unit_test_in_scratch(compressed_content_is_one_member),
+		unit_test_captured(closing_twice_closes_no_other_descriptor),
 		unit_test_captured(without_a_name_the_content_stays_in_memory),
 		unit_test_captured(descriptors_have_names),
 		unit_test_in_scratch(a_device_is_written_in_place),
 		unit_test_in_scratch(links_lead_to_the_file_that_is_replaced),
+		unit_test_in_scratch(a_chain_of_links_may_have_fifteen),
+		unit_test_in_scratch(a_name_may_be_too_long_for_a_file_beside_it),
 		unit_test_in_scratch(places_without_a_file_to_write_are_refused),
 		unit_test_in_scratch(recordings_are_replaced_on_request),
 		unit_test_in_scratch(marks_go_with_their_recording),
