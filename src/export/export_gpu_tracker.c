@@ -304,7 +304,7 @@ static int write_samples(struct tracking_writer *writer, const struct tracking *
 	if (result == 0)
 		writer->bad_lines = record_damage(record).bad_lines;
 	record_close(record);
-	return result < 0 ? result : 0;
+	return result;
 }
 
 static int describe_tracking(const struct export_job *job, struct tracking *ret_tracking)

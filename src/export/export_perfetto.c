@@ -259,8 +259,6 @@ static int write_trace_samples(struct trace_writer *writer, const struct export_
 			result = problem_set(one->problem, -ENOMEM, "out of memory");
 		output_write(&writer->output, &writer->text);
 	}
-	if (record)
-		writer->bad_lines += record_damage(record).bad_lines;
 	return result < 0 ? result : 0;
 }
 
@@ -281,6 +279,7 @@ static int write_trace_run(struct trace_writer *writer, const char *path)
 		return result;
 	facts = &summary->facts;
 	ended = facts->recorded_secs > 0 ? facts->started + facts->recorded_secs : facts->ended;
+	writer->bad_lines += record_damage(facts->record).bad_lines;
 	writer->process++;
 	name_track(writer, "process_name", RUN_TRACK, facts->run_name);
 	name_track(writer, "thread_name", RUN_TRACK, "run");
