@@ -51,6 +51,7 @@ static inline struct member *add(pid_t parent_pid, int64_t mib)
 				  .parent_pid = parent_pid,
 				  .memory.resident_pages = mib * MIB_PAGES,
 				  .memory.faults = mib * MIB_PAGES,
+				  .memory.anon_at_faults = mib * MIB_PAGES,
 				  .memory.family = tree.count + 1};
 	slot = (size_t)((uint32_t)member->pid * UINT32_C(2654435769)) & (SLOTS - 1);
 	while (slots[slot])

@@ -344,6 +344,20 @@ static void huge_pages_that_forks_moved_count_once_and_are_in_doubt(void **unuse
 	assert_int_equal((family_of(parent)->union_apart_kib + MIB_KIB / 2) / MIB_KIB, 400);
 }
 
+/* A fork writes on after its faults were read, and each page that it moved has a second address in the family. */
+static void pages_that_a_fork_moved_count_once_while_it_writes(void **unused)
+{
+	struct member *parent = add(1, 150), *fork = add_fork(parent, 170, 20);
+
+	(void)unused;
+	fork->memory.inherited_pages = 150 * MIB_PAGES;
+	fork->memory.resident_pages += 10 * MIB_PAGES;
+	sample(parent, 0, 0, 150, NOW_NS);
+	sample(fork, 30, 1000, 150, NOW_NS);
+	assert_int_equal(told_mib(parent, true), 180);
+	assert_int_equal(measure_way(parent, true).doubt_kib, 0);
+}
+
 /* A fork freed what it inherited and forked at the same moment: its fork seems to have inherited little. */
 static void huge_pages_inherited_from_a_parent_that_freed_them_count_once(void **unused)
 {
@@ -434,6 +448,7 @@ UNIT_TESTS
 		FAMILY_TEST(forks_that_only_read_are_not_ambiguous),
 		FAMILY_TEST(huge_pages_that_forks_share_have_few_faults),
 		FAMILY_TEST(huge_pages_that_forks_moved_count_once_and_are_in_doubt),
+		FAMILY_TEST(pages_that_a_fork_moved_count_once_while_it_writes),
 		FAMILY_TEST(huge_pages_inherited_from_a_parent_that_freed_them_count_once),
 		FAMILY_TEST(unread_forks_are_in_error_by_how_far_the_others_differ),
 		FAMILY_TEST(processes_after_exec_are_families_of_their_own),

@@ -72,9 +72,12 @@ static void memory_is_counted_where_it_is(void **state)
 /* A huge page takes one fault. 64 pages more than faults may be due to the rounding of counters. */
 static void more_pages_than_faults_are_huge_pages(void **state)
 {
-	struct member member = {.memory = {.resident_pages = 1000, .shared_pages = 100, .faults = 836}};
+	struct member member = {.memory = {.anon_at_faults = 900, .faults = 836}};
 
 	(void)state;
+	assert_false(member_may_have_huge_pages(&member));
+	/* A reading has found it larger since its faults were read. */
+	member.memory.resident_pages = 2000;
 	assert_false(member_may_have_huge_pages(&member));
 	member.memory.faults--;
 	assert_true(member_may_have_huge_pages(&member));
@@ -94,11 +97,11 @@ static void more_pages_than_faults_are_huge_pages(void **state)
 static void a_fork_that_freed_much_may_have_had_huge_pages(void **state)
 {
 	struct member member = {
-		.memory = {.resident_pages = 686, .is_forked = true, .inherited_pages = 1000}};
+		.memory = {.anon_at_faults = 686, .is_forked = true, .inherited_pages = 1000}};
 
 	(void)state;
 	assert_false(member_may_have_huge_pages(&member));
-	member.memory.resident_pages--;
+	member.memory.anon_at_faults--;
 	assert_true(member_may_have_huge_pages(&member));
 }
 

@@ -31,7 +31,7 @@ bool memory_is_counted(const struct process_tree *tree, const struct member *mem
 
 bool member_may_have_huge_pages(const struct member *member)
 {
-	int64_t anon_pages = member->memory.resident_pages - member->memory.shared_pages;
+	int64_t anon_pages = member->memory.anon_at_faults;
 
 	if (member->is_ending || (member->memory.is_forked && !member->memory.inherited_pages))
 		return false;

@@ -23,7 +23,8 @@ bool memory_is_counted(const struct process_tree *tree, const struct member *mem
 
 /*
  * Whether a member may own transparent huge pages, which take one fault for many pages: it has more than it has faulted in, or has
- * freed memory that it got from its parent, so that its faults prove nothing.
+ * freed memory that it got from its parent, so that its faults prove nothing. A process that writes while it is read is larger by then
+ * than its faults tell, so the size of their moment counts.
  */
 bool member_may_have_huge_pages(const struct member *member);
 
