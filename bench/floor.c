@@ -202,8 +202,9 @@ int main(int argc, char **argv)
 	if (argc > 3 && strcmp(argv[1], "start") == 0)
 		return start(argv[2], argv[3], argv + 4);
 	if (rounds <= 0 || size < 0) {
-		fprintf(stderr, "usage: floor ROUNDS [SIZE NAME...], floor paced ROUNDS MS, floor start PROGRAM "
-				"GROUP PATH...\n");
+		fprintf(stderr,
+			"usage: floor ROUNDS [SIZE NAME...], floor paced ROUNDS MS, floor start PROGRAM "
+			"GROUP PATH...\n");
 		return 2;
 	}
 	getrlimit(RLIMIT_NOFILE, &files);
