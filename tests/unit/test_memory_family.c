@@ -350,7 +350,7 @@ static void pages_that_a_fork_moved_count_once_while_it_writes(void **unused)
 	struct member *parent = add(1, 150), *fork = add_fork(parent, 170, 20);
 
 	(void)unused;
-	fork->memory.inherited_pages = 150 * MIB_PAGES;
+	forked_between(parent, 150, 150);
 	fork->memory.resident_pages += 10 * MIB_PAGES;
 	sample(parent, 0, 0, 150, NOW_NS);
 	sample(fork, 30, 1000, 150, NOW_NS);
