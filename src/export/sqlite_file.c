@@ -84,9 +84,10 @@ int sqlite_file_finish(struct sqlite_file *file, struct rt_problem *problem)
 		problem_set(problem, -EIO, "%s: %s", file->path, sqlite3_errstr(file->error));
 		return -EIO;
 	}
-	if (sqlite3_close(file->database) != SQLITE_OK)
+	if (sqlite3_close(file->database) == SQLITE_OK)
+		file->database = NULL;
+	else
 		result = -EIO;
-	file->database = NULL;
 	if (result == 0)
 		result = output_rename(file->temporary, file->path);
 	if (result < 0)
