@@ -134,6 +134,19 @@ static void a_damaged_line_is_told(void **state)
 	assert_int_equal(export_with("jsonl", "out", NULL), -ENODATA);
 }
 
+/* Its rows have no line of JSON that could be damaged. */
+static void a_recording_of_csv_becomes_json(void **state)
+{
+	static const char *const PATHS[] = {"a.csv"};
+	const struct rt_export_options options = {.size = sizeof options, .format = "jsonl"};
+
+	(void)state;
+	assert_int_equal(export_with("csv", "a.csv", NULL), 0);
+	problem.text[0] = '\0';
+	assert_int_equal(rt_export(PATHS, 1, "out", &options, &problem), 0);
+	assert_string_equal(problem.text, "");
+}
+
 /* ---- gpu_tracker ------------------------------------------------------------------------------------------- */
 
 static void chosen_gpus_and_units_change_the_tracking(void **state)
@@ -336,6 +349,7 @@ static void jobstats_knows_the_share_of_the_job(void **state)
 			  "\"total_memory\":16777216,");
 	assert_output_has("jobstats", START_OF(",\"cpu_limit_cores\":0.5,\"memory_limit_mib\":0.5"),
 			  "\"total_memory\":524288,\"cpus\":0.5");
+	assert_output_has("jobstats", START_OF(",\"cpu_limit_cores\":0.333"), "\"cpus\":0.33}");
 	assert_output_has(
 		"jobstats",
 		START_OF(",\"cpu_limit_cores\":2,\"memory_limit_mib\":4,"
@@ -705,6 +719,7 @@ UNIT_TESTS
 		unit_test_of_export(each_text_is_as_before),
 		unit_test_of_export(json_has_the_lines_of_all_runs),
 		unit_test_of_export(a_damaged_line_is_told),
+		unit_test_of_export(a_recording_of_csv_becomes_json),
 		unit_test_of_export(chosen_gpus_and_units_change_the_tracking),
 		unit_test_of_export(tables_are_as_before),
 		unit_test_of_export(snapshots_of_the_package_are_as_before),
