@@ -173,6 +173,7 @@ static void the_newest_quarter_is_compared_with_the_runs_before_it(void **state)
 	add_shuffled("24", 24, 1, 1);
 	add_shuffled("201", 201, 1, 1);
 	add_shuffled("300", 300, 1, 1);
+	add_shuffled("2000", 2000, 1, 1);
 	compute("job");
 	assert_true(isnan(group_of("9")->wall_drift.change));
 	assert_int_equal(group_of("9")->wall_drift.new_runs, 0);
@@ -186,6 +187,7 @@ static void the_newest_quarter_is_compared_with_the_runs_before_it(void **state)
 	/* 300 runs: 251 to 300, and 51 to 250. */
 	assert_drift("300", 50, 200, 275.5 / 150.5 - 1);
 	assert_true(group_of("300")->wall_drift.is_clear);
+	assert_drift("2000", 50, 200, 1975.5 / 1850.5 - 1);
 }
 
 /* Only the newest 250 runs are kept, whatever the order of their lines. */

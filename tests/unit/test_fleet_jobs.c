@@ -104,6 +104,9 @@ static void a_job_lasts_from_its_first_start_to_its_last_end(void **state)
 	job = JOIN(line_of(false, NAN, 5), line_of(true, NAN, 7), line_of(true, NAN, 6));
 	assert_true(isnan(job.started));
 	assert_real(job.wall_secs, 7);
+	/* Cores of a short job. */
+	job = JOIN(with_use(line_of(false, 1, 0.5), 0.5, 1), with_use(line_of(true, 1, 0.5), 0.25, 1));
+	assert_real(job.cores, 1.5);
 	/* Cores are unknown without a time. */
 	job = JOIN(with_use(line_of(false, 1, 0), 3, 1), with_use(line_of(true, 1, 0), 3, 1));
 	assert_true(isnan(job.cores));
@@ -240,6 +243,8 @@ static void a_lack_of_memory_is_the_reason_of_a_job_that_failed(void **state)
 	step.oom_had_mib = 64;
 	assert_int_equal(JOIN(script, step).reason, LACK_OF_MEMORY);
 	assert_real(JOIN(script, step).oom_had_mib, 64);
+	/* Of a step that comes first by its host, too. */
+	assert_int_equal(JOIN(on_host(script, 2), on_host(step, 1)).reason, LACK_OF_MEMORY);
 	script.oom_had_mib = 100;
 	assert_real(JOIN(script, step).oom_had_mib, 100);
 	/* Neither of a job that went on to a good end, nor of a line that did not fail. */

@@ -149,6 +149,9 @@ static void each_end_has_its_words(void **state)
 		{"\"outcome\":\"running\"", "running", FLEET_CUT, false},
 		{"\"outcome\":\"stopped\"", "stopped", FLEET_CUT, true},
 		{"\"outcome\":\"of a later version\"", "of a later version", FLEET_CUT, true},
+		/* Words are cut at 47 bytes. */
+		{"\"outcome\":\"of a later version that writes very many words about it\"",
+		 "of a later version that writes very many words ", FLEET_CUT, true},
 	};
 
 	(void)state;
@@ -235,6 +238,7 @@ static void a_run_is_at_its_limit_from_95_percent(void **state)
 		 "\"memory_kernel_mib\":10",
 		 true},
 		{"\"memory_peak_mib\":900,\"memory_limit_mib\":1000,\"memory_needed_mib\":950", true},
+		{"\"memory_peak_mib\":900,\"memory_limit_mib\":1000,\"memory_needed_mib\":949.5", false},
 		{"\"memory_peak_mib\":900,\"memory_limit_mib\":1000,\"memory_needed_mib\":950,"
 		 "\"memory_kernel_mib\":-9",
 		 true},

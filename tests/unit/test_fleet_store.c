@@ -58,6 +58,10 @@ static void reals_of_any_kind_come_back_exactly(void **state)
 	static const double VALUES[] = {0,
 					-0.0,
 					0.1,
+					0.12,
+					0.123,
+					0.1234,
+					0.12345,
 					0.000001,
 					0.0000001,
 					123456789.123456,
@@ -129,6 +133,53 @@ static void the_longest_run_comes_back(void **state)
 		assert_true(packed_runs_next(&cursor, &got));
 		assert_same_run(&got, &run);
 	}
+}
+
+static size_t bytes_of(double wall_secs)
+{
+	struct fleet_run run = plain_run();
+	struct run_cursor cursor;
+
+	packed_runs_done(&runs);
+	run.wall_secs = wall_secs;
+	add(0, &run);
+	cursor = packed_runs_begin(&runs);
+	assert_true(packed_runs_next(&cursor, &run));
+	return cursor.at;
+}
+
+/* A million runs of about 30 bytes fit into 64 MiB. A byte has 7 bits, and 3 bits are the number of decimals. */
+static void numbers_of_a_line_take_few_bytes(void **state)
+{
+	static const struct {
+		double value;
+		size_t bytes;
+	} CASES[] = {
+		{NAN, 1},
+		{0, 1},
+		{15, 1},
+		{16, 2},
+		{0.1, 1},
+		{12.5, 2},
+		{1.93, 2},
+		{1.234, 2},
+		{0.1234, 2},
+		{0.12345, 3},
+		{0.123456, 3},
+		{1.0 / 3, 9},
+		{-1.5, 9},
+		{-0.0, 9},
+		{0.0000001, 9},
+		{INFINITY, 9},
+		{9007199254740991.0, 8},
+	};
+	const size_t rest = bytes_of(0) - 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+		if (bytes_of(CASES[i].value) - rest != CASES[i].bytes)
+			fail_msg("%g takes %zu bytes", CASES[i].value, bytes_of(CASES[i].value) - rest);
+	assert_true(bytes_of(12.5) <= 40);
 }
 
 static void each_mark_of_a_run_comes_back_alone(void **state)
@@ -234,6 +285,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		unit_test_of_store(reals_of_any_kind_come_back_exactly),
 		unit_test_of_store(the_longest_run_comes_back),
+		unit_test_of_store(numbers_of_a_line_take_few_bytes),
 		unit_test_of_store(each_mark_of_a_run_comes_back_alone),
 		unit_test_of_store(the_number_of_each_line_comes_back),
 		unit_test_of_store(a_request_changes_from_run_to_run),

@@ -157,6 +157,31 @@ static void links_and_fifos_are_skipped(void **state)
 	assert_true(open_history() < 0);
 }
 
+/* A user's history has files of that user and of root. */
+static void files_of_other_users_are_skipped(void **state)
+{
+	enum { USER = 65534, OTHER = 65533 };
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	put_text("1.jsonl", "a");
+	put_text("2.jsonl", "a");
+	put_text("3.jsonl", "a");
+	assert_int_equal(chmod("..", 0755) | chown(".", USER, (gid_t)-1) | chown("2.jsonl", USER, (gid_t)-1) |
+				 chown("3.jsonl", OTHER, (gid_t)-1),
+			 0);
+	assert_int_equal(seteuid(USER), 0);
+	if (open_history() < 0) {
+		(void)!seteuid(0);
+		fail_msg("%s", problem.text);
+	}
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(history.count, 2);
+	assert_int_equal(history.runs[0].number, 1);
+	assert_int_equal(history.runs[1].number, 2);
+}
+
 static void damaged_and_foreign_lines_are_left_out_for_good(void **state)
 {
 	(void)state;
@@ -299,6 +324,18 @@ static void tags_are_set_and_taken_away(void **state)
 			 "{\"number\":1,\"name\":\"a\",\"outcome\":\"ok\",\"tags\":{\"y\":\"2\"}}\n");
 }
 
+/* 0.1 is not written as 0.100000000000000006. */
+static void numbers_of_a_tagged_line_stay_as_they_were(void **state)
+{
+	(void)state;
+	put_text("runs.jsonl", "{\"number\":1,\"wall_secs\":0.1,\"started\":1700000000.123}\n");
+	assert_int_equal(open_history(), 0);
+	assert_int_equal(history_tag(&history, &history.runs[0], "x", "1"), 0);
+	assert_int_equal(history_save(&history), 0);
+	assert_file_text("runs.jsonl", "{\"number\":1,\"wall_secs\":0.1,\"started\":1700000000.123,"
+				       "\"tags\":{\"x\":\"1\"}}\n");
+}
+
 static void the_sign_of_a_removed_run_is_that_of_the_newest(void **state)
 {
 	(void)state;
@@ -369,6 +406,32 @@ static void a_run_that_has_ended_is_completed(void **state)
 	assert_file_text("runs.jsonl", lines);
 	assert_true(history.runs[0].compressed && history.runs[0].bytes > 100);
 	free(lines);
+}
+
+/* The program that completes it goes on with the compressed one. */
+static void a_completed_run_is_known_by_its_compressed_recording(void **state)
+{
+	struct stat status;
+	int fd;
+
+	(void)state;
+	put_recording("1.jsonl");
+	put_recording("2.jsonl");
+	put_text("runs.jsonl", LINE_OF(1, "kept"));
+	fd = open("2.jsonl", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(open_history(), 0);
+	history_tidy(&history);
+	assert_true(history.runs[0].compressed);
+	assert_string_equal(strrchr(history.runs[0].path, '/'), "/1.jsonl.gz");
+	assert_int_equal(stat("1.jsonl.gz", &status), 0);
+	assert_int_equal(history.runs[0].bytes, status.st_size);
+	assert_file_text("runs.jsonl", LINE_OF(1, "kept"));
+	/* A recorder still writes to the other one. */
+	assert_true(history.runs[1].live && !history.runs[1].compressed);
+	assert_int_equal(access("2.jsonl", F_OK), 0);
+	assert_int_equal(access("2.jsonl.gz", F_OK), -1);
+	close(fd);
 }
 
 static void a_run_that_has_a_line_keeps_it(void **state)
@@ -475,14 +538,17 @@ UNIT_TESTS
 		unit_test_of_history(runs_are_sorted_by_their_number),
 		unit_test_of_history(the_compressed_one_of_two_recordings_counts),
 		unit_test_of_history(links_and_fifos_are_skipped),
+		unit_test_of_history(files_of_other_users_are_skipped),
 		unit_test_of_history(damaged_and_foreign_lines_are_left_out_for_good),
 		unit_test_of_history(a_run_is_live_while_it_is_locked),
 		unit_test_of_history(a_folder_that_another_command_changes_is_read_alone),
 		unit_test_of_history(unfinished_files_go_after_an_hour),
 		unit_test_of_history(a_run_is_found_by_place_number_or_name),
 		unit_test_of_history(tags_are_set_and_taken_away),
+		unit_test_of_history(numbers_of_a_tagged_line_stay_as_they_were),
 		unit_test_of_history(the_sign_of_a_removed_run_is_that_of_the_newest),
 		unit_test_of_history(a_run_that_has_ended_is_completed),
+		unit_test_of_history(a_completed_run_is_known_by_its_compressed_recording),
 		unit_test_of_history(a_run_that_has_a_line_keeps_it),
 		unit_test_of_history(without_a_line_the_file_of_lines_is_absent),
 		unit_test_of_history(a_line_of_more_than_a_mib_is_skipped),

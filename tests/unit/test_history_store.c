@@ -55,6 +55,67 @@ static void lines_are_shortened_on_a_full_disk(void **state)
 	buffer_done(&fewer);
 }
 
+static void a_full_disk_leaves_lines_and_links_alone(void **state)
+{
+	struct buffer lines = BUFFER(1 << 16);
+	struct stat status;
+	int folder;
+
+	(void)state;
+	require_small_disk();
+	folder = folder_of("disk");
+	add_bytes(&lines, 'a', 9000);
+	put_text("disk/target", "kept");
+	assert_int_equal(symlink("target", "disk/runs.jsonl"), 0);
+	fill_small_disk("disk/filler", 0);
+	assert_int_equal(history_replace_lines(folder, &lines), -ELOOP);
+	assert_file_text("disk/target", "kept");
+	assert_int_equal(unlink("disk/runs.jsonl"), 0);
+	assert_int_equal(history_replace_lines(folder, &lines), -ENOENT);
+	/* A page takes a part of the lines: the caller is told. */
+	assert_int_equal(unlink("disk/filler"), 0);
+	fill_small_disk("disk/filler", 4096);
+	assert_int_equal(history_append(folder, &lines), -ENOSPC);
+	assert_int_equal(stat("disk/runs.jsonl", &status), 0);
+	assert_true(status.st_size > 0 && (size_t)status.st_size < lines.length);
+	close(folder);
+	buffer_done(&lines);
+}
+
+static void an_unfinished_file_of_lines_is_replaced(void **state)
+{
+	struct buffer line = BUFFER(100);
+	int folder = folder_of(".");
+	char partial[64];
+
+	(void)state;
+	snprintf(partial, sizeof partial, "0.%d.partial", (int)getpid());
+	put_text(partial, "torn");
+	buffer_add_text(&line, "a\n");
+	assert_int_equal(history_replace_lines(folder, &line), 0);
+	assert_file_text("runs.jsonl", "a\n");
+	assert_int_equal(access(partial, F_OK), -1);
+	buffer_done(&line);
+	close(folder);
+}
+
+/* A read takes up to 256 KiB at once. */
+static void a_text_of_the_room_for_one_read_takes_lines(void **state)
+{
+	struct buffer text = BUFFER(256 << 10), small = BUFFER((256 << 10) - 1);
+	int folder = folder_of(".");
+
+	(void)state;
+	put_text("runs.jsonl", "a\n");
+	assert_int_equal(history_read_lines(folder, &text), 1);
+	assert_string_equal(text.data, "a\n");
+	assert_int_equal(history_read_lines(folder, &small), 1);
+	assert_int_equal(small.length, 0);
+	buffer_done(&text);
+	buffer_done(&small);
+	close(folder);
+}
+
 static void links_and_fifos_hold_no_lines(void **state)
 {
 	struct buffer text = BUFFER(1 << 20), line = BUFFER(100);
@@ -148,6 +209,27 @@ static void a_recording_is_compressed_with_its_marks(void **state)
 	close(folder);
 }
 
+/* Its plain recording is the only one. */
+static void a_recording_whose_compressed_form_gets_no_name_stays(void **state)
+{
+	int folder = folder_of(".");
+	char name[64];
+
+	(void)state;
+	put_text("7.jsonl", "text");
+	put_text("7.jsonl.marks", "m");
+	assert_int_equal(mkdir("7.jsonl.gz", 0700), 0);
+	assert_int_equal(history_compress(folder, 7), -EISDIR);
+	assert_file_text("7.jsonl", "text");
+	assert_file_text("7.jsonl.marks", "m");
+	snprintf(name, sizeof name, "7.%d.partial", (int)getpid());
+	assert_int_equal(access(name, F_OK), -1);
+	/* Nor is a FIFO read. */
+	assert_int_equal(mkfifo("8.jsonl", 0600), 0);
+	assert_int_equal(history_compress(folder, 8), -EPERM);
+	close(folder);
+}
+
 static void a_recording_without_room_for_its_compressed_form_stays(void **state)
 {
 	enum { LENGTH = 40000 };
@@ -193,9 +275,13 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_on_small_disk(lines_are_shortened_on_a_full_disk),
+		unit_test_on_small_disk(a_full_disk_leaves_lines_and_links_alone),
+		unit_test_in_scratch(an_unfinished_file_of_lines_is_replaced),
+		unit_test_in_scratch(a_text_of_the_room_for_one_read_takes_lines),
 		unit_test_in_scratch(links_and_fifos_hold_no_lines),
 		unit_test_in_scratch(lines_follow_the_text_that_is_there),
 		unit_test_in_scratch(a_recording_is_compressed_with_its_marks),
+		unit_test_in_scratch(a_recording_whose_compressed_form_gets_no_name_stays),
 		unit_test_on_small_disk(a_recording_without_room_for_its_compressed_form_stays),
 		unit_test_in_scratch(all_files_of_a_run_are_removed),
 	};
