@@ -125,6 +125,43 @@ static void even_columns_are_nearly_free(void **state)
 	int_columns_done(&columns);
 }
 
+/* 13 bits hold 0 to 5000, a gap takes a bit, and the head of a page about as much. */
+static void narrow_columns_take_the_bits_of_their_range(void **state)
+{
+	enum { ROWS = 32 * INT_COLUMNS_PAGE_ROWS };
+	struct int_columns columns;
+	size_t empty;
+
+	(void)state;
+	assert_int_equal(int_columns_init(&columns, 1, INT64_MAX), 0);
+	empty = columns.bytes;
+	for (int64_t row = 0; row < ROWS; row++)
+		int_columns_add(&columns, (int64_t[]){row % 3 ? value_of(3, row) : INT_COLUMNS_ABSENT});
+	assert_true(columns.bytes - empty < (size_t)2 * ROWS);
+	assert_true(columns.bytes - empty > (size_t)ROWS * 13 / 8);
+	int_columns_done(&columns);
+}
+
+static void a_single_gap_of_a_page_comes_back(void **state)
+{
+	static const int64_t GAPS[] = {0, 1, 7, INT_COLUMNS_PAGE_ROWS - 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof GAPS / sizeof *GAPS; i++) {
+		struct int_columns columns;
+		int64_t value;
+
+		assert_int_equal(int_columns_init(&columns, 1, INT64_MAX), 0);
+		for (int64_t row = 0; row < 2 * INT_COLUMNS_PAGE_ROWS; row++)
+			int_columns_add(&columns, (int64_t[]){row == GAPS[i] ? INT_COLUMNS_ABSENT : row});
+		for (int64_t row = 0; row < INT_COLUMNS_PAGE_ROWS; row++) {
+			assert_int_equal(int_columns_read(&columns, 0, row, 1, &value), 1);
+			assert_true(value == (row == GAPS[i] ? INT_COLUMNS_ABSENT : row));
+		}
+		int_columns_done(&columns);
+	}
+}
+
 static void int_columns_accept_zero_columns(void **state)
 {
 	struct int_columns columns;
@@ -144,6 +181,8 @@ UNIT_TESTS
 		cmocka_unit_test(every_value_comes_back),
 		cmocka_unit_test(old_rows_make_room),
 		cmocka_unit_test(even_columns_are_nearly_free),
+		cmocka_unit_test(narrow_columns_take_the_bits_of_their_range),
+		cmocka_unit_test(a_single_gap_of_a_page_comes_back),
 		cmocka_unit_test(int_columns_accept_zero_columns),
 	};
 
