@@ -104,7 +104,7 @@ static void add_newest(struct newest *newest, double started, double value)
 	for (at = 0;;) {
 		size_t least = at;
 
-		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < newest->count; child++)
+		for (size_t child = 2 * at + 1; child <= 2 * at + 1 && child < newest->count; child++)
 			least = list[child].started < list[least].started ? child : least;
 		if (least == at)
 			return;

@@ -92,6 +92,11 @@ static void an_unfinished_file_of_lines_is_replaced(void **state)
 	snprintf(partial, sizeof partial, "0.%d.partial", (int)getpid());
 	put_text(partial, "torn");
 	buffer_add_text(&line, "a\n");
+	/* A folder keeps its place, and the caller is told. */
+	assert_int_equal(mkdir("runs.jsonl", 0700), 0);
+	assert_int_equal(history_replace_lines(folder, &line), -EISDIR);
+	assert_int_equal(rmdir("runs.jsonl"), 0);
+	put_text(partial, "torn");
 	assert_int_equal(history_replace_lines(folder, &line), 0);
 	assert_file_text("runs.jsonl", "a\n");
 	assert_int_equal(access(partial, F_OK), -1);
