@@ -62,7 +62,7 @@ static double median_with_error(double *values, size_t count, double *ret_error)
 	return median;
 }
 
-/* The newest values of a figure: a heap with the oldest of them first, until it is sorted. */
+/* The newest values of a figure: once it is full, a heap with the oldest of them first. */
 struct newest {
 	size_t count;
 	struct timed {
@@ -89,22 +89,22 @@ static void swap_timed(struct timed *a, struct timed *b)
 static void add_newest(struct newest *newest, double started, double value)
 {
 	struct timed *list = newest->list;
-	size_t at = newest->count;
 
 	started = isnan(started) ? -INFINITY : started;
 	if (newest->count < ARRAY_SIZE(newest->list)) {
 		list[newest->count++] = (struct timed){started, value};
-		for (; at && list[at].started < list[(at - 1) / 2].started; at = (at - 1) / 2)
-			swap_timed(&list[at], &list[(at - 1) / 2]);
+		/* A sorted list is a heap. */
+		if (newest->count == ARRAY_SIZE(newest->list))
+			qsort(list, newest->count, sizeof(list[0]), by_run_start);
 		return;
 	}
 	if (started < list[0].started)
 		return;
 	list[0] = (struct timed){started, value};
-	for (at = 0;;) {
+	for (size_t at = 0;;) {
 		size_t least = at;
 
-		for (size_t child = 2 * at + 1; child <= 2 * at + 1 && child < newest->count; child++)
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < newest->count; child++)
 			least = list[child].started < list[least].started ? child : least;
 		if (least == at)
 			return;
