@@ -117,12 +117,12 @@ static void lower_count(int64_t *count, int64_t found)
 }
 
 /* The kernel's answer leaves out CPUs that are offline, which the text of a captured process cannot. */
-static int64_t count_allowed_cpus(struct root *root, pid_t pid, bool is_captured)
+static int64_t count_allowed_cpus(struct root *root, pid_t pid)
 {
 	struct proc_pid_status status;
 	cpu_set_t allowed;
 
-	if (!is_captured && sched_getaffinity(pid, sizeof(allowed), &allowed) == 0)
+	if (root->live && sched_getaffinity(pid, sizeof(allowed), &allowed) == 0)
 		return CPU_COUNT(&allowed);
 	return read_proc_pid_status(root, pid, &status) == 0 ? status.allowed_cpu_count : -1;
 }
@@ -237,7 +237,7 @@ static int no_limit_reason(const struct cgroup_place *place, enum cgroup_hierarc
 /* A process that has gone keeps the CPUs that it had. */
 static void read_limits(struct cgroup_usage *state, struct collect_context *context, pid_t pid)
 {
-	int64_t allowed = pid ? count_allowed_cpus(context->root, pid, context->root_dir) : -1;
+	int64_t allowed = pid ? count_allowed_cpus(context->root, pid) : -1;
 
 	context->root->keep_in = &state->limit_files;
 	state->limits.memory_bytes = no_real(no_limit_reason(&state->place, CGROUP_MEMORY));

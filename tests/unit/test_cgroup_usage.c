@@ -321,17 +321,21 @@ static void a_limit_that_changes_is_seen(void **state)
 	assert_real(limits_at(2.05)->memory_limit_mib, 3);
 }
 
-static void a_process_that_has_gone_keeps_its_cpus(void **state)
+/* Process 1 of this kernel is another one, which has fewer CPUs. */
+static void cpus_are_those_of_the_files_and_stay_when_the_process_has_gone(void **state)
 {
 	(void)state;
-	put_in_job("cpuset.cpus.effective", "0-3\n");
-	put_below("proc/100/status", "Name:\tjob\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\n");
-	assert_int_equal(limits_at(1)->cpuset_cores, 2);
+	assert_int_equal(symlink("100", "proc/1"), 0);
+	lone.tree.root_pid = 1;
+	lone.context.root_dir = NULL;
+	put_in_job("cpuset.cpus.effective", "0-4095\n");
+	put_below("proc/100/status", "Name:\tjob\nCpus_allowed_list:\t0-4094\n");
+	assert_int_equal(limits_at(1)->cpuset_cores, 4095);
 	remove("proc/100/status");
-	assert_int_equal(limits_at(3)->cpuset_cores, 2);
+	assert_int_equal(limits_at(3)->cpuset_cores, 4095);
 	lone.context.tree = NULL;
 	put_text("proc/self/cgroup", "0::/a/job\n");
-	assert_int_equal(limits_at(5)->cpuset_cores, 4);
+	assert_int_equal(limits_at(5)->cpuset_cores, 4096);
 }
 
 static void without_a_group_the_reason_is_told(void **state)
@@ -764,7 +768,7 @@ UNIT_TESTS
 		group_test(the_lowest_limit_of_all_ancestors_holds),
 		group_test(the_group_with_the_lowest_quota_tells_how_often_it_stopped),
 		group_test(a_limit_that_changes_is_seen),
-		group_test(a_process_that_has_gone_keeps_its_cpus),
+		group_test(cpus_are_those_of_the_files_and_stay_when_the_process_has_gone),
 		group_test(without_a_group_the_reason_is_told),
 		group_test(a_job_that_ended_at_once_has_no_group_yet),
 		group_test(a_move_begins_the_counters_anew),
