@@ -88,6 +88,7 @@ static void phases_have_their_part_of_the_last_run(void **state)
 	assert_int_equal(regions->count, 3);
 	assert_true(isinf(regions->list[2].began) && regions->list[2].calls == 0);
 	assert_int_equal(regions->samples, 4);
+	assert_int_equal(rt_table_row_count(regions->facts), 1);
 	assert_int_equal(fact("samples"), 4);
 	assert_int_equal(fact("open_calls"), 1);
 	assert_int_equal(fact("unmatched_stops"), 1);
