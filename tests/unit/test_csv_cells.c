@@ -49,6 +49,7 @@ static void other_cells_are_damage(void **state)
 {
 	(void)state;
 	CELLS_ARE("a,\"b", -EBADMSG, "a", NULL);
+	CELLS_ARE("a,\"", -EBADMSG, "a", NULL);
 	CELLS_ARE("\"a\"\"b", -EBADMSG, NULL);
 	CELLS_ARE("\"a\"x", -EBADMSG, NULL);
 	CELLS_ARE("\"a\"x,b", -EBADMSG, NULL);

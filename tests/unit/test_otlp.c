@@ -93,6 +93,18 @@ static void texts_become_valid_utf8(void **state)
 		{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
 		{"\xf5\x80\x80\x80", "????"},
 		{"\xe0\x80\x80", "???"},
+		/* The first and last of each length, and their neighbours. */
+		{"\xc1\xbf", "??"},
+		{"\xc2\x80", "\xc2\x80"},
+		{"\xdf\xbf", "\xdf\xbf"},
+		{"\xe0\x9f\xbf", "???"},
+		{"\xe0\xa0\x80", "\xe0\xa0\x80"},
+		{"\xed\x9f\xbf", "\xed\x9f\xbf"},
+		{"\xef\xbf\xbf", "\xef\xbf\xbf"},
+		{"\xf0\x8f\xbf\xbf", "????"},
+		{"\xf0\x90\x80\x80", "\xf0\x90\x80\x80"},
+		{"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
+		{"\xf4\x90\x80\x80", "????"},
 	};
 
 	(void)state;
@@ -110,6 +122,7 @@ static void damaged_messages_are_refused(void **state)
 		const char *bytes;
 		size_t length;
 	} CASES[] = {{"\x0a", 1},
+		     {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11},
 		     {"\x0a\x05x", 3},
 		     {"\x00\x00", 2},
 		     {"\x0b", 1},

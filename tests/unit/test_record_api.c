@@ -55,6 +55,7 @@ static void samples_are_read_one_by_one(void **state)
 	assert_true(rt_record_get(record, 0).real == 0.5);
 	assert_string_equal(rt_record_get(record, 1).text, "here");
 	assert_int_equal(rt_record_get(record, 2).type, RT_TYPE_NONE);
+	assert_int_equal(rt_record_get(record, 3).type, RT_TYPE_NONE);
 	assert_int_equal(rt_record_get_info(record, &info), 0);
 	assert_false(info.finished);
 	assert_int_equal(rt_record_next(record, &problem), 1);
