@@ -20,7 +20,7 @@
 #include "base/scan.h"
 #include "base/trust.h"
 
-enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50, TAIL_BYTES = 16 << 10 };
+enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50, PIECE_BYTES = 16 << 10, PIECES_MOST = 64 };
 
 bool history_is_off(const char *given)
 {
@@ -190,24 +190,36 @@ enum history_file history_file_kind(const char *name, unsigned *ret_number)
 	return HISTORY_OTHER;
 }
 
-/* A run whose files were deleted by hand still has its line. The last dozen lines have the newest runs. */
-RUNS_ONCE static unsigned last_number_of_lines(int folder)
+/* The highest number of the lines in a piece of their file, which may be damaged: they can have NULs. */
+RUNS_ONCE static unsigned last_number_at(int fd, off_t at)
 {
 	static const char KEY[] = "\"number\":";
-	CLEANUP_CLOSE int fd =
-		openat(folder, "runs.jsonl", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	off_t size = lseek(fd, 0, SEEK_END);
-	char text[TAIL_BYTES + 1];
-	ssize_t length = pread(fd, text, TAIL_BYTES, size > TAIL_BYTES ? size - TAIL_BYTES : 0);
+	char text[PIECE_BYTES + NAME_BYTES];
+	ssize_t length = pread(fd, text, sizeof(text), at);
+	struct scan left = scan_bytes(text, length > 0 ? (size_t)length : 0);
 	unsigned last = 0;
 
-	text[length > 0 ? length : 0] = '\0';
-	for (const char *at = text; (at = strstr(at, KEY)); at++) {
-		struct scan rest = scan_bytes(at + sizeof(KEY) - 1, strlen(at + sizeof(KEY) - 1));
+	while ((left.at = memmem(left.at, scan_left(&left), KEY, sizeof(KEY) - 1))) {
 		uint64_t number;
 
-		if (scan_u64(&rest, &number) && number > last && number <= HISTORY_NUMBER_MOST)
+		left.at += sizeof(KEY) - 1;
+		if (scan_u64(&left, &number) && number > last && number <= HISTORY_NUMBER_MOST)
 			last = (unsigned)number;
+	}
+	return last;
+}
+
+/* A run whose files were deleted by hand still has its line. The newest runs are in the last piece with a number. */
+RUNS_ONCE static unsigned last_number_of_lines(int folder)
+{
+	CLEANUP_CLOSE int fd =
+		openat(folder, "runs.jsonl", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	off_t at = lseek(fd, 0, SEEK_END);
+	unsigned last = 0;
+
+	for (int pieces = 0; pieces < PIECES_MOST && at > 0 && !last; pieces++) {
+		at = at > PIECE_BYTES ? at - PIECE_BYTES : 0;
+		last = last_number_at(fd, at);
 	}
 	return last;
 }

@@ -246,6 +246,21 @@ static void assert_created(unsigned wanted)
 	close(fd);
 }
 
+/* NULs, and a line of 32 KiB whose number lies across the border of two pieces of 16 KiB. */
+static void put_damaged_lines(void)
+{
+	enum { NULS = 20 << 10 };
+	static const char LINE[] = "{\"number\":21,\"name\":\"";
+	static char bytes[NULS + 1 + (32 << 10) + 5];
+	FILE *file = fopen("runs.jsonl", "w");
+
+	memcpy(bytes + NULS, LINE, sizeof(LINE) - 1);
+	memset(bytes + NULS + sizeof(LINE) - 1, 'x', sizeof(bytes) - NULS - (sizeof(LINE) - 1));
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, sizeof(bytes), 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+}
+
 static void a_recording_has_the_number_after_the_last_one(void **state)
 {
 	(void)state;
@@ -260,6 +275,8 @@ static void a_recording_has_the_number_after_the_last_one(void **state)
 		 "{\"number\":11,\"a\":{\"number\":\"77\"},\"b\":\"\\\"number\\\":78\"}\n"
 		 "{\"number\":9}\n{\"number\":1000000000}\n{\"number\":-4}\n{\"xnumber\":79}\n");
 	assert_created(12);
+	put_damaged_lines();
+	assert_created(22);
 	/* Behind the last number there is, whichever is free. */
 	put_text("999999999.jsonl.gz", "");
 	put_text("2.jsonl.gz", "");
