@@ -45,7 +45,8 @@ struct limits {
 struct cgroup_usage {
 	struct cgroup_place place;
 	int memory_folder; /* in the place. -1: no cgroup counts its memory */
-	struct limits limits;
+	struct limits limits, first_limits;
+	uint64_t first_hash; /* the place that has these first limits */
 	bool limits_known;
 	int64_t kills_when_left; /* see struct memory_cgroup */
 	int64_t next_refresh_ns;
@@ -251,6 +252,9 @@ static void read_limits(struct cgroup_usage *state, struct collect_context *cont
 	context->root->keep_in = NULL;
 	state->limits_known = true;
 	state->limits_ns = root_monotonic_ns(context->root);
+	if (state->first_hash != state->place.memberships_hash)
+		state->first_limits = state->limits;
+	state->first_hash = state->place.memberships_hash;
 }
 
 static void refresh_groups(struct cgroup_usage *state, struct collect_context *context)
@@ -545,6 +549,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	bool first_of_own;
 
 	context->place = NULL;
+	context->first_cpu_limit_cores = context->first_memory_limit_mib = no_real(ABSENT_NOT_YET);
 	if (context->progress.baseline)
 		(void)find_cgroup_place(state, context);
 	else if (context->prepared || context->ending->killed)
@@ -561,6 +566,8 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	limits->cpu_limit_cores = state->limits.cpu_cores;
 	limits->memory_limit_mib = group_mib_of(state->limits.memory_bytes);
 	limits->cpuset_cores = state->limits.cpuset_cores;
+	context->first_cpu_limit_cores = state->first_limits.cpu_cores;
+	context->first_memory_limit_mib = group_mib_of(state->first_limits.memory_bytes);
 	if (limits->cpuset_cores > 0)
 		frame->cpus = (int)limits->cpuset_cores;
 	context->root->keep_in = &state->files;

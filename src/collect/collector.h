@@ -120,8 +120,10 @@ struct collect_context {
 	char *const *environment; /* for started programs. NULL: this process's. Only during open() */
 
 	/* Set by collectors. Reset for every frame. */
-	int64_t helper_count;               /* living helper processes */
-	int64_t helper_cpu_ns;              /* CPU time of helpers since the start */
+	int64_t helper_count;  /* living helper processes */
+	int64_t helper_cpu_ns; /* CPU time of helpers since the start */
+	/* Where the row `limits` is: those that were found first in its place. */
+	double first_cpu_limit_cores, first_memory_limit_mib;
 	const struct proc_meminfo *meminfo; /* as a collector has read it for this frame, NULL if none has */
 	const char *warning; /* one line for the user, taken when the collector returns, NULL for none */
 

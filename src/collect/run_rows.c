@@ -121,8 +121,8 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	if (memory)
 		row->memory_total_mib = memory->total_mib;
 	if (limits) {
-		row->cpu_limit_cores = limits->cpu_limit_cores;
-		row->memory_limit_mib = limits->memory_limit_mib;
+		row->cpu_limit_cores = context->first_cpu_limit_cores;
+		row->memory_limit_mib = context->first_memory_limit_mib;
 		row->cpuset_cores = limits->cpuset_cores;
 	}
 #define JOB_SETTING(field, ...) row->field = given_run_text(frame, facts->field);

@@ -2,6 +2,7 @@
 #include "summary/allowances.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/json_write.h"
 #include "metric/typed_rows.h"
@@ -88,6 +89,10 @@ void allowances_add(struct allowances *allowances, const struct frame *frame, do
 			 now = allowance_of(frame, last ? last : &UNKNOWN);
 
 	now.since_secs = elapsed_secs;
+	if (!last) {
+		allowances->first_length_secs = length_secs;
+		allowances->first_tells = tells;
+	}
 	complete_first(allowances, &now, tells);
 	allowances->limits_known |= tells;
 	if (!last || is_other_allowance(last, &now)) {
@@ -113,6 +118,29 @@ static void forget_limits(struct allowances *allowances, const struct run_start_
 	}
 }
 
+/* The limits that had changed by the first sample. Its time counts with the higher number of cores, so that no work is beyond a limit. */
+static void begin_with_start(struct allowances *allowances, const struct run_start_row *start)
+{
+	struct allowance first = allowances->list[0];
+	bool fell;
+
+	first.since_secs = 0;
+	if (start->memory_limit_mib > 0)
+		first.memory_limit_mib = start->memory_limit_mib;
+	if (start->cpu_limit_cores > 0)
+		first.cpu_limit_cores = start->cpu_limit_cores;
+	if (!allowances->first_tells || allowances->count == ALLOWANCES_MOST ||
+	    !is_other_allowance(&first, &allowances->list[0]))
+		return;
+	fell = first.cpu_limit_cores > allowances->list[0].cpu_limit_cores;
+	memmove(&allowances->list[1], allowances->list, allowances->count * sizeof(first));
+	memmove(&allowances->secs[1], allowances->secs, allowances->count * sizeof(allowances->secs[0]));
+	allowances->count++;
+	allowances->list[0] = first;
+	allowances->secs[0] = fell ? allowances->first_length_secs : 0;
+	allowances->secs[1] -= allowances->secs[0];
+}
+
 void allowances_finish(struct allowances *allowances, const struct run_start_row *start, bool of_a_job)
 {
 	if (!allowances->count) {
@@ -131,6 +159,8 @@ void allowances_finish(struct allowances *allowances, const struct run_start_row
 		if (!count_absent(start->cpuset_cores))
 			one->cpus = (double)start->cpuset_cores;
 	}
+	if (start)
+		begin_with_start(allowances, start);
 	if (!of_a_job)
 		forget_limits(allowances, start);
 }

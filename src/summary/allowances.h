@@ -33,13 +33,17 @@ struct allowances {
 	struct allowance list[ALLOWANCES_MOST];
 	double secs[ALLOWANCES_MOST]; /* how long each lasted */
 	size_t count;
-	bool limits_known; /* a sample has told limits */
+	double first_length_secs;       /* of the first sample */
+	bool first_tells, limits_known; /* the first sample, or any, has told limits */
 };
 
 void allowances_add(struct allowances *allowances, const struct frame *frame, double elapsed_secs,
 		    double length_secs);
 
-/* After the last sample: takes from the start of the run what no sample tells. Without a job, the limits held only the recorder. */
+/*
+ * After the last sample: takes from the start of the run what no sample tells, and limits that had changed by the first one. Without a
+ * job, the limits held only the recorder.
+ */
 void allowances_finish(struct allowances *allowances, const struct run_start_row *start, bool of_a_job);
 
 /*

@@ -13,10 +13,12 @@ SUCCESS = {"exit_code": 0, "evidence": "wait status: exit code 0", "memory_peak_
 
 
 def course(path, limits, *, memory=100.0, total=None, cores=1.0, end=None, start=None):
-    """A run of one sample a second with these limits, memory, total memory and cores: a list, or one value for all."""
+    """A run of one sample a second with these limits, memory, total memory and cores: a list, or one value for all.
+
+    Its start has the first limits, or those of `start`."""
     at = lambda values, i: values[i] if isinstance(values, list) else values
     made = [recordings.sample(i, cores=at(cores, i), memory=at(memory, i), limits={**KNOWN, **at(limits, i)},
-                              start=(start or recordings.START) if i == 0 else None) for i in range(8)]
+                              start={**recordings.START, **KNOWN, **at(limits, 0), **(start or {})} if i == 0 else None) for i in range(8)]
     for i, one in enumerate(made):
         if total:
             one["memory"]["total_mib"] = at(total, i)
@@ -42,6 +44,16 @@ def test_the_limit_is_that_of_the_moment_of_the_peak(run, tmp_path):
     assert (found["memory"]["limit_mib"], found["memory"]["limit_source"], found["memory"]["peak_of_limit_pct"]) == (800.0, "cgroup limit", 92.5)
     assert found["limit_changes"] == [{"elapsed_secs": 5.0, "what": "memory_limit_mib", "from": 200.0, "to": 800.0}]
     assert "Limits     memory limit raised from 200 MiB to 800 MiB after 5.00 s\n" in run("summary", path).out
+
+
+def test_a_change_before_the_first_sample_is_told(run, tmp_path):
+    """All of a run of less than a second may come before its first sample. Its time has the higher number of cores."""
+    path = course(tmp_path / "run.jsonl", {"memory_limit_mib": 800.0, "cpu_limit_cores": 0.5}, cores=[1.5] + [0.25] * 7,
+                  start={"memory_limit_mib": 200.0, "cpu_limit_cores": 2.0})
+    found = summary(run, path)
+    assert found["limit_changes"] == [{"elapsed_secs": 1.0, "what": "memory_limit_mib", "from": 200.0, "to": 800.0},
+                                      {"elapsed_secs": 1.0, "what": "cpu_limit_cores", "from": 2.0, "to": 0.5}]
+    assert (found["cores"]["limit"], found["cores"]["limit_source"]) == (0.688, "cgroup limit")
 
 
 def test_a_peak_before_the_change_has_the_old_limit(run, tmp_path):
@@ -96,7 +108,7 @@ def test_a_peak_at_an_unknown_time_has_the_highest_limit(run, tmp_path, order):
 
 def test_a_balloon_is_measured_by_the_memory_at_the_peak(run, tmp_path):
     path = course(tmp_path / "run.jsonl", {}, total=steps(4096.0, 16384.0), memory=steps(1000.0, 8192.0),
-                  start={**recordings.START, "memory_limit_mib": None})
+                  start={"memory_limit_mib": None})
     found = summary(run, path)
     assert (found["memory"]["peak_of_limit_pct"], found["memory"]["limit_source"]) == (50.0, "machine")
     assert found["limit_changes"] == [{"elapsed_secs": 5.0, "what": "memory_total_mib", "from": 4096.0, "to": 16384.0}]
@@ -146,7 +158,7 @@ def test_a_limit_that_was_lifted_is_not_the_size_of_the_machine(run, tmp_path):
     """Half a core for 4 s, then all 8: the machine has more than the mean of 4.25, which never was a limit."""
     limits = steps({**KNOWN, "cpu_limit_cores": 0.5}, KNOWN)
     made = [recordings.sample(i, cores=0.5, limits=limits[i], cgroup={"throttled_secs": 0.5 if i < 4 else 0.0},
-                              start=recordings.START if i == 0 else None) for i in range(8)]
+                              start={**recordings.START, **limits[0]} if i == 0 else None) for i in range(8)]
     found = summary(run, recordings.write(tmp_path / "run.jsonl", made))
     assert (found["cores"]["limit"], found["cores"]["limit_source"]) == (4.25, "cgroup limit")
     assert found["bottlenecks"][0]["text"] == "The CPU limit held it back for 2.00 s, summed over its CPUs."
@@ -154,7 +166,7 @@ def test_a_limit_that_was_lifted_is_not_the_size_of_the_machine(run, tmp_path):
 
 def test_cpus_that_come_online_count(run, tmp_path):
     path = course(tmp_path / "run.jsonl", steps({"cpuset_cores": 8}, {"cpuset_cores": 16}), cores=steps(8.0, 16.0),
-                  start={**recordings.START, "cpu_limit_cores": None})
+                  start={"cpu_limit_cores": None})
     found = summary(run, path)["cores"]
     assert (found["limit"], found["limit_source"]) == (12.0, "machine")
 
@@ -204,7 +216,7 @@ def test_no_advice_comes_from_a_limit_of_0(run, tmp_path, end):
 def test_a_limit_of_0_cores_is_none(run, tmp_path, of_start):
     """A counter that lies: the kernel refuses such a quota."""
     none = {"cpu_limit_cores": 0.0}
-    path = course(tmp_path / "run.jsonl", none, end=SUCCESS, start={**recordings.START, **none})
+    path = course(tmp_path / "run.jsonl", none, end=SUCCESS, start=none)
     if of_start:
         samples = [json.loads(line) for line in path.read_text().splitlines()]
         recordings.write(path, [{**sample, "limits": None} for sample in samples])

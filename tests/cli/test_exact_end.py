@@ -292,6 +292,20 @@ def test_a_limit_that_is_raised_is_seen_within_a_second_and_at_the_end(spawn, tm
     assert all(limit == 800.0 for secs, limit in told if secs > told[0][0] + 1.6)
 
 
+@needs_memory
+def test_a_limit_that_changes_before_the_first_sample_is_that_of_the_start(spawn, tmp_path, helpers):
+    with group(MEMORY, "before-first") as folder:
+        limit = folder / "memory.limit_in_bytes"
+        limit.write_text(str(200 << 20))
+        tracker = spawn("--cgroup=off", "-i", "60", "-q", "-o", "run.jsonl", "--", "sleep", "2", preexec_fn=exact.enter(folder))
+        # The recorder keeps the file open that it has read.
+        helpers.wait_until(lambda: any(fd.exists() and fd.samefile(limit) for fd in pathlib.Path(f"/proc/{tracker.pid}/fd").iterdir()))
+        limit.write_text(str(800 << 20))
+        assert tracker.wait() == 0
+    first = helpers.json_lines(tmp_path / "run.jsonl")[0]
+    assert (first["run_start"]["memory_limit_mib"], first["limits"]["memory_limit_mib"]) == (200.0, 800.0)
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
 def test_cpus_that_are_taken_away_are_seen_within_a_second(spawn, tmp_path, helpers):
     tracker = spawn("-i", "0.3", "-q", "-o", "run.jsonl", "--", "sh", "-c", "echo $$ >pid; exec sleep 3.5")

@@ -113,10 +113,66 @@ static void the_start_completes_the_samples(void **state)
 	assert_int_equal(all.count, 1);
 	TRY(&all, 0, 0, 500, 1000, 1.5, 3);
 	allowances_finish(&told, start, true);
-	TRY(&told, 0, 1, 200, 1000, NAN, NAN);
+	TRY(&told, 0, 0, 500, 1000, 1.5, NAN);
+	TRY(&told, 1, 1, 200, 1000, NAN, NAN);
 	allowances_finish(&none, NULL, true);
 	assert_int_equal(none.count, 1);
 	TRY(&none, 0, 0, NAN, NAN, NAN, NAN);
+}
+
+static void finish_with_start(struct allowances *all, double limit_mib, double cores)
+{
+	struct run_start_row *start;
+
+	frame_begin(&frame, 0, 0);
+	start = SINGLE_ROW(&frame, run_start);
+	start->memory_limit_mib = limit_mib;
+	start->cpu_limit_cores = cores;
+	allowances_finish(all, start, true);
+}
+
+static void limits_that_changed_before_the_first_sample_are_those_of_the_start(void **state)
+{
+	struct allowances fell = {0}, rose = {0}, same = {0}, unknown = {0}, full = {0};
+
+	(void)state;
+	/* The time of the first sample counts with the higher number of cores. */
+	add(&fell, 0.5, 0.5, 800, 1000, 0.02, 4);
+	add(&fell, 1.5, 1, 800, 1000, 0.02, 4);
+	finish_with_start(&fell, 200, 2);
+	assert_int_equal(fell.count, 2);
+	TRY(&fell, 0, 0, 200, 1000, 2, 4);
+	TRY(&fell, 1, 0.5, 800, 1000, 0.02, 4);
+	assert_true(fell.secs[0] == 0.5 && fell.secs[1] == 1);
+	assert_true(allowances_memory(&fell, 0.4, 100).value == 200);
+	add(&rose, 0.5, 0.5, 200, 1000, 2, 4);
+	finish_with_start(&rose, 200, 0.02);
+	assert_int_equal(rose.count, 2);
+	assert_true(rose.secs[0] == 0 && rose.secs[1] == 0.5);
+	add(&same, 0.5, 0.5, 200, 1000, 2, 4);
+	finish_with_start(&same, 200, 2);
+	assert_int_equal(same.count, 1);
+	/* No limit at the start may also mean that none was known. */
+	add(&unknown, 0.5, 0.5, 200, 1000, 2, 4);
+	finish_with_start(&unknown, NAN, NAN);
+	assert_int_equal(unknown.count, 1);
+	for (int i = 0; i < ALLOWANCES_MOST; i++)
+		add(&full, 1 + i, 1, 100 + 10 * i, 1000, 2, 4);
+	finish_with_start(&full, 500, 1);
+	assert_int_equal(full.count, ALLOWANCES_MOST);
+	TRY(&full, 0, 1, 100, 1000, 2, 4);
+}
+
+static void limits_that_a_later_sample_tells_first_are_those_of_the_start_too(void **state)
+{
+	struct allowances all = {0};
+
+	(void)state;
+	add(&all, 1, 1, NAN, NAN, NAN, 0);
+	add(&all, 2, 1, 200, 1000, 2, 4);
+	finish_with_start(&all, 500, 1);
+	assert_int_equal(all.count, 1);
+	TRY(&all, 0, 1, 200, 1000, 2, 4);
 }
 
 static void a_machine_is_not_held_to_the_limits_of_its_recorder(void **state)
@@ -275,6 +331,8 @@ UNIT_TESTS
 		cmocka_unit_test(a_sample_without_limits_changes_nothing),
 		cmocka_unit_test(changes_beyond_the_last_place_overwrite_it),
 		cmocka_unit_test(the_start_completes_the_samples),
+		cmocka_unit_test(limits_that_changed_before_the_first_sample_are_those_of_the_start),
+		cmocka_unit_test(limits_that_a_later_sample_tells_first_are_those_of_the_start_too),
 		cmocka_unit_test(a_machine_is_not_held_to_the_limits_of_its_recorder),
 		cmocka_unit_test(the_memory_of_the_moment_binds),
 		cmocka_unit_test(the_highest_limit_is_unknown_if_there_was_none_for_a_while),

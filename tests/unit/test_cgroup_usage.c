@@ -319,6 +319,8 @@ static void a_limit_that_changes_is_seen(void **state)
 	lone.ending.reason = "exit";
 	assert_real(limits_at(2.0499)->memory_limit_mib, 2);
 	assert_real(limits_at(2.05)->memory_limit_mib, 3);
+	/* The start of the run has the first one. */
+	assert_real(lone.context.first_memory_limit_mib, 1);
 }
 
 /* Process 1 of this kernel is another one, which has fewer CPUs. */
@@ -381,6 +383,7 @@ static void a_job_that_ended_at_once_has_no_group_yet(void **state)
 static void put_other_group(void)
 {
 	put_below("sys/fs/cgroup/b/memory.current", "5242880\n");
+	put_below("sys/fs/cgroup/b/memory.max", "3145728\n");
 	put_below("sys/fs/cgroup/b/memory.events.local", "oom_kill 9\n");
 	put_below("sys/fs/cgroup/b/memory.stat",
 		  "anon 1\nworkingset_refault_file 8\nworkingset_refault_anon 8\n");
@@ -406,6 +409,7 @@ static void a_move_begins_the_counters_anew(void **state)
 	assert_real(use_at(1.1799)->memory_current_mib, 1);
 	row = use_at(1.18);
 	assert_real(row->memory_current_mib, 5);
+	assert_real(lone.context.first_memory_limit_mib, 3);
 	assert_absent_count(row->throttled_periods_total, ABSENT_FIRST_SAMPLE);
 	assert_absent_real(row->throttled_total_secs, ABSENT_FIRST_SAMPLE);
 	assert_absent_count(row->cache_refault_total, ABSENT_FIRST_SAMPLE);
