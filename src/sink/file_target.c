@@ -645,6 +645,11 @@ pid_t target_process(const struct target *target)
 	return target->beside ? target->beside->pid : 0;
 }
 
+bool target_has_no_reader(const struct target *target)
+{
+	return target->no_reader_yet;
+}
+
 const struct target_opening *target_opening(const struct target *target)
 {
 	return &target->opening;

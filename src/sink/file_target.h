@@ -98,6 +98,9 @@ int64_t target_size(const struct target *target);
 /* The process that keeps the file, or 0. */
 pid_t target_process(const struct target *target);
 
+/* A FIFO that nothing has opened to read yet. */
+bool target_has_no_reader(const struct target *target);
+
 /*
  * Flushes, unlocks, closes and frees. Records that are unwritten then are lost. Use target_status() after a flush
  * to find out.

@@ -329,7 +329,7 @@ void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns)
 
 		(void)target_flush(output->target, deadline_ns);
 		/* After a wrapped job the close tries a last time, too late for a warning. */
-		if (patience_ns || target_process(output->target))
+		if (patience_ns || target_process(output->target) || target_has_no_reader(output->target))
 			target_end(output->target, now_ns + BESIDE_PATIENCE_NS);
 		collect_warning(tracker, output);
 	}

@@ -173,6 +173,7 @@ def test_a_fifo_without_a_reader_does_not_hang(run, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     result = run("-i", 0.05, "-o", "fifo", "--", "sh", "-c", "sleep 0.2; exit 7")
     assert result.returncode == 7 and result.wall_secs < 3
+    assert result.err == "resource-tracker: cannot write to fifo: it has no reader; the last samples may be lost\n"
 
 
 def test_a_late_reader_of_a_fifo_gets_everything(spawn, tmp_path, helpers):

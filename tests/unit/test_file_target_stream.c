@@ -436,12 +436,14 @@ static void a_fifo_waits_for_its_reader(void **state)
 	assert_int_equal(target_write(target, "one\n", 4), -EAGAIN);
 	assert_int_equal(target_write(target, "two\n", 4), -EAGAIN);
 	assert_int_equal(target_status(target).state, TARGET_STALLED);
+	assert_true(target_has_no_reader(target));
 	/* There is nothing to wait for. */
 	assert_int_equal(target_flush(target, INT64_MAX), -EAGAIN);
 	reader = open("fifo", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(target_write(target, "three\n", 6), 0);
 	assert_int_equal(read(reader, text, sizeof text), 14);
 	assert_string_equal(text, "one\ntwo\nthree\n");
+	assert_false(target_has_no_reader(target));
 	close(reader);
 	assert_int_equal(target_write(target, "four\n", 5), -EPIPE);
 	assert_int_equal(target_status(target).state, TARGET_GONE);
