@@ -47,7 +47,7 @@ struct cgroup_usage {
 	int memory_folder; /* in the place. -1: no cgroup counts its memory */
 	struct limits limits, first_limits;
 	uint64_t first_hash; /* the place that has these first limits */
-	bool limits_known;
+	bool limits_known, first_limits_known;
 	int64_t kills_when_left; /* see struct memory_cgroup */
 	int64_t next_refresh_ns;
 	int64_t next_look_ns;
@@ -252,9 +252,6 @@ static void read_limits(struct cgroup_usage *state, struct collect_context *cont
 	context->root->keep_in = NULL;
 	state->limits_known = true;
 	state->limits_ns = root_monotonic_ns(context->root);
-	if (state->first_hash != state->place.memberships_hash)
-		state->first_limits = state->limits;
-	state->first_hash = state->place.memberships_hash;
 }
 
 static void refresh_groups(struct cgroup_usage *state, struct collect_context *context)
@@ -279,6 +276,10 @@ static void refresh_groups(struct cgroup_usage *state, struct collect_context *c
 	} else {
 		read_limits(state, context, pid);
 	}
+	if (!state->first_limits_known || state->first_hash != state->place.memberships_hash)
+		state->first_limits = state->limits;
+	state->first_limits_known = true;
+	state->first_hash = state->place.memberships_hash;
 }
 
 static double group_mib_of(double bytes)
