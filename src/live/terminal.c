@@ -239,7 +239,7 @@ static void put_row(const struct canvas *canvas, size_t row)
 	}
 }
 
-/* Curses gets the rows that differ: it would compare each cell as well, in more than half of the time of a redraw. */
+/* Puts only the rows that differ: curses compares cells as well, but takes longer for it than the rest of a redraw. */
 void terminal_show(struct canvas *canvas, bool again)
 {
 	struct canvas before = terminal.shown;

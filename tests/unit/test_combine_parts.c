@@ -282,7 +282,7 @@ static void the_worst_end_is_told(void **state)
 	assert_combines("\"signal\":9", END(1, KILLED), END(2, FAILED));
 	assert_combines("\"reason\":\"oom_kill_confirmed\"", END(1, KILLED), END(2, STARVED));
 	assert_combines("\"reason\":\"oom_kill_confirmed\"", END(1, STARVED), END(2, KILLED));
-	/* Of two that are as bad, the first. */
+	/* If two ends are equally bad, the first one counts. */
 	assert_combines("\"exit_code\":3", END(1, FAILED), END(2, "\"reason\":\"exit\",\"exit_code\":4"));
 	assert_combines("\"utime_secs\":3.0", END(1, FINE ",\"utime_secs\":1"), END(2, FINE),
 			END(3, FINE ",\"utime_secs\":2"));

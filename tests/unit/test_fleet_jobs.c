@@ -243,7 +243,7 @@ static void a_lack_of_memory_is_the_reason_of_a_job_that_failed(void **state)
 	step.oom_had_mib = 64;
 	assert_int_equal(JOIN(script, step).reason, LACK_OF_MEMORY);
 	assert_real(JOIN(script, step).oom_had_mib, 64);
-	/* Of a step that comes first by its host, too. */
+	/* The order of the hosts makes no difference. */
 	assert_int_equal(JOIN(on_host(script, 2), on_host(step, 1)).reason, LACK_OF_MEMORY);
 	script.oom_had_mib = 100;
 	assert_real(JOIN(script, step).oom_had_mib, 100);

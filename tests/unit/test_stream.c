@@ -361,7 +361,7 @@ static char byte_at(int fd, off_t offset)
 	return byte;
 }
 
-/* Of a recording for streaming alone, the first MiB and the last one stay on the disk. */
+/* A recording that serves streaming alone keeps its first MiB and its last one on the disk. */
 static void only_a_recording_for_streaming_alone_is_released(void **state)
 {
 	enum { MIB = 1 << 20, LINES = 80 };
