@@ -16,7 +16,7 @@ static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT
 		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, FULL_HALF = 0.5,
 		    GPU_SHARE = 0.6, GPU_SHARE_IN_USE = 0.5;
 /* Shorter waits and bursts are noise, as in the other lines of the summary. A run that is hardly longer tells nothing. */
-static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02, ALL_OF_IT = 0.99;
+static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02, ALL_OF_IT = 0.99, TELLING_PART = 0.1;
 
 /* A client that worked itself, but was kept from the CPU, wanted more than the second. */
 static const double CLIENT_CORES = 0.3, CLIENT_CORES_WANTED = 0.5, CLIENT_SHARE = 0.5;
@@ -294,11 +294,19 @@ static void add_threads_wait(struct search *search, const struct pressure *press
 		       amount_of(run_secs, add_duration).text, all, pressure->while_what);
 }
 
+/* Threads that ended unread did the waiting: "for at least 0.20 ms" would not explain the answer. */
+static bool is_wait_mostly_unread(const struct search *search, const struct pressure *pressure)
+{
+	return !waiting_is_known(search) &&
+	       total_of(&search->facts->cpu_wait_secs) < TELLING_PART * pressure->secs;
+}
+
 static void search_cpu_wait(struct search *search, const struct pressure *pressure)
 {
 	const struct cpu_course *course = &search->facts->cpu_course;
 
-	if (!search->facts->tracked || !course->has_threads || !(course->threads_wait_secs > 0))
+	if (!search->facts->tracked || !course->has_threads || !(course->threads_wait_secs > 0) ||
+	    is_wait_mostly_unread(search, pressure))
 		search_one_pressure(search, pressure);
 	else if (is_telling(search, pressure->secs, pressure->least))
 		/* If threads ended unread, it is the figure of the line `Held up`. */

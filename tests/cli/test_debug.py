@@ -118,7 +118,7 @@ def test_lines_of_members_add_up_to_the_sample(run, tmp_path):
 
 
 def test_the_source_of_each_member_has_its_reason(run):
-    job = (BUILD / "tests/fakes/memory-job", *"private 120 fork 3 { sleep 900 }".split())
+    job = (BUILD / "tests/fakes/memory-job", *"private 120 fork 3 { sleep 2500 }".split())
     members = [member for _, found in member_samples(
         run("-o", "run.jsonl", "-i", "0.4", "--", *job, env={"TRACKER_DEBUG": "members"}).err).values() for member in found]
     sampled = [member for member in members if member[12] == "sampled pages"]

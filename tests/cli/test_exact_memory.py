@@ -220,6 +220,7 @@ def test_memory_that_many_share_counts_once(record, workload, pss):
     assert size_mib < samples[-1]["run_end"]["memory_peak_mib"] < 1.3 * size_mib
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [0, 20])
 def test_memory_that_the_kernel_is_freeing_is_unknown(record, binary, tmp_path, threads):
