@@ -208,6 +208,7 @@ def attached_user(request, program_for_everybody, tmp_path):
         yield pathlib.Path(folder), {"program": program_for_everybody, "user": 65534, "group": 65534, "extra_groups": []}
 
 
+@pytest.mark.alone
 def test_the_time_of_children_is_told_where_the_parent_waits_at_once(spawn, helpers, attached_user):
     """0.55 s were told as 0.04: what the children of the job left it was gone with it."""
     folder, user = attached_user
@@ -218,6 +219,8 @@ def test_the_time_of_children_is_told_where_the_parent_waits_at_once(spawn, help
     if exited(samples)[-1] is None:  # others forked too much, or the kernel delivers no events here
         assert end["tree_cpu_at_least"] or told >= truth - TICKS_SECS, (told, truth)
         pytest.skip("the recorder heard no events")
+    if end["tree_cpu_at_least"] and os.getloadavg()[0] > 2 * os.cpu_count():
+        pytest.skip("the machine is too busy: the parent had a CPU before the recorder")
     assert not end["tree_cpu_at_least"] and told >= truth - 2 * TICKS_SECS, (told, truth)
     assert exited(samples)[-1] == 410
     # Those from before the attach do not count.

@@ -309,7 +309,7 @@ def test_a_process_holds_at_most_the_devices_memory(gpu_record, nvml, script):
 
 
 def test_devices_without_a_uuid_are_told_apart(gpu_record):
-    _, samples = gpu_record(["gpus 2", "mig 1 2", "utilization 0 50 0", "result nvmlDeviceGetUUID 3"], "-i", 0.3, "--", "sleep", 0.8)
+    _, samples = gpu_record(["gpus 2", "mig 1 2", "utilization 0 50 0", "result nvmlDeviceGetUUID 3"], "-i", 0.3, "--", "sleep", 2)
     assert [gpu["uuid"] for gpu in last(samples)["gpu"]] == [
         "nvidia-0000:10:00.0", "nvidia-0000:11:00.0", "nvidia-0000:11:00.0/7/0", "nvidia-0000:11:00.0/8/0"]
     assert last(samples)["gpu"][2]["mig_parent"] == "nvidia-0000:11:00.0"

@@ -207,7 +207,7 @@ class Copy:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(850)
 def test_each_recipe_takes_a_few_lines(tmp_path, binary):
     meson = shutil.which("meson")
     if not meson or not (pathlib.Path(binary).parent / "resource-tracker-analysis").exists():
@@ -298,7 +298,7 @@ def test_each_recipe_takes_a_few_lines(tmp_path, binary):
 
 @pytest.mark.slow
 @pytest.mark.night
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(850)
 def test_a_destination_of_streaming_takes_a_file_and_a_row(tmp_path, binary):
     meson = shutil.which("meson")
     if not meson or not (pathlib.Path(binary).parent / "resource-tracker-net").exists() or not (TOP / ".git").exists():

@@ -86,20 +86,20 @@ def test_a_given_time_limit(rows, rule, because):
 @pytest.mark.parametrize("place", ["first process", "ancestor"])
 def test_the_limit_of_timeout(run, rows, binary, job, place, tmp_path, helpers):
     """The signal goes to the program that timeout runs, not to timeout."""
-    rule, limit = "time=-59s:USR1", ["timeout", "-k", "5", "60s"]
+    rule, limit = "time=-56s:USR1", ["timeout", "-k", "5", "60s"]
     if place == "first process":
         out, (row,) = rows(rule, *limit, *job, "30")
     else:
         path = tmp_path / "inside.jsonl"
         out = run(*limit[1:], binary, "-q", "-i", "0.1", "-o", path, "--signal-at", rule, "--", *job, "30", program="timeout").out.strip()
         (row,) = [row for sample in helpers.json_lines(path) for row in sample.get("signals_at", [])]
-    assert out == "SIGUSR1" and row["because"] == "59 s before the limit of timeout" and row["process_count"] == 1
+    assert out == "SIGUSR1" and row["because"] == "56 s before the limit of timeout" and row["process_count"] == 1
 
 
 def test_the_limit_of_slurm(rows, job):
-    """The time that Slurm tells is in whole seconds."""
+    """The time that Slurm tells is in whole seconds. The job has some to begin."""
     now = int(time.time())
-    out, (row,) = rows("time=-58s:TERM", *job, "30", env={"SLURM_JOB_START_TIME": str(now - 100), "SLURM_JOB_END_TIME": str(now + 60)})
+    out, (row,) = rows("time=-58s:TERM", *job, "30", env={"SLURM_JOB_START_TIME": str(now - 100), "SLURM_JOB_END_TIME": str(now + 64)})
     assert out == "SIGTERM" and row["because"] == "58 s before the limit of Slurm"
 
 
