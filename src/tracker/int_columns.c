@@ -15,7 +15,7 @@ enum {
 };
 
 enum shape {
-	NOTHING, /* no row has a value */
+	NOTHING, /* no row has a value, and the width is 0 */
 	VALUES,  /* value = low + offset */
 	STEPS,   /* value = the one before + low + offset; the first is `start` */
 };
@@ -141,7 +141,7 @@ static void pack_column(const struct packed_column *column, const int64_t *value
 				bytes[i / 8] |= (unsigned char)(1u << i % 8);
 		bytes += BITMAP_BYTES;
 	}
-	if (column->shape == NOTHING || !column->width)
+	if (!column->width)
 		return;
 	for (size_t i = 0; i < ROWS; i++) {
 		uint64_t before = column->shape == VALUES ? 0 : (uint64_t)filled[i ? i - 1 : 0];

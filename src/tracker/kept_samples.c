@@ -14,7 +14,7 @@
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
 
-enum { DECIMALS_MOST = 9, NAME_BYTES = 160 };
+enum { NAME_BYTES = 160 };
 
 /* Above this a double has no exact integers. No measured value comes near it. */
 #define SCALED_MOST 9.0e15
@@ -24,9 +24,16 @@ enum { DECIMALS_MOST = 9, NAME_BYTES = 160 };
 #define SECTORS_PER_GB 1953125.0
 #define STEPS_OF_TIME 4194304.0
 
-static const double POWERS_OF_TEN[DECIMALS_MOST + 1] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
-
 /* ---- keeping ----------------------------------------------------------------------------------------- */
+
+static double scale_of_decimals(int decimals)
+{
+	double scale = 1;
+
+	for (; decimals > 0; decimals--)
+		scale *= 10;
+	return scale;
+}
 
 /*
  * The scale has to keep each value in the step in which it comes. Reading rounds it once more, and the result
@@ -43,7 +50,7 @@ static double scale_of(const struct metric *metric)
 		return SECTORS_PER_GB;
 	if (metric == csv_column_metric(&CSV_LAYOUT[CSV_LAYOUT_combined].columns[0]))
 		return STEPS_OF_TIME;
-	return POWERS_OF_TEN[metric->decimals];
+	return scale_of_decimals(metric->decimals);
 }
 
 /* Whether a sample has at most one row of this kind, always the same instance. */
@@ -106,7 +113,7 @@ static int keep_named(struct kept_samples *kept, const char *name, const struct 
 		.kind = place->kind,
 		.offset = metric_offset(place->index),
 		/* The mean of integers has decimals. */
-		.scale = place->choice == PLACE_MEAN && metric->type != TYPE_REAL ? POWERS_OF_TEN[3]
+		.scale = place->choice == PLACE_MEAN && metric->type != TYPE_REAL ? scale_of_decimals(3)
 										  : scale_of(metric),
 		.place = malloc(sizeof *place),
 		.name = strdup(name),
@@ -352,7 +359,7 @@ static int kept_heading(const struct kept_samples *kept, const char *layout_name
 			continue;
 		if (index < 0)
 			return -ENOENT;
-		*ret_reading = (struct reading){index, kept->columns[index].scale, whole ? 1 : column->factor,
+		*ret_reading = (struct reading){index, kept->columns[index].scale, column->factor,
 						whole ? -1 : column->decimals};
 		return 0;
 	}

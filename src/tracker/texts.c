@@ -2,26 +2,17 @@
 #include "tracker/texts.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
+
 enum { FIRST_SIZE = 64 };
-
-/* FNV-1a */
-static uint64_t hash_text(const char *text)
-{
-	uint64_t value = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		value = (value ^ (unsigned char)*text) * 0x100000001b3;
-	return value;
-}
 
 /* Returns the slot of a text, or the free slot where it belongs. */
 static char **text_slot(char **slots, size_t size, const char *text)
 {
-	size_t at = hash_text(text) & (size - 1);
+	size_t at = fnv_of(text, strlen(text)) & (size - 1);
 
 	while (slots[at] && strcmp(slots[at], text) != 0)
 		at = (at + 1) & (size - 1);

@@ -110,6 +110,12 @@ static void old_rows_make_room(void **state)
 	int_columns_done(&columns);
 }
 
+/* The list of pages, and the page: its size, the heads of its columns of 24 bytes, their bytes, and 8 more. */
+static size_t bytes_of_pages(size_t pages, size_t columns, size_t bytes)
+{
+	return pages * (sizeof(void *) + sizeof(size_t) + columns * 24 + bytes + 8);
+}
+
 /* A page of values that are constant or change evenly needs only the head of their column. */
 static void even_columns_are_nearly_free(void **state)
 {
@@ -121,11 +127,11 @@ static void even_columns_are_nearly_free(void **state)
 	empty = columns.bytes;
 	for (int64_t row = 0; row < 64 * INT_COLUMNS_PAGE_ROWS; row++)
 		int_columns_add(&columns, (int64_t[]){7, row * 1000003, INT_COLUMNS_ABSENT});
-	assert_true(columns.bytes - empty < (size_t)64 * INT_COLUMNS_PAGE_ROWS);
+	assert_int_equal(columns.bytes - empty, bytes_of_pages(64, 3, 0));
 	int_columns_done(&columns);
 }
 
-/* 13 bits hold 0 to 5000, a gap takes a bit, and the head of a page about as much. */
+/* 13 bits hold 0 to 5000, and a gap takes a bit. */
 static void narrow_columns_take_the_bits_of_their_range(void **state)
 {
 	enum { ROWS = 32 * INT_COLUMNS_PAGE_ROWS };
@@ -137,8 +143,7 @@ static void narrow_columns_take_the_bits_of_their_range(void **state)
 	empty = columns.bytes;
 	for (int64_t row = 0; row < ROWS; row++)
 		int_columns_add(&columns, (int64_t[]){row % 3 ? value_of(3, row) : INT_COLUMNS_ABSENT});
-	assert_true(columns.bytes - empty < (size_t)2 * ROWS);
-	assert_true(columns.bytes - empty > (size_t)ROWS * 13 / 8);
+	assert_int_equal(columns.bytes - empty, bytes_of_pages(32, 1, (1 + 13) * INT_COLUMNS_PAGE_ROWS / 8));
 	int_columns_done(&columns);
 }
 
