@@ -245,6 +245,37 @@ static void test_messages_stay_short(void **state)
 	assert_non_null(strstr(rt_config_message(config), "xxx...'"));
 }
 
+/* A message is one line, and fits into a terminal. */
+static void a_message_is_cut_and_has_no_control_characters(void **state)
+{
+	struct rt_config *config = *state;
+	char text[1100];
+
+	assert_int_equal(config_fail(config, -EIO, "%s", "a\tb\x1f\x7f~ \xc3\xa9\n"), -EIO);
+	assert_string_equal(rt_config_message(config), "a?b??~ \xc3\xa9?");
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	assert_int_equal(config_fail(config, -EIO, "%s", text + 100), -EIO);
+	assert_int_equal(strlen(rt_config_message(config)), 999);
+	assert_int_equal(config_fail(config, -EIO, "%s", text), -EIO);
+	assert_int_equal(strlen(rt_config_message(config)), 1000);
+	/* Of a value, 60 bytes are shown, and of a rule of signals as well. */
+	text[61] = '\0';
+	assert_int_equal(rt_config_set(config, "pss", text), -EINVAL);
+	assert_non_null(strstr(rt_config_message(config), "xxx...' is unknown"));
+	text[60] = '\0';
+	assert_int_equal(rt_config_set(config, "pss", text), -EINVAL);
+	assert_non_null(strstr(rt_config_message(config), "xxx' is unknown"));
+	assert_int_equal(rt_config_set(config, "signal-at", text), -EINVAL);
+	assert_int_equal(strcspn(strchr(rt_config_message(config), 'x'), "'"), 60);
+	text[60] = 'x';
+	assert_int_equal(rt_config_set(config, "signal-at", text), -EINVAL);
+	assert_int_equal(strcspn(strchr(rt_config_message(config), 'x'), "'"), 60);
+	assert_int_equal(rt_config_set(config, text, "1"), -ENOENT);
+	assert_int_equal(strcspn(strchr(rt_config_message(config), 'x'), "'"), 60);
+	assert_null(rt_config_failed_output(config));
+}
+
 static void test_copy(void **state)
 {
 	char prog[] = "prog", arg[] = "arg";
@@ -254,8 +285,12 @@ static void test_copy(void **state)
 	rt_config_set(config, "job-name", "first");
 	rt_config_set(config, "root", "/tmp/r");
 	rt_config_set(config, "tag", "k=v");
+	rt_config_set(config, "tag", "l=m");
 	rt_config_set(config, "output", "x");
+	rt_config_add_output(config, "y", "csv");
 	rt_config_set(config, "metrics", "cpu.*");
+	rt_config_set_history(config, 7, "memory.*");
+	rt_config_set_variable(config, "NAME", "value");
 	rt_config_set(config, "duration", "2.5");
 	rt_config_set_command(config, argv);
 	rt_config_set(config, "pss", "bad");
@@ -265,8 +300,20 @@ static void test_copy(void **state)
 	assert_string_equal(copy->job_name, "first");
 	assert_string_equal(copy->root_dir, "/tmp/r");
 	assert_string_equal(copy->tags[0].value, "v");
+	assert_int_equal(copy->tag_count, 2);
+	assert_string_equal(copy->tags[1].key, "l");
+	assert_string_equal(copy->tags[1].value, "m");
+	assert_int_equal(copy->output_count, 2);
 	assert_string_equal(copy->outputs[0].path, "x");
+	assert_ptr_not_equal(copy->outputs[0].path, config->outputs[0].path);
+	assert_string_equal(copy->outputs[1].path, "y");
+	assert_true(copy->outputs[1].format == FORMAT_CSV && copy->outputs[1].fd == -1);
+	assert_int_equal(copy->metric_count, 1);
 	assert_string_equal(copy->metrics[0], "cpu.*");
+	assert_true(copy->history_samples == 7 && strcmp(copy->history_metrics, "memory.*") == 0);
+	assert_string_equal(config_variable(copy, "NAME"), "value");
+	assert_int_equal(copy->variable_count, 1);
+	assert_true(copy->argc == 2 && copy->input_count == 0 && copy->given.length == 0);
 	assert_string_equal(copy->argv[1], "arg");
 	assert_null(copy->argv[2]);
 	assert_int_equal(copy->duration_ns, 2500 * NSEC_PER_MSEC);
@@ -287,21 +334,40 @@ static void test_empty_text_is_none(void **state)
 	assert_null(config->root_dir);
 }
 
-static void test_rank(void **state)
+static int64_t rank_of_launcher(const char *name, const char *value)
 {
 	struct rt_config *config;
+	int64_t rank;
+
+	setenv(name, value, 1);
+	rt_config_new(&config);
+	rank = config->rank;
+	rt_config_free(config);
+	unsetenv(name);
+	return rank;
+}
+
+static void each_launcher_tells_a_rank(void **state)
+{
+	static const char *const NAMES[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
+		"PALS_RANKID",          "FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
+		"SLURM_PROCID",         "RANK",
+	};
+	static const char *const WRONG[] = {"", "x", "-1", "5x", "1.5"};
 
 	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+		unsetenv(NAMES[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+		assert_int_equal(rank_of_launcher(NAMES[i], "7"), 7);
+	for (size_t i = 0; i < ARRAY_SIZE(WRONG); i++)
+		assert_int_equal(rank_of_launcher("RANK", WRONG[i]), -1);
+	/* The first name that has a number counts. */
 	setenv("SLURM_PROCID", "0", 1);
-	setenv("PMI_RANK", "5", 1);
-	rt_config_new(&config);
-	assert_int_equal(config->rank, 5);
-	rt_config_free(config);
-	setenv("PMI_RANK", "x", 1);
-	rt_config_new(&config);
-	assert_int_equal(config->rank, 0);
-	rt_config_free(config);
-	unsetenv("PMI_RANK");
+	assert_int_equal(rank_of_launcher("PMI_RANK", "5"), 5);
+	assert_int_equal(rank_of_launcher("PMI_RANK", "x"), 0);
+	assert_int_equal(rank_of_launcher("RANK", "5"), 0);
 	unsetenv("SLURM_PROCID");
 }
 
@@ -410,9 +476,11 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(test_metrics, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_command, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_messages_stay_short, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_message_is_cut_and_has_no_control_characters, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_empty_text_is_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rank, setup, teardown),
+		cmocka_unit_test(each_launcher_tells_a_rank),
 		cmocka_unit_test_setup_teardown(numbers_have_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_keep_the_right_values, setup, teardown),
 		cmocka_unit_test_setup_teardown(settings_that_were_given_are_kept_as_texts, setup, teardown),
