@@ -79,8 +79,8 @@ int csv_pair_next(struct csv_pair *pair, struct frame *frame)
 		machine < 0 ? machine : read_ahead(pair->process, &pair->process_ahead, &pair->has_process);
 	double lead;
 
-	if (machine < 0 || process < 0)
-		return machine < 0 ? machine : process;
+	if (process < 0)
+		return process;
 	if (!pair->has_machine && !pair->has_process)
 		return 0;
 	lead = pair->has_machine && pair->has_process

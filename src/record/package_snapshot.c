@@ -175,8 +175,8 @@ int snapshot_next(struct snapshot *snapshot, struct frame *frame)
 	int process = take_snapshot_row(&snapshot->process, frame);
 	int system = process < 0 ? process : take_snapshot_row(&snapshot->system, frame);
 
-	if (process < 0 || system < 0)
-		return -EBADMSG;
+	if (system < 0)
+		return system;
 	/* Both rows of a pair have a time stamp. The machine's row is read last, so its time stamp stays. */
 	if (process + system < snapshot->process.any + snapshot->system.any)
 		return 0;

@@ -434,9 +434,12 @@ double record_scheduler_number(const struct frame *identity, const char *name)
 	/* The largest systems have some million CPUs. */
 	double most = strstr(name, "MEM") ? MEMORY_MIB_MOST : 1e8;
 	const char *value = record_scheduler_value(identity, name);
-	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
+	struct scan text;
 	double number;
 
+	if (!value)
+		return NAN;
+	text = scan_bytes(value, strlen(value));
 	return scan_real(&text, &number) && !scan_left(&text) && number > 0 && number <= most ? number
 											      : (double)NAN;
 }

@@ -287,10 +287,9 @@ int source_next_line(struct source *source, struct source_line *ret_line)
 
 	for (;;) {
 		size_t left = window->length - source->at;
-		char *start = window->data + source->at, *newline = NULL;
+		char *start = window->data + source->at;
+		char *newline = memchr(start + looked_at, '\n', left - looked_at);
 
-		if (left > looked_at)
-			newline = memchr(start + looked_at, '\n', left - looked_at);
 		if (newline)
 			return deliver_line(source, start, (size_t)(newline - start), true, ret_line);
 		if (left > SOURCE_LINE_BYTES) {

@@ -130,7 +130,7 @@ static int set_choice(struct rt_config *config, const struct setting *setting, c
 static int take_secs(struct rt_config *config, const struct setting *setting, const char *value, double least,
 		     const char *too_short)
 {
-	double secs = 0;
+	double secs;
 
 	if (!parse_duration(value, &secs))
 		return refuse_setting(config, setting, value,
@@ -157,7 +157,7 @@ static int set_duration(struct rt_config *config, const struct setting *setting,
 
 static int set_deadline(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	double secs = 0;
+	double secs;
 
 	if (!parse_duration(value, &secs) || secs < 0 || secs > 86400)
 		return refuse_setting(config, setting, value, "must be a length of time from 0 to 1d");
@@ -211,7 +211,7 @@ static int set_start_at(struct rt_config *config, const struct setting *setting,
 
 static int set_pid(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	int64_t pid = 0;
+	int64_t pid;
 
 	if (!parse_count_or_off(value, INT32_MAX, &pid) || !pid)
 		return refuse_setting(config, setting, value, "is not a process id; give a positive number");
@@ -308,7 +308,8 @@ static int add_tag(struct rt_config *config, const struct setting *setting, cons
 		return refuse_setting(config, setting, value, "has no key before the '='; give KEY=VALUE");
 	if (!grow_list(&config->tags, config->tag_count, sizeof(config->tags[0])))
 		return no_memory(config);
-	tag = (struct config_tag){strndup(value, (size_t)(equals - value)), strdup(equals + 1)};
+	tag.key = strndup(value, (size_t)(equals - value));
+	tag.value = strdup(equals + 1);
 	if (!tag.key || !tag.value) {
 		free(tag.key);
 		free(tag.value);
@@ -552,9 +553,12 @@ static int64_t launcher_rank(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
 		const char *value = getenv(NAMES[i]);
-		struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
+		struct scan text;
 		int64_t rank;
 
+		if (!value)
+			continue;
+		text = scan_bytes(value, strlen(value));
 		if (scan_i64(&text, &rank) && !scan_left(&text) && rank >= 0)
 			return rank;
 	}

@@ -213,7 +213,7 @@ int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_se
 		if (tracker->state == RT_STATE_STOPPED || tracker->finished)
 			error = -ESHUTDOWN;
 		else if (timeout_secs < 0)
-			error = -pthread_cond_wait(&tracker->changed, &tracker->lock);
+			pthread_cond_wait(&tracker->changed, &tracker->lock);
 		else
 			error = -pthread_cond_timedwait(&tracker->changed, &tracker->lock, &until);
 	}
