@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <zlib.h>
 
 #include "base/cleanup.h"
 #include "record/run_lines.h"
@@ -101,6 +102,72 @@ static void a_torn_line_counts_as_damaged(void **state)
 	assert_int_equal(count_runs(RUN "{\"schema\":1,\"outc"), 1);
 	assert_int_equal(lines->left_out.damaged, 1);
 	assert_int_equal(count_runs("{\"schema\":1,\"outcome\":\"ok\"}"), 1);
+}
+
+static void tell(const char *path)
+{
+	assert_string_equal(path, "runs");
+}
+
+/* Reads a gzip file that ends in the middle of its last line. */
+static void count_runs_of_cut_gzip(size_t left_out_bytes)
+{
+	gzFile file = gzopen("whole", "wb");
+	size_t length;
+	char *bytes;
+
+	assert_int_equal(gzwrite(file, RUN RUN, sizeof RUN RUN - 1), sizeof RUN RUN - 1);
+	gzclose(file);
+	bytes = get_file("whole", &length);
+	put_file("runs", bytes, length - left_out_bytes);
+	free(bytes);
+	run_lines_free(lines);
+	assert_int_equal(run_lines_new(&lines, "runs", &problem), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(run_lines_next(lines), 1);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(run_lines_next(lines), 0);
+}
+
+/* The end that is missing counts once. Damage that was told already does not count. */
+static void a_gzip_file_that_was_cut_off_has_a_damaged_line(void **state)
+{
+	char *bytes;
+	size_t length;
+
+	(void)state;
+	count_runs_of_cut_gzip(0);
+	assert_int_equal(lines->left_out.damaged, 0);
+	count_runs_of_cut_gzip(4);
+	assert_int_equal(lines->left_out.damaged, 1);
+	source_on_damage(tell);
+	bytes = get_file("whole", &length);
+	bytes[length - 5] ^= 1; /* of the checksum */
+	put_file("runs", bytes, length);
+	free(bytes);
+	run_lines_free(lines);
+	assert_int_equal(run_lines_new(&lines, "runs", &problem), 0);
+	while (run_lines_next(lines) > 0)
+		continue;
+	assert_true(lines->source.damage_told);
+	assert_int_equal(lines->left_out.damaged, 0);
+	source_on_damage(NULL);
+}
+
+static void a_line_that_is_too_long_is_damaged(void **state)
+{
+	size_t length = SOURCE_LINE_BYTES + 4 * SOURCE_CHUNK_BYTES;
+	char *text = malloc(length + sizeof "\n" RUN);
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, ' ', length);
+	strcpy(text + length, "\n" RUN);
+	assert_int_equal(count_runs(text), 1);
+	assert_int_equal(lines->left_out.damaged, 1);
+	assert_int_equal(lines->read, 1);
+	assert_true(is_file_of_runs("runs"));
+	free(text);
 }
 
 /* ---- what is told -------------------------------------------------------------------------------------------- */
@@ -255,6 +322,8 @@ UNIT_TESTS
 		LINES_TEST(lines_of_newer_schemas_are_counted),
 		LINES_TEST(many_damaged_lines_before_the_first_run_end_the_file),
 		LINES_TEST(a_torn_line_counts_as_damaged),
+		LINES_TEST(a_gzip_file_that_was_cut_off_has_a_damaged_line),
+		LINES_TEST(a_line_that_is_too_long_is_damaged),
 		LINES_TEST(lines_that_were_left_out_are_told),
 		LINES_TEST(a_file_without_a_run_is_refused),
 		LINES_TEST(a_file_of_runs_begins_with_one),

@@ -70,6 +70,21 @@ static void the_interval_is_the_median_of_the_steps(void **state)
 	assert_int_equal(record_run(record), 2);
 }
 
+/* Of a long run, the first thousand tell it. */
+static void a_thousand_steps_tell_the_interval(void **state)
+{
+	struct buffer text = BUFFER(1 << 20);
+	int now = 10;
+
+	(void)state;
+	buffer_printf(&text, "{\"timestamp\":%d}\n", now);
+	for (int i = 0; i < 3000; i++)
+		buffer_printf(&text, "{\"timestamp\":%d}\n", now += i < 499 ? 1 : i < 1000 ? 2 : 7);
+	read_text(text.data);
+	assert_real(record_interval_secs(record), 2);
+	buffer_done(&text);
+}
+
 static void the_first_sample_may_have_a_shorter_interval(void **state)
 {
 	(void)state;
@@ -150,6 +165,26 @@ static void another_process_begins_a_run_of_csv(void **state)
 	(void)state;
 	read_text("timestamp,pid,children\n10,7,1\n11,7,1\n12,8,1\n13,8,1\n");
 	assert_int_equal(record_run(record), 2);
+	/* Headers of files that were joined are no samples, in quotes or without. */
+	read_text("\"timestamp\",\"pid\",\"children\"\n10,7,1\n\"timestamp\",\"pid\",\"children\"\n11,7,1\n"
+		  "timestamp,pid,children\n12,7,2\n");
+	assert_int_equal(record_damage(record).bad_lines, 0);
+	assert_int_equal(record_run(record), 1);
+	/* The end stays the end. */
+	assert_int_equal(record_next(record, &frame), 0);
+	assert_int_equal(record_next(record, &frame), 0);
+}
+
+/* Recorders may repeat them. */
+static void the_first_end_of_a_run_counts(void **state)
+{
+	(void)state;
+	read_text("{\"timestamp\":10,\"sample\":0,\"run_end\":{\"reason\":\"exit\"}}\n"
+		  "{\"timestamp\":11,\"sample\":1,\"run_end\":{\"reason\":\"signal\"}}\n");
+	assert_string_equal(FIRST(record_identity(record), run_end)->reason, "exit");
+	read_text("{\"timestamp\":10,\"sample\":0,\"run_end\":{\"reason\":\"exit\"}}\n"
+		  "{\"timestamp\":11,\"sample\":0}\n");
+	assert_null(FIRST(record_identity(record), run_end));
 }
 
 static void hosts_are_counted_once_each(void **state)
@@ -318,6 +353,54 @@ static void all_files_must_be_there(void **state)
 	assert_null(record);
 }
 
+#define MACHINE_CSV "timestamp,processes,utime,stime,cpu_usage,memory_free\n"
+#define JOB_CSV "timestamp,pid,children\n"
+
+static void open_both(const char *second)
+{
+	const char *const paths[] = {"run", second};
+	struct record_options options = {0};
+
+	record_close(record);
+	record = NULL;
+	metric_set_add_all(&options.wanted);
+	assert_int_equal(record_open(paths, 2, &options, &record, NULL), 0);
+}
+
+static void damage_of_both_files_of_a_pair_is_counted(void **state)
+{
+	int samples = 0;
+
+	(void)state;
+	put_text("run", MACHINE_CSV "10,5,1,1,1,9\n11,5,1,1,1,9\nx\n12,5,1,1,1,9\n");
+	put_text("job", JOB_CSV "10,7,1\nx\nx\n11,7,1\n");
+	open_both("job");
+	while (record_next(record, &frame) > 0)
+		samples++;
+	assert_int_equal(samples, 3);
+	assert_int_equal(record_damage(record).bad_lines, 3);
+	assert_int_equal(record_damage(record).first_bad_line, 4);
+}
+
+/* What comes from a pipe is read behind the first file, whatever it is. */
+static void standard_input_is_never_read_side_by_side(void **state)
+{
+	int kept = dup(STDIN_FILENO), fd, samples = 0;
+
+	(void)state;
+	put_text("run", MACHINE_CSV "10,5,1,1,1,9\n11,5,1,1,1,9\n");
+	put_text("job", JOB_CSV "10,7,1\n11,7,1\n");
+	fd = open("job", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	close(fd);
+	open_both("-");
+	while (record_next(record, &frame) > 0)
+		samples++;
+	dup2(kept, STDIN_FILENO);
+	close(kept);
+	assert_int_equal(samples, 4);
+}
+
 static void only_json_has_a_line(void **state)
 {
 	struct scan line;
@@ -339,11 +422,13 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		RUN_TEST(the_interval_is_the_median_of_the_steps),
+		RUN_TEST(a_thousand_steps_tell_the_interval),
 		RUN_TEST(the_first_sample_may_have_a_shorter_interval),
 		RUN_TEST(two_samples_have_the_interval_of_the_cpu_time),
 		RUN_TEST(times_that_are_missing_follow_from_the_others),
 		RUN_TEST(a_number_that_does_not_rise_begins_a_run),
 		RUN_TEST(another_process_begins_a_run_of_csv),
+		RUN_TEST(the_first_end_of_a_run_counts),
 		RUN_TEST(hosts_are_counted_once_each),
 		RUN_TEST(used_memory_has_one_definition_at_least),
 		RUN_TEST(shares_that_are_too_old_are_forgotten),
@@ -352,6 +437,8 @@ UNIT_TESTS
 		RUN_TEST(numbers_of_the_scheduler_are_plausible),
 		RUN_TEST(memory_is_asked_by_the_node_or_by_the_cpu),
 		RUN_TEST(all_files_must_be_there),
+		RUN_TEST(damage_of_both_files_of_a_pair_is_counted),
+		RUN_TEST(standard_input_is_never_read_side_by_side),
 		RUN_TEST(only_json_has_a_line),
 	};
 

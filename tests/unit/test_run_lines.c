@@ -126,6 +126,60 @@ static void a_key_that_only_begins_as_the_expected_one_is_another(void **state)
 	unlink(path);
 }
 
+/* Reads lines of these keys, all with a number but the outcome. */
+static void read_keys(struct run_lines **lines, const char *const (*keys)[8], size_t count)
+{
+	char path[] = "/tmp/rt-run-lines.XXXXXX";
+	FILE *file = fdopen(mkstemp(path), "w");
+
+	assert_non_null(file);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < 8 && keys[i][k]; k++)
+			fprintf(file, "%s\"%s\": %s", k ? "," : "{", keys[i][k],
+				strcmp(keys[i][k], "outcome") == 0 ? "\"ok\"" : "1");
+		fputs("}\n", file);
+	}
+	fclose(file);
+	assert_int_equal(run_lines_new(lines, path, NULL), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(run_lines_next(*lines), 1);
+	assert_int_equal(run_lines_next(*lines), 0);
+	assert_int_equal((*lines)->read, count);
+	unlink(path);
+}
+
+/* The keys of the last line follow one another. Those that are too long for a place have none. */
+static void a_key_has_one_place_and_knows_the_key_behind_it(void **state)
+{
+	static const char LONGEST[] = "a_key_that_is_35_bytes_long_with_us",
+			  LONGER[] = "a_key_that_is_36_bytes_long_with_us_";
+	static const char *const KEYS_OF_LINES[][8] = {
+		{"schema", "outcome", "name", "task", LONGEST, LONGER, "wall_secs"},
+		{"wall_secs", "schema", LONGEST, "outcome", "name", LONGER, "task"},
+		{"outcome", "task", "schema", "wall_secs", "name", LONGEST},
+	};
+	const char *const *last = KEYS_OF_LINES[2];
+	struct run_lines *lines = NULL;
+	const struct run_known_key *known;
+	size_t count = 0;
+
+	(void)state;
+	read_keys(&lines, KEYS_OF_LINES, 3);
+	known = &lines->known[lines->begin.next];
+	for (size_t k = 0; last[k]; k++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "\"%s\":", last[k]);
+		assert_int_equal(known->length, strlen(text));
+		assert_memory_equal(known->text, text, strlen(text));
+		known = &lines->known[known->next];
+	}
+	for (size_t i = 0; i < RUN_KNOWN_KEYS; i++)
+		count += lines->known[i].length > 0;
+	assert_int_equal(count, 6);
+	run_lines_free(lines);
+}
+
 /* A machine without GPUs has no work of GPUs, if no figure of theirs says otherwise. */
 static void without_gpus_their_work_is_0(void **state)
 {
@@ -164,6 +218,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_a_file_are_read_as_each_alone),
 		cmocka_unit_test(without_gpus_their_work_is_0),
+		cmocka_unit_test(a_key_has_one_place_and_knows_the_key_behind_it),
 		cmocka_unit_test(a_key_that_only_begins_as_the_expected_one_is_another),
 	};
 

@@ -290,6 +290,32 @@ static void a_line_is_not_remembered_forever(void **state)
 	end_reading(&reading);
 }
 
+/* Where no line is like the last one remembered, one more line is passed over before the next one, 64 at most. */
+static void lines_that_are_remembered_in_vain_become_rare(void **state)
+{
+	struct reading reading;
+	const char text[] = HEAD "\"cpu\":{\"process_rss_mib\":7.5}}";
+	struct scan line = scan_bytes(text, sizeof text - 1);
+	int next = 0, passed = 0;
+
+	(void)state;
+	begin_reading(&reading);
+	assert_true(json_decoder_read(&reading.decoder, line, &reading.frame));
+	for (int i = 0; i < 5000; i++) {
+		same_line_remember(&reading.same, &reading.decoder, line, &reading.frame);
+		assert_int_equal(reading.same.known, i == next);
+		if (i == next) {
+			passed = passed < 64 ? passed + 1 : 64;
+			next += passed + 1;
+		}
+	}
+	/* A line that is read shows that it was not in vain. */
+	reading.same.known = true;
+	assert_true(same_line_read(&reading.same, line, &reading.frame));
+	assert_int_equal(reading.same.misses, 0);
+	end_reading(&reading);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +323,7 @@ UNIT_TESTS
 		cmocka_unit_test(any_change_gives_the_frame_of_the_line_alone),
 		cmocka_unit_test(a_number_is_the_one_that_the_decoder_reads),
 		cmocka_unit_test(a_line_is_not_remembered_forever),
+		cmocka_unit_test(lines_that_are_remembered_in_vain_become_rare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * The grid of samples with a clock that steps, stands still and jumps: no burst, nothing negative, true
  * times.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -153,10 +154,12 @@ static void test_missed_ticks_are_counted_once(void **state)
 static void test_ticks_missed_before_the_end_are_counted(void **state)
 {
 	static const struct {
-		double secs;
-		int64_t missed;
+		int64_t after_ns, missed;
 		bool asked;
-	} ENDS[] = {{0.7, 0, true}, {1, 0, true}, {1.2, 1, true}, {3.5, 3, true}, {3.5, 0, false}};
+	} ENDS[] = {{700 * NSEC_PER_MSEC, 0, true},  {NSEC_PER_SEC, 0, true},
+		    {NSEC_PER_SEC + 1, 1, true},     {3500 * NSEC_PER_MSEC, 3, true},
+		    {4 * NSEC_PER_SEC, 3, true},     {4 * NSEC_PER_SEC + 1, 4, true},
+		    {3500 * NSEC_PER_MSEC, 0, false}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
@@ -167,11 +170,28 @@ static void test_ticks_missed_before_the_end_are_counted(void **state)
 			pass(1);
 			assert_non_null(sample_now(tracker));
 		}
-		pass(ENDS[i].secs);
+		now.monotonic_ns += ENDS[i].after_ns;
 		assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
 		assert_int_equal(tracker->previous->sample->missed_ticks, ENDS[i].missed);
+		assert_int_equal(tracker->context.progress.missed_total, ENDS[i].missed);
+		/* Later ones are not due. */
+		pass(10);
+		assert_int_equal(tracker_sample_due(tracker, now.monotonic_ns), 0);
 		rt_close(tracker);
 	}
+}
+
+static void test_ticks_after_the_end_of_the_job_do_not_exist(void **state)
+{
+	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
+
+	(void)state;
+	EXPECT_SECS(due_in_secs(tracker), 1.0);
+	tracker->ending.job_ended_ns = now.monotonic_ns + 2500 * NSEC_PER_MSEC;
+	pass(9);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+	assert_int_equal(tracker->previous->sample->missed_ticks, 2);
+	rt_close(tracker);
 }
 
 static void test_a_duration_misses_no_tick_at_its_end(void **state)
@@ -235,9 +255,12 @@ static void test_start_at(void **state)
 	EXPECT_SECS(due_in_secs(tracker), 1.0);
 	rt_close(tracker);
 	/* A time in the past means now. */
-	tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC, .start_at_ns = NOON_NS - 1});
-	EXPECT_SECS(due_in_secs(tracker), 1.0);
-	rt_close(tracker);
+	for (int64_t i = -1; i <= 0; i++) {
+		tracker = open_at_noon(
+			(struct settings){.interval_ns = 9 * NSEC_PER_SEC, .start_at_ns = NOON_NS + i});
+		EXPECT_SECS(due_in_secs(tracker), 9.0);
+		rt_close(tracker);
+	}
 }
 
 static void test_long_intervals_have_an_early_sample(void **state)
@@ -259,6 +282,84 @@ static void test_long_intervals_have_an_early_sample(void **state)
 	rt_close(tracker);
 	tracker = open_at_noon((struct settings){.interval_ns = 10 * NSEC_PER_SEC});
 	EXPECT_SECS(due_in_secs(tracker), 10.0);
+	rt_close(tracker);
+}
+
+/* Where the first sample comes within a second, or at a time that the user has chosen, it is the early one. */
+static void test_an_early_sample_is_not_always_needed(void **state)
+{
+	const int64_t minute_ns = 60 * NSEC_PER_SEC;
+	const struct {
+		struct settings settings;
+		double first_secs;
+		bool early;
+	} CASES[] = {
+		/* Noon was 0.3 s ago. */
+		{{.interval_ns = 20 * NSEC_PER_SEC, .align = true}, 1, true},
+		{{.interval_ns = minute_ns, .start_at_ns = NOON_NS}, 1, true},
+		{{.interval_ns = minute_ns, .start_at_ns = NOON_NS + 90 * NSEC_PER_SEC}, 90, false},
+		{{.interval_ns = 11 * NSEC_PER_SEC, .start_at_ns = NOON_NS + NSEC_PER_SEC / 2}, 0.5, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		struct rt_tracker *tracker = open_at_noon(CASES[i].settings);
+
+		assert_int_equal(tracker->early_sample_due, CASES[i].early);
+		EXPECT_SECS(due_in_secs(tracker), CASES[i].first_secs);
+		pass(CASES[i].first_secs);
+		assert_int_equal(rt_sample_due(tracker), 1);
+		assert_int_equal(rt_sample_due(tracker), 0);
+		assert_false(tracker->early_sample_due);
+		if (!CASES[i].early)
+			EXPECT_SECS(due_in_secs(tracker), ns_to_secs(CASES[i].settings.interval_ns));
+		rt_close(tracker);
+	}
+}
+
+/* A grid that begins in a second or less by the clock of the machine has no early sample. */
+static void test_an_aligned_grid_may_begin_at_once(void **state)
+{
+	struct rt_tracker *tracker =
+		open_at_noon((struct settings){.interval_ns = 20 * NSEC_PER_SEC, .align = true});
+
+	(void)state;
+	for (int64_t left_ns = NSEC_PER_SEC - 1; left_ns <= NSEC_PER_SEC + 1; left_ns++) {
+		tracker->previous->realtime_ns = NOON_NS - 300 * NSEC_PER_MSEC - left_ns;
+		tracker_start_grid(tracker);
+		assert_int_equal(tracker->first_due_ns - tracker->previous->monotonic_ns, left_ns);
+		assert_int_equal(tracker->early_sample_due, left_ns > NSEC_PER_SEC);
+	}
+	rt_close(tracker);
+}
+
+/* The tracker was held up for a minute: one sample stands for the early one and for the tick. */
+static void test_a_late_early_sample_is_that_of_the_tick(void **state)
+{
+	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = 60 * NSEC_PER_SEC});
+
+	(void)state;
+	pass(60);
+	assert_int_equal(rt_sample_due(tracker), 1);
+	assert_int_equal(rt_sample_due(tracker), 0);
+	EXPECT_SECS(due_in_secs(tracker), 60.0);
+	rt_close(tracker);
+}
+
+/* Between samples, collectors that have asked for it get a call at their time. */
+static void test_collectors_are_attended_at_their_time(void **state)
+{
+	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
+	int64_t at_ns = now.monotonic_ns + 1000;
+
+	(void)state;
+	tracker->context.attend_ns = at_ns;
+	assert_int_equal(rt_next_sample_ns(tracker), at_ns);
+	assert_int_equal(tracker_sample_due(tracker, at_ns - 1), 0);
+	assert_int_equal(tracker->context.attend_ns, at_ns);
+	assert_int_equal(tracker_sample_due(tracker, at_ns), 0);
+	assert_true(tracker->context.attend_ns > at_ns);
+	assert_int_equal(tracker->sample_count, 0);
 	rt_close(tracker);
 }
 
@@ -288,31 +389,107 @@ static void set_cpu_secs(const struct frame *frame, double secs)
 
 static void test_the_last_instant_makes_no_own_rate(void **state)
 {
+	/* 1 s of CPU time in the interval before the last one, and 4 ms in that. */
 	static const struct {
-		double secs_after_tick, cores;
-	} ENDS[] = {{0.0008, 2.004 / 1.0008}, {0.7, 1.004 / 0.7}};
+		int64_t interval_msecs, last_usecs;
+		bool own;
+	} ENDS[] = {{1000, 800, false},   {1000, 99999, false}, {1000, 100000, true},
+		    {1000, 200000, true}, {1000, 700000, true}, {100, 49999, false},
+		    {100, 50000, true},   {100, 99000, true},   {160, 70000, false}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
-		struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
-		double total_secs;
+		double interval_secs = (double)ENDS[i].interval_msecs / 1e3,
+		       last_secs = (double)ENDS[i].last_usecs / 1e6, total_secs, cores;
+		struct rt_tracker *tracker = open_at_noon(
+			(struct settings){.interval_ns = ENDS[i].interval_msecs * NSEC_PER_MSEC});
 
 		assert_int_equal(rt_track(tracker, 100, false), 0);
-		pass(1);
-		assert_non_null(sample_now(tracker));
-		pass(1);
-		assert_non_null(sample_now(tracker));
-		pass(ENDS[i].secs_after_tick);
+		for (int sample = 0; sample < 2; sample++) {
+			now.monotonic_ns += ENDS[i].interval_msecs * NSEC_PER_MSEC;
+			assert_non_null(sample_now(tracker));
+		}
+		now.monotonic_ns += ENDS[i].last_usecs * 1000;
 		total_secs = ((struct tree_row *)(void *)tracker->previous->first[ROW_tree])->cpu_total_secs;
-		set_cpu_secs(tracker->previous, total_secs - 1.004);
-		set_cpu_secs(tracker->window_next, total_secs - 1.004);
-		set_cpu_secs(tracker->window, total_secs - 2.004);
+		set_cpu_secs(tracker->previous, total_secs - 0.004);
+		set_cpu_secs(tracker->window_next, total_secs - 0.004);
+		set_cpu_secs(tracker->window, total_secs - 0.014);
 		assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
-		EXPECT_SECS(
-			((struct tree_row *)(void *)tracker->previous->first[ROW_tree])->process_cores_used,
-			ENDS[i].cores);
+		cores = ((struct tree_row *)(void *)tracker->previous->first[ROW_tree])->process_cores_used;
+		if (fabs(cores - (ENDS[i].own ? 0.004 / last_secs : 0.014 / (interval_secs + last_secs))) >
+		    1e-4)
+			fail_msg("%d ms: %.6f cores", (int)(ENDS[i].last_usecs / 1000), cores);
 		rt_close(tracker);
 	}
+}
+
+/* Rates of the machine look back 100 ms at least, however short the interval is. */
+static void test_a_window_of_rates_has_a_tenth_of_a_second(void **state)
+{
+	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_MSEC});
+	static const struct {
+		int msecs, window_msecs, next_msecs; /* since the baseline */
+	} SAMPLES[] = {{99, 0, 0}, {100, 0, 100}, {199, 0, 100}, {200, 100, 200}, {500, 200, 500}};
+	int64_t begin_ns = now.monotonic_ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof SAMPLES / sizeof SAMPLES[0]; i++) {
+		now.monotonic_ns = begin_ns + SAMPLES[i].msecs * NSEC_PER_MSEC;
+		assert_int_equal(rt_sample(tracker), 0);
+		assert_int_equal(tracker->previous->monotonic_ns, now.monotonic_ns);
+		assert_int_equal(tracker->window->monotonic_ns - begin_ns,
+				 SAMPLES[i].window_msecs * NSEC_PER_MSEC);
+		assert_int_equal(tracker->window_next->monotonic_ns - begin_ns,
+				 SAMPLES[i].next_msecs * NSEC_PER_MSEC);
+	}
+	rt_close(tracker);
+}
+
+static struct network_row *network_of(const struct frame *frame)
+{
+	return (struct network_row *)(void *)frame->first[ROW_network];
+}
+
+static void test_a_rate_takes_the_newest_window_that_is_long_enough(void **state)
+{
+	static const struct {
+		int64_t usecs;
+		double bytes_per_sec;
+	} LAST[] = {{99999, 5000 / 0.199999}, {100000, 1000 / 0.1}, {400000, 1000 / 0.4}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof LAST / sizeof LAST[0]; i++) {
+		struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
+		int64_t received;
+
+		pass(0.1);
+		assert_int_equal(rt_sample(tracker), 0);
+		received = network_of(tracker->window_next)->rx_bytes_counter;
+		network_of(tracker->window_next)->rx_bytes_counter = received - 1000;
+		network_of(tracker->window)->rx_bytes_counter = received - 5000;
+		/* The baseline was read by the real clock. */
+		network_of(tracker->window)->row.read_ns = 0;
+		now.monotonic_ns += LAST[i].usecs * 1000;
+		assert_int_equal(rt_sample(tracker), 0);
+		if (fabs(network_of(tracker->previous)->rx_bytes_per_sec - LAST[i].bytes_per_sec) > 0.06)
+			fail_msg("%f bytes/s", network_of(tracker->previous)->rx_bytes_per_sec);
+		rt_close(tracker);
+	}
+}
+
+/* The process that streams is the tracker's own. */
+static void test_helpers_are_counted(void **state)
+{
+	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
+
+	(void)state;
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(tracker->context.helper_count, 0);
+	assert_int_equal(tracker->context.helper_cpu_ns, 0);
+	tracker->streaming.pid = 1;
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(tracker->context.helper_count, 1);
+	rt_close(tracker);
 }
 
 UNIT_TESTS
@@ -323,11 +500,19 @@ UNIT_TESTS
 		cmocka_unit_test(test_suspended_time_does_not_count),
 		cmocka_unit_test(test_missed_ticks_are_counted_once),
 		cmocka_unit_test(test_ticks_missed_before_the_end_are_counted),
+		cmocka_unit_test(test_ticks_after_the_end_of_the_job_do_not_exist),
 		cmocka_unit_test(test_a_duration_misses_no_tick_at_its_end),
 		cmocka_unit_test(test_lateness_does_not_add_up),
 		cmocka_unit_test(test_alignment),
 		cmocka_unit_test(test_start_at),
 		cmocka_unit_test(test_long_intervals_have_an_early_sample),
+		cmocka_unit_test(test_an_early_sample_is_not_always_needed),
+		cmocka_unit_test(test_an_aligned_grid_may_begin_at_once),
+		cmocka_unit_test(test_a_late_early_sample_is_that_of_the_tick),
+		cmocka_unit_test(test_collectors_are_attended_at_their_time),
+		cmocka_unit_test(test_a_window_of_rates_has_a_tenth_of_a_second),
+		cmocka_unit_test(test_a_rate_takes_the_newest_window_that_is_long_enough),
+		cmocka_unit_test(test_helpers_are_counted),
 		cmocka_unit_test(test_duration_ends_without_a_tick),
 	};
 
