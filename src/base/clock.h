@@ -22,3 +22,9 @@ static inline double ns_to_secs(int64_t ns)
 {
 	return (double)ns / 1e9;
 }
+
+/* For poll(2), which takes milliseconds: rounded up, so that it never returns before the time. */
+static inline int ns_to_poll_msec(int64_t ns)
+{
+	return (int)((ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+}

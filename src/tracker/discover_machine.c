@@ -43,7 +43,7 @@ static int read_discovery(int fd, int64_t until_ns, struct buffer *answer)
 
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
-		if (poll(&ready, 1, (int)((left_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC)) <= 0)
+		if (poll(&ready, 1, ns_to_poll_msec(left_ns)) <= 0)
 			continue;
 		if (buffer_reserve(answer, 4096) < 0)
 			return buffer_error(answer);

@@ -367,7 +367,7 @@ int rt_wait_for_upload(struct rt_tracker *tracker, double timeout_secs)
 			return result;
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
-		poll(&socket, 1, (int)((left_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC));
+		poll(&socket, 1, ns_to_poll_msec(left_ns));
 	}
 }
 

@@ -27,11 +27,22 @@ static void the_realtime_clock_is_that_of_time(void **state)
 	assert_true(now >= before && now <= (int64_t)time(NULL) + 1);
 }
 
+static void poll_is_never_too_early(void **state)
+{
+	(void)state;
+	assert_int_equal(ns_to_poll_msec(0), 0);
+	assert_int_equal(ns_to_poll_msec(1), 1);
+	assert_int_equal(ns_to_poll_msec(NSEC_PER_MSEC), 1);
+	assert_int_equal(ns_to_poll_msec(NSEC_PER_MSEC + 1), 2);
+	assert_int_equal(ns_to_poll_msec(90 * NSEC_PER_SEC), 90000);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_monotonic_clock_never_steps_back),
 		cmocka_unit_test(the_realtime_clock_is_that_of_time),
+		cmocka_unit_test(poll_is_never_too_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
