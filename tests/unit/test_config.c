@@ -62,6 +62,7 @@ static void test_interval(void **state)
 		{"1sec", "interval: '1sec' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
 		{"ms", "interval: 'ms' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
 		{"0.0009", "interval: '0.0009' is too short; the least is 0.001 seconds"},
+		{"0.0009999992", "interval: '0.0009999992' is too short; the least is 0.001 seconds"},
 		{"nan", "interval: 'nan' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
 		{"inf", "interval: 'inf' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
 		{"1x", "interval: '1x' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
@@ -384,7 +385,10 @@ static void numbers_have_bounds(void **state)
 		{"input-bytes", {"1", "1e18", "2.0"}, {"0", "1.1e18", "-1", "5 MB", "0.5"}},
 		{"duration", {"0.000000001", "1e9", "1ms"}, {"0", "1.1e9", "-1", "x", ""}},
 		{"start-at", {"+90", "@1795262400", "2026-11-21T12:00:00"}, {"x", "", "90", "+", "12"}},
-		{"gpus", {"used", "0,12", "GPU-1,0000:3b:00.0"}, {"mine", "0,,1", ",", "0,all", "12a"}},
+		{"gpus", {"used", "0,12", "all"}, {"mine", "0,,1", ",", "0,all", "12a"}},
+		{"gpus",
+		 {"visible", "GPU-1", "GPU-1,0000:3b:00.0"},
+		 {"used,all", "GPU", "-,b", "a:,b", "all "}},
 	};
 	struct rt_config *config = *state;
 
@@ -424,6 +428,10 @@ static void lists_keep_the_right_values(void **state)
 	assert_string_equal(copy->inputs[1], "b*");
 	assert_int_equal(copy->signal_rule_count, 3);
 	assert_string_equal(copy->signal_rules[1].text, "time=-120s:TERM");
+	/* A copy has neither a command nor messages that were never given. */
+	assert_null(copy->argv);
+	assert_null(copy->history_metrics);
+	assert_null(copy->job_name);
 	rt_config_free(copy);
 }
 

@@ -2,6 +2,7 @@
 #include "scratch.h"
 
 #include "resource_tracker.h"
+#include "tracker/config.h"
 
 static rt_config *config;
 
@@ -20,7 +21,7 @@ static int end_config(void **state)
 	return scratch_leave(state);
 }
 
-static char *first_sample;
+static char *first_sample, first_warning[300];
 
 /* The first sample as JSON. The machine is a folder without files. */
 static const char *sample_of(char *const argv[])
@@ -34,6 +35,8 @@ static const char *sample_of(char *const argv[])
 	rt_free(first_sample);
 	first_sample = NULL;
 	assert_int_equal(rt_sample_json(tracker, &first_sample), 0);
+	first_warning[0] = '\0';
+	(void)rt_next_warning(tracker, first_warning, sizeof first_warning);
 	rt_close(tracker);
 	assert_non_null(strstr(first_sample, "\"run_start\":{"));
 	return first_sample;
@@ -104,8 +107,13 @@ static void an_input_has_the_size_of_its_files(void **state)
 	put_file("more", "123456789", 9);
 	assert_int_equal(rt_config_set(config, "input", "more"), 0);
 	assert_says(reads_file, "\"input_bytes\":9,\"input_source\":\"option\"");
+	assert_string_equal(first_warning, "");
 	assert_int_equal(rt_config_set(config, "input", "none"), 0);
 	assert_says(reads_file, "\"input_bytes\":null,\"input_source\":null");
+	assert_string_equal(first_warning,
+			    "the size of the input 'none' is unknown: it is missing, or cannot be read");
+	assert_int_equal(rt_config_set(config, "input-bytes", "1"), 0);
+	assert_says(reads_file, "\"input_bytes\":1,\"input_source\":\"option\"");
 	assert_int_equal(rt_config_set(config, "input-bytes", "7000"), 0);
 	assert_says(reads_file, "\"input_bytes\":7000,\"input_source\":\"option\"");
 }
@@ -147,6 +155,46 @@ static void an_attached_process_has_the_name_of_its_program(void **state)
 	assert_says(NULL, "\"executable\":null,\"program\":null");
 }
 
+/* An empty input is one of 0 bytes. */
+static void an_empty_input_is_known(void **state)
+{
+	char *const reads_file[] = {(char[]){"sort"}, (char[]){"empty"}, NULL};
+
+	(void)state;
+	put_text("empty", "");
+	assert_says(reads_file, "\"input_bytes\":0,\"input_source\":\"arguments\"");
+	assert_int_equal(rt_config_set(config, "input", "empty"), 0);
+	assert_says(reads_file, "\"input_bytes\":0,\"input_source\":\"option\"");
+	assert_string_equal(first_warning, "");
+}
+
+/* Arguments of more than 4 MiB are left out, and the run goes on. */
+static void a_command_that_is_too_long_is_not_recorded(void **state)
+{
+	size_t length = (size_t)4 << 20;
+	char *word = malloc(length + 1);
+	char *const command[] = {(char[]){"job"}, word, NULL};
+
+	(void)state;
+	assert_non_null(word);
+	memset(word, 'x', length);
+	word[length] = '\0';
+	assert_int_equal(rt_config_set(config, "record-command", "1"), 0);
+	assert_says(command, "\"command\":null");
+	word[1000] = '\0';
+	assert_says(command, "\"command\":\"[\\\"job\\\",\\\"xxx");
+	free(word);
+}
+
+static void a_rank_is_that_of_the_launcher(void **state)
+{
+	(void)state;
+	config->rank = 3;
+	assert_says(NULL, "\"rank\":3");
+	config->rank = -1;
+	assert_says(NULL, "\"rank\":null");
+}
+
 /* Only the beginning of a long command line is looked at, and a script stands there. */
 static void a_long_command_line_still_has_a_name(void **state)
 {
@@ -180,6 +228,10 @@ static void variables_of_a_scheduler_are_recorded_in_their_order(void **state)
 	assert_says(NULL, "\"scheduler\":{\"SLURM_JOB_ID\":\"77\",\"SLURM_STEP_ID\":\"0\","
 			  "\"TRACEPARENT\":\"00-a\"}");
 	assert_says(NULL, "\"job_name\":null");
+	/* The seventh name is the last one of a job, and the eighth is a number. */
+	setenv("CI_JOB_NAME", "test", 1);
+	assert_says(NULL, "\"job_name\":\"test\"");
+	unsetenv("CI_JOB_NAME");
 	unsetenv("SLURM_JOB_ID");
 	unsetenv("SLURM_PROCID");
 	unsetenv("SLURM_STEP_ID");
@@ -196,6 +248,9 @@ UNIT_TESTS
 		unit_test_of_facts(an_input_has_the_size_of_its_files),
 		unit_test_of_facts(settings_and_tags_are_those_of_the_user),
 		unit_test_of_facts(an_attached_process_has_the_name_of_its_program),
+		unit_test_of_facts(an_empty_input_is_known),
+		unit_test_of_facts(a_command_that_is_too_long_is_not_recorded),
+		unit_test_of_facts(a_rank_is_that_of_the_launcher),
 		unit_test_of_facts(a_long_command_line_still_has_a_name),
 		unit_test_of_facts(names_of_folders_and_programs_are_the_last_part_of_a_path),
 		unit_test_of_facts(variables_of_a_scheduler_are_recorded_in_their_order),

@@ -335,12 +335,66 @@ static void settings_reach_the_collectors(void **state)
 		open_tracker();
 		assert_int_equal(tracker->context.pss, CASES[i].mode);
 		assert_int_equal(tracker->context.program_rows, i ? 0 : 9);
+		assert_true(!tracker->tree->programs == !!i);
 		assert_int_equal(tracker->context.wait_rows, 7);
 		assert_string_equal(tracker->context.gpus, "all");
 		assert_null(tracker->context.environment);
 		assert_false(tracker->context.in_program);
+		assert_null(tracker->context.gpu_vendor);
+		assert_true(tracker->context.attend_ns > 0 && !tracker->context.no_process_network);
 		rt_close(tracker);
 	}
+	assert_int_equal(rt_config_set(config, "gpu-vendor", "amd"), 0);
+	open_tracker();
+	assert_string_equal(tracker->context.gpu_vendor, "amd");
+}
+
+/* Figures of programs are only gathered if one of their two rows is recorded. */
+static void programs_are_watched_for_their_rows(void **state)
+{
+	static const struct {
+		const char *metrics;
+		bool watched;
+	} CASES[] = {{"memory", false}, {"programs", true}, {"run_end.programs", true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		rt_config *selection = NULL;
+
+		assert_int_equal(config_copy(config, &selection), 0);
+		assert_int_equal(rt_config_set(selection, "metrics", CASES[i].metrics), 0);
+		assert_int_equal(rt_open(selection, &tracker), 0);
+		assert_true(!tracker->tree->programs == !CASES[i].watched);
+		rt_close(tracker);
+		rt_config_free(selection);
+	}
+	tracker = NULL;
+}
+
+/* A caller that only stops tells nothing of the end, and the thread neither. */
+static void a_thread_that_is_stopped_has_no_signal(void **state)
+{
+	(void)state;
+	assert_int_equal(rt_config_set(config, "interval", "0.001"), 0);
+	open_tracker();
+	assert_int_equal(rt_wait_for_samples(tracker, 0, 0), 0);
+	assert_int_equal(rt_wait_for_samples(tracker, 1, 0), -ETIMEDOUT);
+	assert_int_equal(rt_start(tracker), 0);
+	assert_int_equal(tracker->own_cost.threads, 1);
+	assert_int_equal(rt_wait_for_samples(tracker, 2, 60), 0);
+	assert_int_equal(rt_stop(tracker), 0);
+	assert_string_equal(tracker->ending.reason, "tracker_stopped");
+	assert_int_equal(tracker->ending.stopped_by, 0);
+	assert_int_equal(tracker->own_cost.threads, 0);
+	assert_int_equal(rt_wait_for_samples(tracker, 2, 0), 0);
+	rt_close(tracker);
+	open_tracker();
+	assert_int_equal(rt_start(tracker), 0);
+	assert_int_equal(rt_stop_with(tracker, RT_END_TRACKER_STOPPED, SIGTERM), 0);
+	assert_int_equal(tracker->ending.stopped_by, SIGTERM);
+	rt_close(tracker);
+	open_tracker();
+	rt_close(tracker);
 	tracker = NULL;
 }
 
@@ -354,6 +408,12 @@ static void a_wrapped_job_is_prepared_later(void **state)
 	assert_true(tracker->prepared);
 	rt_close(tracker);
 	assert_int_equal(rt_config_set_command(config, argv), 0);
+	/* Without a job, the first sample prepares. */
+	open_tracker();
+	assert_false(tracker->prepared);
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_true(tracker->prepared && tracker->context.prepared);
+	rt_close(tracker);
 	open_tracker();
 	assert_false(tracker->prepared);
 	assert_int_equal(rt_track(tracker, 100, true), 0);
@@ -385,6 +445,8 @@ UNIT_TESTS
 		unit_test_of_job(signals_after_the_duration_are_told),
 		unit_test_of_job(a_rule_adds_its_metrics_to_a_selection),
 		unit_test_of_job(settings_reach_the_collectors),
+		unit_test_of_job(programs_are_watched_for_their_rows),
+		unit_test_of_job(a_thread_that_is_stopped_has_no_signal),
 		unit_test_of_job(a_wrapped_job_is_prepared_later),
 	};
 

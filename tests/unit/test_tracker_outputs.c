@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "tracker/tracker.h"
 
 static rt_config *config;
@@ -26,6 +27,14 @@ static int end_outputs(void **state)
 static void set(const char *name, const char *value)
 {
 	assert_int_equal(rt_config_set(config, name, value), 0);
+}
+
+static void set_pipe(int end)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "/dev/fd/%d", end);
+	set("output", name);
 }
 
 static void open_tracker(void)
@@ -208,12 +217,10 @@ static void a_stream_without_a_reader_ends_the_recording(void **state)
 {
 	enum rt_end_reason reason = 0;
 	int ends[2];
-	char name[32];
 
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
-	snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
-	set("output", name);
+	set_pipe(ends[1]);
 	set("output", "a.jsonl");
 	open_tracker();
 	assert_int_equal(rt_sample(tracker), 0);
@@ -230,6 +237,146 @@ static void a_stream_without_a_reader_ends_the_recording(void **state)
 	assert_null(rt_output_path(tracker, 1));
 	close_tracker();
 	close(ends[1]);
+}
+
+/* The sampling thread ends by itself, and no signal has stopped it. */
+static void a_thread_ends_when_its_outputs_have_gone(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	set_pipe(ends[1]);
+	set("interval", "0.001");
+	open_tracker();
+	close(ends[0]);
+	assert_int_equal(rt_start(tracker), 0);
+	assert_int_equal(rt_wait_for_samples(tracker, INT64_MAX, 60), -ESHUTDOWN);
+	assert_string_equal(tracker->ending.reason, "tracker_stopped");
+	assert_int_equal(tracker->ending.stopped_by, 0);
+	assert_int_equal(rt_get_state(tracker), RT_STATE_STOPPED);
+	close_tracker();
+	close(ends[1]);
+}
+
+/* Samples that no stream takes any more are counted, those of all streams together. */
+static void lost_samples_of_all_streams_are_counted(void **state)
+{
+	int first[2], second[2];
+
+	(void)state;
+	assert_int_equal(pipe(first) | pipe(second), 0);
+	set_pipe(first[1]);
+	set_pipe(second[1]);
+	open_tracker();
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(tracker->context.progress.dropped, 0);
+	close(first[0]);
+	close(second[0]);
+	for (int64_t i = 1; i <= 3; i++) {
+		assert_int_equal(rt_sample(tracker), 0);
+		assert_int_equal(tracker->context.progress.dropped, 2 * i);
+	}
+	close_tracker();
+	close(first[1]);
+	close(second[1]);
+}
+
+static size_t count_warnings(void)
+{
+	size_t count = 0;
+
+	while (rt_next_warning(tracker, (char[300]){0}, 300) == 0)
+		count++;
+	return count;
+}
+
+/* Ends a recording into a full pipe that no process reads. Returns the seconds that this took. */
+static double end_with_full_pipe(bool wrapped, size_t *ret_warnings)
+{
+	int ends[2];
+	int64_t begun_ns, ended_ns;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
+	rt_config_free(config);
+	assert_int_equal(rt_config_new(&config) | rt_config_set(config, "root", "machine"), 0);
+	set("output", "a.jsonl");
+	set_pipe(ends[1]);
+	open_tracker();
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(count_warnings(), 0);
+	tracker->wrapped = wrapped;
+	begun_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+	ended_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+	*ret_warnings = count_warnings();
+	close_tracker();
+	close(ends[0]);
+	close(ends[1]);
+	return ns_to_secs(ended_ns - begun_ns);
+}
+
+/* The end of a wrapped job is passed on at once. Otherwise a slow reader has a second. */
+static void a_full_pipe_has_a_second_at_the_end(void **state)
+{
+	size_t warnings;
+	double alone_secs, wrapped_secs;
+
+	(void)state;
+	alone_secs = end_with_full_pipe(false, &warnings);
+	assert_int_equal(warnings, 1);
+	wrapped_secs = end_with_full_pipe(true, &warnings);
+	assert_int_equal(warnings, 0);
+	assert_true(alone_secs >= 1 && wrapped_secs < alone_secs);
+}
+
+/* Its samples were lost, also those of a wrapped job. */
+static void a_fifo_that_was_never_read_is_told_at_the_end(void **state)
+{
+	char warning[300] = "";
+
+	(void)state;
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	set("output", "fifo");
+	set("output", "a.jsonl");
+	open_tracker();
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_next_warning(tracker, warning, sizeof warning), -ENOENT);
+	tracker->wrapped = true;
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+	assert_int_equal(rt_next_warning(tracker, warning, sizeof warning), 0);
+	assert_non_null(strstr(warning, "fifo"));
+	assert_int_equal(rt_next_warning(tracker, warning, sizeof warning), -ENOENT);
+}
+
+/* It is written like an output of the user, but has no name for them, and is not made anew. */
+static void a_spool_is_one_more_output(void **state)
+{
+	(void)state;
+	set("output", "a.csv");
+	open_tracker();
+	assert_int_equal(tracker_add_spool(tracker, "none/spool"), -ENOENT);
+	assert_int_equal(tracker->output_count, 1);
+	put_text("spool", "");
+	assert_int_equal(tracker_add_spool(tracker, "spool"), 0);
+	assert_int_equal(tracker->output_count, 2);
+	assert_null(rt_output_path(tracker, 1));
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(count_lines("spool"), 1);
+	tracker_remove_spool(tracker);
+	assert_int_equal(tracker->output_count, 1);
+	assert_int_equal(access("spool", F_OK), -1);
+	assert_int_equal(access("a.csv", F_OK), 0);
+	put_text("spool", "");
+	assert_int_equal(tracker_add_spool(tracker, "spool"), 0);
+	assert_int_equal(rename("spool", "moved"), 0);
+	assert_int_equal(rename("a.csv", "b.csv"), 0);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+	assert_int_equal(access("spool", F_OK), -1);
+	assert_int_equal(access("a.csv", F_OK), 0);
+	assert_int_equal(count_lines("moved"), 1);
 }
 
 static void a_tracker_without_outputs_goes_on(void **state)
@@ -306,6 +453,11 @@ UNIT_TESTS
 		unit_test_of_outputs(a_failed_output_takes_new_files_back),
 		unit_test_of_outputs(a_torn_last_line_is_removed_with_a_warning),
 		unit_test_of_outputs(a_stream_without_a_reader_ends_the_recording),
+		unit_test_of_outputs(a_thread_ends_when_its_outputs_have_gone),
+		unit_test_of_outputs(lost_samples_of_all_streams_are_counted),
+		unit_test_of_outputs(a_full_pipe_has_a_second_at_the_end),
+		unit_test_of_outputs(a_fifo_that_was_never_read_is_told_at_the_end),
+		unit_test_of_outputs(a_spool_is_one_more_output),
 		unit_test_of_outputs(a_tracker_without_outputs_goes_on),
 		unit_test_of_outputs(a_renamed_file_is_followed_by_a_new_one),
 		unit_test_of_outputs(stderr_gets_no_sample_of_a_command_that_was_not_found),
