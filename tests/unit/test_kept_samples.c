@@ -114,7 +114,7 @@ static double rounded(double value, int decimals)
 /* Each metric, by its name, equals the result of rt_get() when its sample was the newest. */
 static void metrics_are_those_of_each_sample(void **state)
 {
-	rt_tracker *tracker = OPEN(INT64_MAX, "cpu,memory cgroup.*\npressure", "pid", own_pid());
+	rt_tracker *tracker = OPEN(INT64_MAX, "cpu,memory cgroup.*\npressure,totals", "pid", own_pid());
 	size_t kept = 0;
 
 	(void)state;
@@ -192,8 +192,8 @@ static void history_without_a_list_keeps_the_columns_of_csv(void **state)
 /* A glob before a name of a single number does not make that name a glob. */
 static void names_of_single_numbers_may_follow_globs(void **state)
 {
-	rt_tracker *tracker =
-		OPEN(10, "memory.used_mib,cpu.per_core_pct[sum] cpu.load_1m,sample", "no-process", "1");
+	rt_tracker *tracker = OPEN(10, "\n, memory.used_mib,cpu.per_core_pct[sum] \tcpu.load_1m,sample ,",
+				   "no-process", "1");
 	double value;
 
 	(void)state;
@@ -216,6 +216,12 @@ static void values_are_kept_in_steps(void **state)
 		     {-1, -1024},
 		     {-0.0006, -1},
 		     {-0.0004, 0},
+		     {0.0005, 1},
+		     {-0.0005, -1},
+		     /* With a half added, the next odd number would become an even one. */
+		     {4503599627370497.0 / 1024, 4503599627370497},
+		     {8789062499999.0, 8999999999998976},
+		     {8789062500000.0, INT_COLUMNS_ABSENT},
 		     {1e14, INT_COLUMNS_ABSENT},
 		     {-1e14, INT_COLUMNS_ABSENT},
 		     {NAN, INT_COLUMNS_ABSENT}};
@@ -235,6 +241,9 @@ static void values_are_kept_in_steps(void **state)
 	assert_int_equal(kept_samples_open(&kept, 100, NULL, &names), 0);
 	used = kept_samples_find(&kept, ROW_memory, offsetof(struct memory_row, used_mib));
 	assert_true(used >= 0);
+	assert_int_equal(kept_samples_find(&kept, ROW_memory, offsetof(struct memory_row, total_mib)),
+			 -ENOENT);
+	assert_int_equal(kept_samples_find(&kept, ROW_disk, offsetof(struct memory_row, used_mib)), -ENOENT);
 	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
 		frame_begin(&frame, 1, 1);
 		SINGLE_ROW(&frame, memory)->used_mib = CASES[i].mib;
@@ -248,6 +257,47 @@ static void values_are_kept_in_steps(void **state)
 		assert_int_equal(int_columns_read(&kept.rows, kept.column_count - 1, (int64_t)i, 1, &got), 1);
 		assert_int_equal(got, 4);
 	}
+	frame_done(&frame);
+	kept_samples_close(&kept);
+}
+
+static int64_t kept_value(struct kept_samples *kept, enum row_kind kind, size_t offset)
+{
+	ssize_t column = kept_samples_find(kept, kind, offset);
+	int64_t value = 0;
+
+	assert_true(column >= 0);
+	assert_int_equal(int_columns_read(&kept->rows, (size_t)column, 0, 1, &value), 1);
+	return value;
+}
+
+/* Times in millionths, cores in ten-thousandths, space in sectors, counts as they are. */
+static void each_unit_has_its_step(void **state)
+{
+	struct kept_samples kept = {0};
+	struct kept_names names = {.count = 0};
+	struct frame frame = {0};
+
+	(void)state;
+	frame_begin(&frame, 1, 1);
+	/* Without a history nothing is kept. */
+	kept_samples_add(&kept, &frame);
+	assert_int_equal(kept.rows.row_count, 0);
+	frame.sample->elapsed_secs = 1.5;
+	frame.sample->timestamp = 2.25;
+	frame.sample->sample = 7;
+	SINGLE_ROW(&frame, tree)->process_cores_used = 3.5;
+	SINGLE_ROW(&frame, totals)->disk_space_total_gb = 0.001024;
+	assert_int_equal(kept_samples_open(&kept, 100, NULL, &names), 0);
+	kept_samples_add(&kept, &frame);
+	assert_int_equal(kept_value(&kept, ROW_sample, offsetof(struct sample_row, elapsed_secs)), 1500000);
+	assert_int_equal(kept_value(&kept, ROW_sample, offsetof(struct sample_row, timestamp)), 9437184);
+	assert_int_equal(kept_value(&kept, ROW_sample, offsetof(struct sample_row, sample)), 7);
+	assert_int_equal(kept_value(&kept, ROW_tree, offsetof(struct tree_row, process_cores_used)), 35000);
+	assert_int_equal(kept_value(&kept, ROW_totals, offsetof(struct totals_row, disk_space_total_gb)),
+			 2000);
+	assert_int_equal(kept_value(&kept, ROW_totals, offsetof(struct totals_row, disk_read_bytes)),
+			 INT_COLUMNS_ABSENT);
 	frame_done(&frame);
 	kept_samples_close(&kept);
 }
@@ -308,9 +358,11 @@ static void old_samples_are_given_up(void **state)
 	double values[100];
 
 	(void)state;
-	for (int i = 0; i < 2 * PAGE_ROWS + 50; i++)
+	for (int i = 1; i <= 2 * PAGE_ROWS + 50; i++) {
 		assert_int_equal(rt_sample(tracker), 0);
-	assert_int_equal(rt_history_count(tracker, &first, NULL), 100);
+		assert_int_equal(rt_history_count(tracker, &first, NULL), i < 100 ? i : 100);
+		assert_int_equal(first, i < 100 ? 0 : i - 100);
+	}
 	assert_int_equal(first, 2 * PAGE_ROWS + 50 - 100);
 	assert_int_equal(rt_history_read(tracker, NULL, "sample", first, 100, values), 100);
 	for (int i = 0; i < 100; i++)
@@ -324,8 +376,10 @@ static void errors_of_settings(void **state)
 {
 	static const char *const WRONG[] = {"memory.used_mib[0]", "disk[0].mounts.used_pct", "disk[0].model",
 					    "no_such[0]"};
+	static char many[7 * KEPT_NAMES_MOST + 1];
 	rt_config *config;
 	rt_tracker *tracker = NULL;
+	char wanted[64];
 	double value;
 
 	(void)state;
@@ -339,6 +393,16 @@ static void errors_of_settings(void **state)
 		assert_int_equal(rt_open(config, &tracker), -EINVAL);
 		assert_non_null(strstr(rt_config_message(config), WRONG[i]));
 	}
+	for (size_t i = 0; i < KEPT_NAMES_MOST; i++)
+		strcpy(many + 7 * i, "memory,");
+	assert_int_equal(rt_config_set_history(config, 5, many), 0);
+	assert_int_equal(rt_open(config, &tracker), -EINVAL);
+	snprintf(wanted, sizeof wanted, "history: more than %d names", KEPT_NAMES_MOST - 1);
+	assert_string_equal(rt_config_message(config), wanted);
+	many[7 * (KEPT_NAMES_MOST - 1)] = '\0';
+	assert_int_equal(rt_config_set_history(config, 5, many), 0);
+	assert_int_equal(rt_open(config, &tracker), 0);
+	rt_close(tracker);
 	assert_int_equal(rt_config_set_history(config, 0, NULL), 0);
 	assert_int_equal(rt_open(config, &tracker), 0);
 	assert_int_equal(rt_history_count(tracker, NULL, NULL), -ENODATA);
@@ -384,6 +448,7 @@ UNIT_TESTS
 		cmocka_unit_test(history_without_a_list_keeps_the_columns_of_csv),
 		cmocka_unit_test(names_of_single_numbers_may_follow_globs),
 		cmocka_unit_test(values_are_kept_in_steps),
+		cmocka_unit_test(each_unit_has_its_step),
 		cmocka_unit_test(one_of_several_and_all_together),
 		cmocka_unit_test(old_samples_are_given_up),
 		cmocka_unit_test(errors_of_settings),

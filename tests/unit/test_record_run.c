@@ -165,7 +165,7 @@ static void another_process_begins_a_run_of_csv(void **state)
 	(void)state;
 	read_text("timestamp,pid,children\n10,7,1\n11,7,1\n12,8,1\n13,8,1\n");
 	assert_int_equal(record_run(record), 2);
-	/* Headers of files that were joined are no samples, in quotes or without. */
+	/* Headers of files that were joined are not samples, in quotes or without. */
 	read_text("\"timestamp\",\"pid\",\"children\"\n10,7,1\n\"timestamp\",\"pid\",\"children\"\n11,7,1\n"
 		  "timestamp,pid,children\n12,7,2\n");
 	assert_int_equal(record_damage(record).bad_lines, 0);
