@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "job/pass.h"
 #include "tracker/tracker.h"
 
 static rt_config *config;
@@ -328,6 +329,20 @@ static void a_recording_is_followed_where_it_is(void **state)
 	assert_no_warning();
 }
 
+/* The follower may have become a child of the process that is attached to, or of the caller. */
+static void a_follower_is_not_of_the_job(void **state)
+{
+	(void)state;
+	NEEDS_SCRIPTS();
+	put_below("machine/proc/100/stat",
+		  "100 (job) S 1 100 100 0 -1 4194304 0 0 0 0 5 5 0 0 20 0 1 0 500 0 0 "
+		  "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+	OPEN("stream", "otlp", "spool", "spool", "output", "a.jsonl", "pid", "100");
+	assert_true(tracker->streaming.pid > 1);
+	assert_true(process_tree_excludes(tracker->tree, tracker->streaming.pid));
+	assert_int_equal(finish_and_wait(), 0);
+}
+
 static void without_a_recording_the_spool_has_one(void **state)
 {
 	char pattern[64];
@@ -460,6 +475,7 @@ UNIT_TESTS
 		unit_test_of_follower(an_end_without_sent_is_an_upload_that_failed),
 		unit_test_of_follower(a_follower_is_killed_after_its_deadline),
 		unit_test_of_script(a_recording_is_followed_where_it_is),
+		unit_test_of_script(a_follower_is_not_of_the_job),
 		unit_test_of_script(without_a_recording_the_spool_has_one),
 		unit_test_of_script(a_token_alone_streams_to_the_default_place),
 		unit_test_of_script(without_a_token_nothing_is_sent_by_itself),

@@ -257,6 +257,137 @@ static void an_attached_job_ends_with_its_process(void **state)
 	assert_false(rt_over(tracker, &reason));
 }
 
+/* The end that a caller leaves out is told by rt_close(). */
+static void closing_ends_the_recording(void **state)
+{
+	char *text;
+
+	(void)state;
+	assert_int_equal(rt_config_set(config, "output", "a.jsonl"), 0);
+	open_tracker();
+	assert_false(rt_over(tracker, NULL));
+	rt_close(tracker);
+	text = get_file("a.jsonl", NULL);
+	assert_non_null(strstr(text, "\"reason\":\"tracker_stopped\""));
+	assert_null(strstr(text, "the tracker got"));
+	free(text);
+	open_tracker();
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, SIGTERM), 0);
+	assert_true(rt_over(tracker, NULL));
+	text = get_file("a.jsonl", NULL);
+	assert_non_null(strstr(text, "the tracker got SIGTERM"));
+	free(text);
+}
+
+/* ---- which processes --------------------------------------------------------------------------------------- */
+
+static bool is_excluded(pid_t pid)
+{
+	return process_tree_excludes(tracker->tree, pid);
+}
+
+/* Writes a process with our own number to the machine of the tests. */
+static void put_own_number(void)
+{
+	char path[64], stat[300];
+
+	snprintf(path, sizeof path, "machine/proc/%d/stat", (int)getpid());
+	snprintf(stat, sizeof stat,
+		 "%d (job) S 1 100 100 0 -1 4194304 0 0 0 0 5 5 0 0 20 0 1 0 500 0 0 18446744073709551615 "
+		 "0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		 (int)getpid());
+	put_below(path, stat);
+}
+
+static void a_process_of_another_machine_is_not_this_one(void **state)
+{
+	(void)state;
+	put_own_number();
+	assert_int_equal(rt_config_set_int(config, "pid", getpid()), 0);
+	open_tracker();
+	assert_false(tracker->context.in_program || tracker->own_cost.with_io);
+	assert_false(is_excluded(getpid()));
+	rt_close(tracker);
+	assert_int_equal(rt_config_set(config, "pid", "100"), 0);
+	open_tracker();
+	assert_false(tracker->context.in_program);
+	assert_false(is_excluded(getpid()));
+}
+
+/* A child that waits for its end. */
+static pid_t fork_waiting_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		alarm(60);
+		for (;;)
+			pause();
+	}
+	assert_true(child > 0);
+	return child;
+}
+
+/* The caller's earlier children belong to a process that it attaches to, and not to a job that it starts later. */
+static void earlier_children_are_of_the_attached_process_alone(void **state)
+{
+	pid_t child, other;
+
+	NEEDS_THE_KERNEL_ITSELF();
+	(void)state;
+	child = fork_waiting_child();
+	other = fork_waiting_child();
+	assert_int_equal(rt_config_set(config, "root", "/"), 0);
+	open_tracker();
+	assert_true(is_excluded(child) && is_excluded(other));
+	assert_false(tracker->context.in_program || is_excluded(getpid()));
+	rt_close(tracker);
+	assert_int_equal(rt_config_set_int(config, "pid", child), 0);
+	open_tracker();
+	/* The recorder itself is left out. */
+	assert_true(is_excluded(getpid()));
+	assert_false(is_excluded(child) || is_excluded(other) || tracker->context.in_program);
+	rt_close(tracker);
+	assert_int_equal(rt_config_set_int(config, "pid", getpid()), 0);
+	open_tracker();
+	assert_false(is_excluded(getpid()) || is_excluded(child) || is_excluded(other));
+	assert_true(tracker->context.in_program && tracker->own_cost.with_io);
+	rt_close(tracker);
+	tracker = NULL;
+	kill(child, SIGKILL);
+	kill(other, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
+/* ---- the job's group --------------------------------------------------------------------------------------- */
+
+static void a_group_is_made_once_and_belongs_to_one_job(void **state)
+{
+	(void)state;
+	open_tracker();
+	/* The machine of the tests has no control groups. */
+	assert_int_equal(rt_job_cgroup(tracker), -EOPNOTSUPP);
+	assert_int_equal(rt_track_in_cgroup(tracker, 100), -EINVAL);
+	tracker->own_cgroup.folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(tracker->own_cgroup.folder >= 0);
+	assert_int_equal(rt_job_cgroup(tracker), tracker->own_cgroup.folder);
+	assert_int_equal(rt_track_in_cgroup(tracker, 4711), -ESRCH);
+	assert_false(tracker->own_cgroup.used);
+	tracker->own_cgroup.has_memory = true;
+	assert_int_equal(rt_track_in_cgroup(tracker, 100), 0);
+	assert_true(tracker->own_cgroup.used && tracker->context.own_cgroup && tracker->wrapped);
+	assert_int_equal(rt_track_in_cgroup(tracker, 100), -EALREADY);
+	close(tracker->own_cgroup.folder);
+	tracker->own_cgroup.folder = -1;
+	rt_close(tracker);
+	/* A job outside it does not use its memory. */
+	open_tracker();
+	tracker->own_cgroup.has_memory = true;
+	assert_int_equal(rt_track(tracker, 100, true), 0);
+	assert_false(tracker->own_cgroup.used || tracker->context.own_cgroup);
+}
+
 /* ---- settings and messages --------------------------------------------------------------------------------- */
 
 static void a_missing_process_is_named(void **state)
@@ -440,6 +571,10 @@ UNIT_TESTS
 		unit_test_of_job(limits_are_those_of_the_job_s_first_process),
 		unit_test_of_job(each_end_has_its_own_facts),
 		unit_test_of_job(an_attached_job_ends_with_its_process),
+		unit_test_of_job(closing_ends_the_recording),
+		unit_test_of_job(a_process_of_another_machine_is_not_this_one),
+		unit_test_of_job(earlier_children_are_of_the_attached_process_alone),
+		unit_test_of_job(a_group_is_made_once_and_belongs_to_one_job),
 		unit_test_of_job(a_missing_process_is_named),
 		unit_test_of_job(a_missing_root_folder_is_named),
 		unit_test_of_job(signals_after_the_duration_are_told),
