@@ -492,6 +492,28 @@ static void test_helpers_are_counted(void **state)
 	rt_close(tracker);
 }
 
+/* What came before the first sample is its past, and none of the samples. */
+static void test_a_baseline_is_not_published(void **state)
+{
+	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
+
+	(void)state;
+	assert_null(tracker_newest(tracker));
+	pass(1);
+	tracker->context.progress.missed = 5;
+	assert_int_equal(tracker_take_sample(tracker, true), 0);
+	assert_int_equal(tracker->previous->monotonic_ns, now.monotonic_ns);
+	assert_true(tracker->context.progress.baseline && tracker->context.progress.missed == 0);
+	assert_int_equal(tracker->sample_count, 0);
+	assert_null(tracker_newest(tracker));
+	pass(1);
+	assert_int_equal(tracker_take_sample(tracker, false), 0);
+	assert_false(tracker->context.progress.baseline);
+	assert_int_equal(tracker->context.progress.previous_ns, now.monotonic_ns - NSEC_PER_SEC);
+	assert_ptr_equal(tracker_newest(tracker), tracker->previous);
+	rt_close(tracker);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -513,6 +535,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_a_window_of_rates_has_a_tenth_of_a_second),
 		cmocka_unit_test(test_a_rate_takes_the_newest_window_that_is_long_enough),
 		cmocka_unit_test(test_helpers_are_counted),
+		cmocka_unit_test(test_a_baseline_is_not_published),
 		cmocka_unit_test(test_duration_ends_without_a_tick),
 	};
 

@@ -352,6 +352,13 @@ static void earlier_children_are_of_the_attached_process_alone(void **state)
 	open_tracker();
 	assert_false(is_excluded(getpid()) || is_excluded(child) || is_excluded(other));
 	assert_true(tracker->context.in_program && tracker->own_cost.with_io);
+	/* Its own cost is counted during its calls alone. */
+	assert_false(tracker->own_cost.running);
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_false(tracker->own_cost.running);
+	tracker->context.attend_ns = 1;
+	assert_int_equal(tracker_sample_due(tracker, 1), 0);
+	assert_true(tracker->context.attend_ns > 1 && !tracker->own_cost.running);
 	rt_close(tracker);
 	tracker = NULL;
 	kill(child, SIGKILL);
