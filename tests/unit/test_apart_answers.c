@@ -350,6 +350,15 @@ static void samples_are_waited_for_there(void **state)
 	answer(4);
 	answer(0);
 	assert_int_equal(rt_wait_for_samples(tracker, 5, 0), -ETIMEDOUT);
+	/* It comes while the caller waits, for a time or for ever. */
+	for (int i = 0; i < 3; i++) {
+		static const double TIMEOUTS_SECS[] = {600, 1e300, -1};
+
+		answer(4);
+		answer(0);
+		answer(5);
+		assert_int_equal(rt_wait_for_samples(tracker, 5, TIMEOUTS_SECS[i]), 0);
+	}
 	/* The missing one came with the end. */
 	answer(4);
 	answer_bytes(1, RT_END_EXIT, 0, NULL, 0);

@@ -520,6 +520,7 @@ static void a_thread_that_is_stopped_has_no_signal(void **state)
 	assert_int_equal(rt_start(tracker), 0);
 	assert_int_equal(tracker->own_cost.threads, 1);
 	assert_int_equal(rt_wait_for_samples(tracker, 2, 60), 0);
+	assert_int_equal(rt_wait_for_samples(tracker, tracker->sample_count + 2, 1e300), 0);
 	assert_int_equal(rt_stop(tracker), 0);
 	assert_string_equal(tracker->ending.reason, "tracker_stopped");
 	assert_int_equal(tracker->ending.stopped_by, 0);
