@@ -665,8 +665,11 @@ struct target_status target_status(const struct target *target)
 		.dropped_records =
 			target->dropped_records + (target->beside ? target->beside->page->dropped : 0),
 		.pending_records = target->ring.records + (target->unfinished.length > 0),
+		/* A record that was dropped in its middle is not unfinished any more. */
 		.pending_bytes =
-			target->ring.record_bytes + target->unfinished.length - target->unfinished_written,
+			target->ring.record_bytes +
+			(target->unfinished.length ? target->unfinished.length - target->unfinished_written
+						   : 0),
 	};
 }
 

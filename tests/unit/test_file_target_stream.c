@@ -226,6 +226,7 @@ static void a_reader_that_leaves_ends_the_target_quietly(void **state)
 	assert_int_equal(target_status(target).state, TARGET_GONE);
 	assert_int_equal(target_status(target).dropped_records, 2);
 	assert_int_equal(target_status(target).pending_records, 0);
+	assert_int_equal(target_status(target).pending_bytes, 0);
 	assert_int_equal(write_numbered(target, 3, 100), -EPIPE);
 	assert_false(target_take_warning(target, message, sizeof message));
 	target_close(target, INT64_MAX);
