@@ -150,7 +150,6 @@ static bool hears_in_time(struct beside *beside, int64_t deadline_ns)
 {
 	struct pollfd socket = {.fd = beside->socket, .events = POLLIN};
 	int64_t left_ns;
-	ssize_t length = -1;
 	char word;
 	int r;
 
@@ -159,8 +158,7 @@ static bool hears_in_time(struct beside *beside, int64_t deadline_ns)
 		r = poll(&socket, 1, left_ns > 0 ? (int)(left_ns / NSEC_PER_MSEC) + 1 : 0);
 	} while (r < 0 && errno == EINTR);
 	if (r > 0)
-		length = recv(beside->socket, &word, 1, MSG_DONTWAIT);
-	beside->has_ended = length == 0 || (r > 0 && length < 0);
+		beside->has_ended = recv(beside->socket, &word, 1, MSG_DONTWAIT) <= 0;
 	return r > 0;
 }
 

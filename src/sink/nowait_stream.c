@@ -24,24 +24,24 @@ static bool is_cloning_device(const struct stat *status)
 
 static int open_again(int fd, const struct stat *status)
 {
-	CLEANUP_CLOSE int again = -1;
+	CLEANUP_CLOSE int again_fd = -1;
 	struct stat found;
 	char path[32];
 
 	if ((!S_ISFIFO(status->st_mode) && !S_ISCHR(status->st_mode)) || is_cloning_device(status))
 		return -ENOTSUP;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	again = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (again < 0)
+	again_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (again_fd < 0)
 		return -errno;
-	if (fstat(again, &found) < 0 || found.st_dev != status->st_dev || found.st_ino != status->st_ino)
+	if (fstat(again_fd, &found) < 0 || found.st_dev != status->st_dev || found.st_ino != status->st_ino)
 		return -ESTALE;
-	if (again < ABOVE_STDIO) {
-		int above = fcntl(again, F_DUPFD_CLOEXEC, ABOVE_STDIO);
+	if (again_fd < ABOVE_STDIO) {
+		int above_fd = fcntl(again_fd, F_DUPFD_CLOEXEC, ABOVE_STDIO);
 
-		return above < 0 ? -errno : above;
+		return above_fd < 0 ? -errno : above_fd;
 	}
-	return take_fd(&again);
+	return take_fd(&again_fd);
 }
 
 static enum nowait_way way_without_reopening(struct nowait_stream *stream, const struct stat *status)

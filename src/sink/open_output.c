@@ -76,15 +76,15 @@ static int refuse_errno(const struct output_place *place, int error)
 /* If standard input, output or error is closed, the file must not get that number: the job would write to it. */
 static int move_above_stdio(int fd)
 {
-	int above;
+	int above_fd;
 
 	if (fd < 0 || fd >= ABOVE_STDIO)
 		return fd < 0 ? -errno : fd;
-	above = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_STDIO);
-	if (above < 0)
-		above = -errno;
+	above_fd = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_STDIO);
+	if (above_fd < 0)
+		above_fd = -errno;
 	close(fd);
-	return above;
+	return above_fd;
 }
 
 static int open_in_place(const struct output_place *place, int flags)
@@ -353,9 +353,9 @@ static int open_fifo(const struct output_place *place, const struct stat *found,
 
 	if (fd == -ENXIO) {
 		/* A FIFO without a reader cannot be opened for writing, so be its reader for a moment. */
-		CLEANUP_CLOSE int reader = open_in_place(place, O_RDWR);
+		CLEANUP_CLOSE int reader_fd = open_in_place(place, O_RDWR);
 
-		fd = reader < 0 ? reader : open_in_place(place, O_WRONLY);
+		fd = reader_fd < 0 ? reader_fd : open_in_place(place, O_WRONLY);
 		output->no_reader_yet = true;
 	}
 	return fd < 0 ? refuse_errno(place, fd) : hand_over(found, &fd, output);

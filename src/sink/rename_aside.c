@@ -40,9 +40,9 @@ static int link_and_unlink(int dir_fd, const char *from, const char *to)
 /* For file systems without hard links: takes the name with an empty file, then replaces that file. */
 static int reserve_and_rename(int dir_fd, const char *from, const char *to)
 {
-	CLEANUP_CLOSE int reserved = openat(dir_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	CLEANUP_CLOSE int reserved_fd = openat(dir_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-	if (reserved < 0)
+	if (reserved_fd < 0)
 		return -errno;
 	if (renameat(dir_fd, from, dir_fd, to) < 0) {
 		int error = -errno;
