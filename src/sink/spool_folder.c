@@ -78,7 +78,7 @@ static void call_make(void *data)
 
 RUNS_ONCE static int make_spool_folder(char *path, size_t base_length, char **ret_path)
 {
-	struct make_call call = {path, base_length, 0};
+	struct make_call call = {.path = path, .base_length = base_length};
 	int r = path ? act_in_time(path, call_make, &call, sizeof call) : -ENOMEM;
 
 	r = r < 0 ? r : call.result;

@@ -22,7 +22,13 @@ static struct moment at_access, at_fstat, at_ftruncate, at_linkat, at_lstat, at_
 	at_renameat, at_sleep, at_stat, at_unlinkat, at_write;
 static size_t read_most; /* of one call */
 static int64_t slept_ns;
-static char last_folder[200]; /* that was made */
+static char last_folder[200];  /* that was made */
+static uid_t link_owner, user; /* 0: the kernel's */
+
+uid_t geteuid(void)
+{
+	return user ? user : (uid_t)syscall(SYS_geteuid);
+}
 
 int access(const char *path, int mode)
 {
@@ -36,7 +42,11 @@ int fstat(int fd, struct stat *ret_status)
 
 int lstat(const char *path, struct stat *ret_status)
 {
-	return fails_now(&at_lstat) ? -1 : fstatat(AT_FDCWD, path, ret_status, AT_SYMLINK_NOFOLLOW);
+	int r = fails_now(&at_lstat) ? -1 : fstatat(AT_FDCWD, path, ret_status, AT_SYMLINK_NOFOLLOW);
+
+	if (r == 0 && user && S_ISLNK(ret_status->st_mode))
+		ret_status->st_uid = link_owner;
+	return r;
 }
 
 int stat(const char *path, struct stat *ret_status)
@@ -111,6 +121,7 @@ static void forget_moments(void)
 		at_renameat = at_sleep = at_stat = at_unlinkat = at_write = (struct moment){0};
 	read_most = SIZE_MAX;
 	slept_ns = 0;
+	user = link_owner = 0;
 }
 
 static int enter(void **state)
@@ -489,6 +500,34 @@ static void a_spool_that_cannot_be_made_or_looked_at_is_refused(void **state)
 	assert_int_equal(at_access.calls, 1);
 }
 
+/* A link of the user's own, or of root, leads to a folder of that user. */
+static void only_links_that_can_be_trusted_are_followed(void **state)
+{
+	static const struct {
+		uid_t owner;
+		bool is_followed;
+	} CASES[] = {{7, true}, {0, true}, {1, false}, {8, false}};
+
+	(void)state;
+	if (geteuid() != 0)
+		SKIP("the folders have to belong to root");
+	unsetenv("XDG_STATE_HOME");
+	setenv("HOME", scratch_folder, 1);
+	setenv("TMPDIR", "/none", 1);
+	assert_int_equal(mkdir(".local", 0700) | mkdir(".local/state", 0700) | mkdir("elsewhere", 0700), 0);
+	assert_int_equal(symlink("../../elsewhere", ".local/state/resource-tracker"), 0);
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		char *path = NULL;
+
+		user = 7;
+		link_owner = CASES[i].owner;
+		assert_int_equal(spool_folder_make(NULL, &path), CASES[i].is_followed ? 0 : -ENOENT);
+		user = 0;
+		assert_int_equal(path != NULL, CASES[i].is_followed);
+		free(path);
+	}
+}
+
 /* It is never made below a folder that depends on where the program runs. */
 static void a_relative_folder_for_temporary_files_is_not_used(void **state)
 {
@@ -529,6 +568,7 @@ UNIT_TESTS
 		MOMENT(a_whole_file_is_not_truncated),
 		MOMENT(a_name_that_was_taken_in_vain_goes_again),
 		MOMENT(a_spool_that_cannot_be_made_or_looked_at_is_refused),
+		MOMENT(only_links_that_can_be_trusted_are_followed),
 		MOMENT(a_relative_folder_for_temporary_files_is_not_used),
 	};
 

@@ -72,6 +72,8 @@ static void places_follow_each_other(void **state)
 	snprintf(wanted, sizeof wanted, "%s/resource-tracker-%u/spool", root, (unsigned)geteuid());
 	assert_made(NULL, wanted);
 	assert_int_equal(mode_of(wanted), 0700);
+	snprintf(wanted, sizeof wanted, "resource-tracker-%u", (unsigned)geteuid());
+	assert_int_equal(mode_of(below(wanted)), 0700);
 	setenv("HOME", below("home"), 1);
 	assert_made(NULL, below("home/.local/state/resource-tracker/spool"));
 	setenv("XDG_STATE_HOME", "relative", 1);
@@ -103,14 +105,19 @@ static int make_temporary_with(unsigned mode)
 /* In a folder for all users, another one may have made the name first. */
 static void folders_that_others_may_change_are_refused(void **state)
 {
-	char own[400], *path = NULL;
+	char own[400], spool[420], *path = NULL;
 
 	(void)state;
 	snprintf(own, sizeof own, "%s/resource-tracker-%u", root, (unsigned)geteuid());
+	snprintf(spool, sizeof spool, "%s/spool", own);
 	assert_int_equal(mkdir(own, 0700), 0);
 	assert_int_equal(make_temporary_with(0755), 0);
 	assert_int_equal(make_temporary_with(0775), -EPERM);
 	assert_int_equal(make_temporary_with(0757), -EPERM);
+	/* The folder in it. */
+	assert_int_equal(chmod(spool, 0777), 0);
+	assert_int_equal(make_temporary_with(0700), -EPERM);
+	assert_int_equal(chmod(spool, 0700), 0);
 	assert_int_equal(make_temporary_with(0700), 0);
 	if (geteuid() == 0) {
 		assert_int_equal(chown(own, 4321, 4321), 0);
