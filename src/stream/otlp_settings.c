@@ -179,6 +179,7 @@ static int read_own(struct otlp_settings *settings)
 	if (step && (!parse_duration(step, &secs) || !(secs >= 0) || secs > (double)LONGEST_STEP_SECS))
 		return refuse_otlp_setting("TRACKER_OTLP_STEP", "a length of time up to a day");
 	settings->step_ns = (int64_t)(secs * 1e9);
+	settings->extras = 0;
 	r = read_extra("TRACKER_OTLP_MACHINE", OTLP_WITH_MACHINE, &settings->extras);
 	return r < 0 ? r : read_extra("TRACKER_OTLP_PROGRAMS", OTLP_WITH_PROGRAMS, &settings->extras);
 }
