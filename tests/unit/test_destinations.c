@@ -588,7 +588,9 @@ static void settings_of_otlp_are_checked(void **state)
 	assert_int_equal(((const struct otlp_settings *)settings.of_destination)->extras, 0);
 	assert_int_equal(use_otlp("TRACKER_OTLP_PROGRAMS", "yes"), 0);
 	assert_int_equal(((const struct otlp_settings *)settings.of_destination)->extras, OTLP_WITH_PROGRAMS);
+	setenv("TRACKER_OTLP_PROGRAMS", "yes", 1);
 	assert_int_equal(use_otlp("TRACKER_OTLP_MACHINE", "yes"), 0);
+	unsetenv("TRACKER_OTLP_PROGRAMS");
 	assert_int_equal(((const struct otlp_settings *)settings.of_destination)->extras,
 			 OTLP_WITH_PROGRAMS | OTLP_WITH_MACHINE);
 	/* A request for each step, but no more than four a second and at least one a minute. */
