@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/write_all.h"
@@ -42,7 +43,7 @@ static void set_follower_signals(struct follower *follower, bool has_pipe)
 	static const int IGNORED[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2};
 	sigset_t ends;
 
-	for (size_t i = 0; i < sizeof(IGNORED) / sizeof(IGNORED[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(IGNORED); i++)
 		signal(IGNORED[i], SIG_IGN);
 	/* A signal that is ignored does not reach the signalfd. */
 	signal(SIGTERM, SIG_DFL);
@@ -236,13 +237,14 @@ int follow_main(const struct settings *given, char **argv)
 	/* Closes the standard streams. */
 	if (arguments.end_fd >= 0 && arguments.end_fd <= STDERR_FILENO)
 		arguments.end_fd = fcntl(arguments.end_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	/* Before a descriptor of our own takes the number of a standard stream that is closed. */
+	leave_standard_streams();
 	follower.patience.grace_ns = arguments.deadline_ns;
 	follower.patience.end_fd = arguments.end_fd;
 	if (arguments.pid && patience_watch_pid(&follower.patience, arguments.pid) < 0)
 		patience_end(&follower.patience);
 	follower.end_is_told = arguments.end_fd >= 0 || arguments.pid;
 	set_follower_signals(&follower, arguments.end_fd >= 0);
-	leave_standard_streams();
 	r = stream_open(&follower.stream, &settings, &follower.patience, arguments.operands[0],
 			arguments.from, arguments.disposable, arguments.spool, arguments.root);
 	if (r < 0) {

@@ -26,6 +26,8 @@ static struct played {
 	int count;
 	long offsets[8]; /* of the state in the spool, as look_at_state() saw it */
 	int looks;
+	int null_count; /* of other descriptors that lead to /dev/null, as look_at_streams() saw it */
+	bool is_null[3];
 } * played;
 
 struct event {
@@ -35,6 +37,7 @@ struct event {
 
 static const int64_t BEGIN_NS = 1000 * NSEC_PER_SEC;
 static const struct event *events; /* in a follower, those to come */
+static int closed_stream = -1;     /* in a follower, as it begins */
 static int end_fd = -1;            /* of the pipe that a recorder holds */
 
 int clock_gettime(clockid_t id, struct timespec *ret_time)
@@ -72,6 +75,7 @@ static int enter(void **state)
 {
 	int error = capture_streams(state);
 
+	closed_stream = -1;
 	played = mmap(NULL, sizeof *played, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	setenv("OTEL_METRICS_EXPORTER", "none", 1);
 	setenv("OTEL_LOGS_EXPORTER", "none", 1);
@@ -147,6 +151,30 @@ static void interrupt(void)
 	raise(SIGINT);
 }
 
+/* All that reach a whole group of processes. */
+static void signal_group(void)
+{
+	static const int NUMBERS[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2};
+
+	for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++)
+		raise(NUMBERS[i]);
+}
+
+static void look_at_streams(void)
+{
+	for (int fd = 0; fd < 100; fd++) {
+		char name[64], target[64] = "";
+
+		snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+		if (readlink(name, target, sizeof target - 1) < 0 || strcmp(target, "/dev/null") != 0)
+			continue;
+		if (fd < 3)
+			played->is_null[fd] = true;
+		else
+			played->null_count++;
+	}
+}
+
 static void look_at_state(void)
 {
 	char text[4096] = "";
@@ -179,6 +207,8 @@ static int play(const struct event *list, int64_t interval_ms, bool has_pipe, co
 		if (pipe(ends) < 0)
 			_exit(91);
 		end_fd = ends[1];
+		if (closed_stream >= 0)
+			close(closed_stream);
 		snprintf(fd, sizeof fd, "%d", ends[0]);
 		if (has_pipe) {
 			argv[count++] = (char[]){"--end-fd"};
@@ -339,7 +369,7 @@ static void a_disposable_recording_is_not_looked_for(void **state)
 static void signals_are_not_for_a_follower_with_a_pipe(void **state)
 {
 	static const struct event TIMELINE[] = {
-		{2000, signal_end}, {3000, interrupt}, {7000, end_recorder}, {0, NULL}};
+		{2000, signal_end}, {3000, signal_group}, {7000, end_recorder}, {0, NULL}};
 
 	(void)state;
 	append_first();
@@ -354,9 +384,13 @@ static void a_signal_ends_a_follower_that_a_person_has_started(void **state)
 
 	(void)state;
 	append_first();
-	assert_int_equal(play(TERMINATED, 60000, false, ""), 0);
-	assert_int_equal(played_ms(), 2000);
-	assert_int_equal(unlink(STATE), 0);
+	/* With a closed standard input or output, too. */
+	for (closed_stream = 1; closed_stream >= -1; closed_stream--) {
+		assert_int_equal(play(TERMINATED, 60000, false, ""), 0);
+		assert_int_equal(played_ms(), 2000);
+		assert_int_equal(unlink(STATE), 0);
+	}
+	closed_stream = -1;
 	assert_int_equal(play(INTERRUPTED, 60000, false, ""), 0);
 	assert_int_equal(played_ms(), 2000);
 }
@@ -378,6 +412,28 @@ static void a_pipe_in_the_place_of_a_standard_stream_is_kept(void **state)
 		assert_int_equal(played_ms(), 7000);
 		assert_int_equal(unlink(STATE), 0);
 	}
+}
+
+/* The job's pipes must not stay open because of the follower, and messages still have a place. */
+static void standard_streams_are_left(void **state)
+{
+	static const struct event TIMELINE[] = {{2000, look_at_streams}, {7000, end_recorder}, {0, NULL}};
+
+	int before;
+
+	(void)state;
+	played->null_count = 0;
+	look_at_streams();
+	before = played->null_count;
+	append_first();
+	for (closed_stream = 1; closed_stream >= -1; closed_stream--) {
+		assert_int_equal(play(TIMELINE, 60000, true, ""), 0);
+		assert_true(played->is_null[0] && played->is_null[1]);
+		assert_false(played->is_null[2]);
+		assert_int_equal(played->null_count, before);
+		assert_int_equal(unlink(STATE), 0);
+	}
+	closed_stream = -1;
 }
 
 static void a_setting_that_is_wrong_follows_nothing(void **state)
@@ -409,6 +465,7 @@ UNIT_TESTS
 		unit_test_of_follower(signals_are_not_for_a_follower_with_a_pipe),
 		unit_test_of_follower(a_signal_ends_a_follower_that_a_person_has_started),
 		unit_test_of_follower(a_pipe_in_the_place_of_a_standard_stream_is_kept),
+		unit_test_of_follower(standard_streams_are_left),
 		unit_test_of_follower(a_setting_that_is_wrong_follows_nothing),
 	};
 
