@@ -230,7 +230,7 @@ static void add_run_figure(struct buffer *out, const struct run_figure *figure, 
 	if (kind == VALUE_STRING && figure->kind == KIND_TEXT) {
 		json_unescape(&text, &raw);
 		otlp_add_text_attribute(out, LOG_ATTRIBUTES, name, text.data ? text.data : "");
-	} else if (kind == VALUE_NUMBER && scan_real(&raw, &number)) {
+	} else if (kind == VALUE_NUMBER && figure->kind != KIND_TEXT && scan_real(&raw, &number)) {
 		if (figure->kind == KIND_REAL)
 			otlp_add_real_attribute(out, LOG_ATTRIBUTES, name, number);
 		else

@@ -258,6 +258,90 @@ static void the_words_say_how_the_run_ended(void **state)
 	assert_string_equal(words_of_end(), " 1=77 2=17 3=ERROR 5.1=the run: signal, signal 9");
 }
 
+/* Returns the attributes of an end, without "resource_tracker.run." before each. */
+static const char *figures_of_end(const char *line)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 16), text = BUFFER(1 << 16);
+	static char figures[400];
+	char *at;
+	size_t used = 0;
+
+	otlp_encode_end(&out, &resource, &run, &frame, scan_bytes(line, strlen(line)));
+	show_fields(&text, scan_bytes(out.data, out.length), "l");
+	*figures = '\0';
+	for (at = text.data; (at = strstr(at, "resource_tracker.run."));
+	     at += strlen("resource_tracker.run."))
+		used += (size_t)snprintf(figures + used, sizeof figures - used, "%.*s;",
+					 (int)strcspn(at + strlen("resource_tracker.run."), "\n"),
+					 at + strlen("resource_tracker.run."));
+	at = strstr(figures, " 11=");
+	if (at)
+		*at = '\0';
+	return figures;
+}
+
+/* Each has the type of its figure, and the end's own facts come first. */
+static void figures_of_the_line_follow_the_end(void **state)
+{
+	(void)state;
+	begin_second(1);
+	SINGLE_ROW(&frame, run_end)->exit_code = 3;
+	assert_string_equal(
+		figures_of_end("{\"schema\":1,\"cpu_secs\":2.5,\"samples\":7,\"end\":\"a\\u0062\"}"),
+		"exit_code 6.2.3=3;cpu_secs 6.2.4=2.5;samples 6.2.3=7;end 6.2.1=ab");
+	assert_string_equal(figures_of_end("{\"exit_code\":4,\"signal\":9,\"none\":1}"),
+			    "exit_code 6.2.3=3;signal 6.2.3=9");
+	/* Values of another type, and a damaged line, say nothing. */
+	assert_string_equal(figures_of_end("{\"cpu_secs\":\"2\",\"end\":3,\"samples\":null,\"oom\":true}"),
+			    "exit_code 6.2.3=3");
+	assert_string_equal(figures_of_end("{\"cpu_secs\":2,\"samples\"7}"),
+			    "exit_code 6.2.3=3;cpu_secs 6.2.4=2");
+	assert_string_equal(figures_of_end("[\"cpu_secs\":2}"), "exit_code 6.2.3=3");
+	assert_string_equal(figures_of_end("{cpu_secs:2}"), "exit_code 6.2.3=3");
+	assert_string_equal(figures_of_end("{\"end\":\"\"}"), "exit_code 6.2.3=3;end 6.2.1=");
+	/* A line of another run. */
+	assert_string_equal(figures_of_end("{\"id\":\"x\",\"cpu_secs\":2}"), "exit_code 6.2.3=3");
+	assert_string_equal(figures_of_end("{\"id\":\"\",\"cpu_secs\":2}"),
+			    "exit_code 6.2.3=3;cpu_secs 6.2.4=2");
+	otlp_resource_set(&resource, "service.instance.id", "x");
+	assert_string_equal(figures_of_end("{\"id\":\"x\",\"cpu_secs\":2}"),
+			    "exit_code 6.2.3=3;cpu_secs 6.2.4=2");
+	assert_string_equal(figures_of_end("{\"cpu_secs\":2,\"id\":\"y\",\"samples\":7}"),
+			    "exit_code 6.2.3=3;cpu_secs 6.2.4=2");
+}
+
+/* The flags at its end are not needed. */
+static void a_trace_ends_with_its_span(void **state)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 16);
+
+	(void)state;
+	otlp_resource_set(&resource, "traceparent", "00-6162636465666768696a6b6c6d6e6f70-7172737475767778");
+	encode_end(&out, NULL);
+	assert_shown(&out, "l",
+		     " 1=77 2=13 3=WARN 5.1=the run: the recording stops without an end 9=abcdefghijklmnop "
+		     "10=qrstuvwx 11=77 12=job.run.end");
+}
+
+/* A batch without points has the marks of an end. */
+static void a_batch_without_samples_is_nothing_or_an_end(void **state)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 16);
+
+	(void)state;
+	batch->stale_ns = 5;
+	batch->start_ns = 3;
+	otlp_set_put(&batch->stale, 0, true);
+	otlp_encode_metrics(&out, &resource, batch);
+	assert_int_equal(out.length, 0);
+	batch->is_end = true;
+	otlp_encode_metrics(&out, &resource, batch);
+	assert_shown(
+		&out, "m",
+		"\n 1=process.cpu.time 3=s\n 7.1.2=3 7.1.3=5 7.1.8=1 7.1.7.1=cpu.mode 7.1.7.2.1=user 7.2=2 "
+		"7.3=1");
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +349,10 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(the_end_is_a_record_with_a_trace, begin_run, end_run),
 		cmocka_unit_test_setup_teardown(a_damaged_trace_is_left_out, begin_run, end_run),
 		cmocka_unit_test_setup_teardown(the_words_say_how_the_run_ended, begin_run, end_run),
+		cmocka_unit_test_setup_teardown(figures_of_the_line_follow_the_end, begin_run, end_run),
+		cmocka_unit_test_setup_teardown(a_trace_ends_with_its_span, begin_run, end_run),
+		cmocka_unit_test_setup_teardown(a_batch_without_samples_is_nothing_or_an_end, begin_run,
+						end_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

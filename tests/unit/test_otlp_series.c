@@ -79,6 +79,10 @@ static void a_run_starts_before_its_first_sample(void **state)
 	/* Whole microseconds. */
 	assert_start(1000.25, 0.0000004, 1000250 * NSEC_PER_MSEC - NSEC_PER_MSEC);
 	assert_start(1000.25, 0.0000006, 1000250 * NSEC_PER_MSEC - 1000);
+	/* No run starts before the first nanosecond. */
+	assert_start(0.001, 0, 1);
+	assert_start(0.002, 0, NSEC_PER_MSEC);
+	assert_start(8999999999, 0, 8999999999 * NSEC_PER_SEC - NSEC_PER_MSEC);
 	/* Times before 1970 and after 2255 are damage. */
 	assert_start(-5, 0, 1);
 	assert_start(9e9, 0, 1);
@@ -341,6 +345,135 @@ static void only_an_uplink_counts_in_a_container(void **state)
 	assert_string_equal(batch->devices.names[OTLP_INTERFACE][0], "eth1");
 }
 
+/* The number of interfaces of which the total consists: `other` has the same address as the first, if it is not NULL. */
+static size_t interfaces_in_total(const char *first_driver, const char *other_driver,
+				  const char *other_address)
+{
+	struct network_row *interface;
+
+	begin_run(0, OTLP_WITH_MACHINE);
+	begin_sample(1001, 1);
+	SINGLE_ROW(&frame, totals)->net_recv_bytes = 5;
+	add_interface("eth0", first_driver);
+	interface = (void *)frame.first[ROW_network];
+	interface->mac_address = "02:00:00:00:00:01";
+	add_interface("eth1", other_driver);
+	if (other_address)
+		((struct network_row *)(void *)interface->row.next)->mac_address = other_address;
+	otlp_run_feed(&run, &frame, batch);
+	return batch->devices.counts[OTLP_INTERFACE];
+}
+
+static void only_the_fast_path_of_a_virtual_interface_is_left_out(void **state)
+{
+	(void)state;
+	assert_int_equal(interfaces_in_total("mlx5_core", "hv_netvsc", "02:00:00:00:00:01"), 1);
+	assert_string_equal(batch->devices.names[OTLP_INTERFACE][0], "eth1");
+	assert_int_equal(interfaces_in_total("mlx5_core", "hv_netvsc", "02:00:00:00:00:02"), 2);
+	assert_int_equal(interfaces_in_total("mlx5_core", "hv_netvsc", NULL), 2);
+	assert_int_equal(interfaces_in_total("mlx5_core", "e1000", "02:00:00:00:00:01"), 2);
+	assert_int_equal(interfaces_in_total("mlx5_core", NULL, "02:00:00:00:00:01"), 1);
+	assert_string_equal(batch->devices.names[OTLP_INTERFACE][0], "eth0");
+	/* It is no fast path of itself. */
+	assert_int_equal(interfaces_in_total("hv_netvsc", NULL, NULL), 1);
+}
+
+/* Two that begin with the same 63 bytes are one. */
+static void names_of_devices_are_cut(void **state)
+{
+	char one[80], other[80];
+
+	(void)state;
+	memset(one, 'd', sizeof one);
+	memcpy(other, one, sizeof one);
+	strcpy(one + 63, "1");
+	strcpy(other + 63, "2");
+	begin_disks(300);
+	add_disk(one, 1);
+	add_disk("", 4);
+	add_disk(other, 2);
+	add_disk("other", 3);
+	otlp_run_feed(&run, &frame, batch);
+	assert_int_equal(batch->devices.counts[OTLP_DISK], 2);
+	one[63] = '\0';
+	assert_string_equal(batch->devices.names[OTLP_DISK][0], one);
+	/* One without a name is none that is known. */
+	assert_true(disk_share(0) == 120 && disk_share(1) == 90 && disk_share(2) == 90);
+}
+
+static void use_that_no_device_can_have_is_left_out(void **state)
+{
+	(void)state;
+	begin_disks(100);
+	add_disk("a", -1);
+	add_disk("b", 1);
+	add_disk("c", NAN);
+	add_disk(no_text(ABSENT_NOT_COLLECTED), 1);
+	otlp_run_feed(&run, &frame, batch);
+	assert_int_equal(batch->devices.counts[OTLP_DISK], 1);
+	assert_true(disk_share(1) == 100);
+	/* Parts whose sum is too large say as little as none. */
+	begin_disks(100);
+	add_disk("a", 1e308);
+	add_disk("b", 1e308);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(disk_share(0) == 100 && disk_share(1) == 0 && disk_share(2) == 0);
+	/* A total that goes back is damage. */
+	begin_disks(-1);
+	add_disk("a", 1);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(isnan(disk_share(1)) || disk_share(1) == 0);
+}
+
+/* A share of GPUs, which has no whole bytes, is not rounded. */
+static void devices_without_an_identity_have_their_address(void **state)
+{
+	const size_t usage = otlp_first_slot(series_named("hw.gpu.utilization", NULL)),
+		     own = series_named("resource_tracker.gpu.job.usage", NULL);
+	struct gpu_row *gpu;
+
+	(void)state;
+	begin_run(0, OTLP_WITH_MACHINE);
+	begin_sample(1001, 1);
+	SINGLE_ROW(&frame, totals)->gpu_usage = 0.75;
+	SINGLE_ROW(&frame, tree)->process_gpu_usage = 0.5;
+	/* Without a device, the series of the job's use is not sent. */
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(isnan(value_of(otlp_first_slot(own))));
+	for (int i = 0; i < 3; i++) {
+		gpu = (void *)frame_add(&frame, ROW_gpu, &frame.sample->row);
+		gpu->utilization_pct = 20 + 10 * i;
+		gpu->process_utilization_pct = 50;
+		if (i < 2)
+			gpu->host_id = i ? "0000:02" : "0000:01";
+	}
+	otlp_run_feed(&run, &frame, batch);
+	assert_int_equal(batch->devices.counts[OTLP_DEVICE_GPU], 2);
+	assert_string_equal(batch->devices.names[OTLP_DEVICE_GPU][1], "0000:02");
+	assert_true(fabs(value_of(usage + 1) - 0.3) < 1e-9 && fabs(value_of(usage + 2) - 0.45) < 1e-9);
+	assert_true(value_of(otlp_first_slot(own) + 1) == 0.25);
+}
+
+/* The metrics from which the series and the attributes come. */
+static void the_series_want_their_metrics(void **state)
+{
+	struct metric_set wanted = {0};
+
+	(void)state;
+	otlp_want(&wanted);
+	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++) {
+		assert_true(
+			metric_set_has(&wanted, OTLP_SERIES[i].kind, metric_index_at(OTLP_SERIES[i].offset)));
+		if (i >= OTLP_PLAIN_COUNT)
+			assert_true(metric_set_has(&wanted, OTLP_SERIES[i].part_kind,
+						   metric_index_at(OTLP_SERIES[i].part_offset)));
+	}
+	assert_true(metric_set_has(&wanted, ROW_disk, METRIC_INDEX(disk, device)));
+	assert_false(metric_set_has(&wanted, ROW_disk, METRIC_INDEX(disk, model)));
+	assert_false(metric_set_has(&wanted, ROW_sample, METRIC_INDEX(sample, timestamp_secs)));
+	assert_false(metric_set_has_kind(&wanted, ROW_mount));
+}
+
 static void a_slot_has_the_name_of_its_device(void **state)
 {
 	const size_t disks = otlp_first_slot(series_named("system.disk.io", "read")),
@@ -388,6 +521,11 @@ UNIT_TESTS
 		SERIES_TEST(whole_bytes_stay_whole),
 		SERIES_TEST(a_total_that_no_device_has_is_given_to_the_only_one),
 		SERIES_TEST(only_an_uplink_counts_in_a_container),
+		SERIES_TEST(only_the_fast_path_of_a_virtual_interface_is_left_out),
+		SERIES_TEST(names_of_devices_are_cut),
+		SERIES_TEST(use_that_no_device_can_have_is_left_out),
+		SERIES_TEST(devices_without_an_identity_have_their_address),
+		SERIES_TEST(the_series_want_their_metrics),
 		SERIES_TEST(a_slot_has_the_name_of_its_device),
 	};
 
