@@ -114,6 +114,88 @@ static void a_ceiling_is_an_error(void **state)
 	assert_int_equal(gzip_close(&gzip), -ENOBUFS);
 }
 
+/* Whatever the pieces are in which the bytes come, and those in which the text goes. */
+static void a_text_is_read_in_pieces(void **state)
+{
+	static const char TEXT[] = "first, second";
+	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20);
+	size_t first;
+
+	(void)state;
+	compress_text(TEXT, 7, &packed);
+	first = packed.length;
+	compress_text(TEXT + 7, 6, &packed);
+	for (size_t piece = 1; piece <= packed.length; piece += 7)
+		for (size_t size = 1; size < 20; size += 6) {
+			struct gunzip reader;
+			char text[40] = "";
+			size_t length = 0;
+
+			assert_int_equal(gunzip_open(&reader), 0);
+			assert_true(gunzip_needs_input(&reader));
+			assert_int_equal(gunzip_read(&reader, text, sizeof text), 0);
+			for (size_t at = 0; at < packed.length; at += piece) {
+				size_t count = at + piece < packed.length ? piece : packed.length - at;
+
+				gunzip_give(&reader, packed.data + at, count);
+				assert_false(gunzip_needs_input(&reader));
+				while ((count = gunzip_read(&reader, text + length, size)) > 0) {
+					assert_true(count <= size);
+					length += count;
+				}
+				assert_true(gunzip_needs_input(&reader));
+				assert_int_equal(reader.in_member,
+						 at + piece < packed.length && at + piece != first);
+			}
+			gunzip_close(&reader);
+			assert_false(reader.damaged);
+			assert_string_equal(text, TEXT);
+		}
+}
+
+/* Nothing behind the damage is read, and all before it is. */
+static void reading_stops_at_damage(void **state)
+{
+	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20);
+	struct gunzip reader;
+	char text[40] = "";
+
+	(void)state;
+	compress_text("first", 5, &packed);
+	buffer_add_text(&packed, "damage");
+	compress_text("second", 6, &packed);
+	assert_int_equal(gunzip_open(&reader), 0);
+	gunzip_give(&reader, packed.data, packed.length);
+	assert_int_equal(gunzip_read(&reader, text, sizeof text), 5);
+	assert_int_equal(gunzip_read(&reader, text + 5, sizeof text - 5), 0);
+	assert_true(reader.damaged);
+	assert_int_equal(gunzip_read(&reader, text + 5, sizeof text - 5), 0);
+	gunzip_close(&reader);
+	assert_string_equal(text, "first");
+}
+
+/* Text that repeats itself takes little room, however long it is. */
+static void repeated_text_is_small(void **state)
+{
+	static char text[600000];
+	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20), plain = BUFFER(1 << 20);
+
+	(void)state;
+	memset(text, 'x', sizeof text);
+	compress_text(text, sizeof text, &packed);
+	assert_true(packed.length > 18 && packed.length < 1000);
+	assert_int_equal(gunzip(packed.data, packed.length, &plain), 0);
+	assert_int_equal(plain.length, sizeof text);
+	assert_int_equal(plain.data[plain.length], '\0');
+	/* Nothing is a member of 20 bytes. */
+	buffer_clear(&packed);
+	compress_text("", 0, &packed);
+	assert_int_equal(packed.length, 20);
+	buffer_clear(&plain);
+	assert_int_equal(gunzip(packed.data, packed.length, &plain), 0);
+	assert_int_equal(plain.length, 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +204,9 @@ UNIT_TESTS
 		cmocka_unit_test(damage_is_seen),
 		cmocka_unit_test(members_that_follow_each_other_are_one_text),
 		cmocka_unit_test(a_ceiling_is_an_error),
+		cmocka_unit_test(a_text_is_read_in_pieces),
+		cmocka_unit_test(reading_stops_at_damage),
+		cmocka_unit_test(repeated_text_is_small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
