@@ -113,9 +113,8 @@ static int create_marks_file(const struct marks_place *place, int flags)
 	if (fd < 0)
 		return -errno;
 	/* Only root can give a file to another user. */
-	if (place->is_neighbour && place->recording.st_uid != geteuid() &&
-	    fchown(fd, place->recording.st_uid, place->recording.st_gid) < 0)
-		errno = 0;
+	if (place->is_neighbour && place->recording.st_uid != geteuid())
+		(void)!fchown(fd, place->recording.st_uid, place->recording.st_gid);
 	return fd;
 }
 

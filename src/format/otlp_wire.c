@@ -49,8 +49,6 @@ void otlp_close(struct buffer *out, size_t start)
 		return;
 	content = out->length - start;
 	length = make_varint(content, bytes);
-	if (buffer_reserve(out, length) < 0)
-		return;
 	/* Appended once for the ceiling and the NUL, then moved into its place. */
 	buffer_add(out, bytes, length);
 	if (buffer_error(out))

@@ -62,6 +62,8 @@ static void begins_recording_knows_csv_of_every_layout(void **state)
 		"1,2,3\n",
 		"1700000000,2,3\n",
 		"date,timestamp,processes,utime\n",
+		"pid,children,utime\n",
+		"timestamp_pid,children,utime\n",
 		"timestamp,pid,price\n",
 		"\"timestamp\",\"pid\",children\"\n",
 		"\"timestamp\",\"pid\",\"children\n",
