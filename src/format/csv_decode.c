@@ -98,7 +98,7 @@ bool csv_decoder_assume(struct csv_decoder *reader, struct scan line)
 	CLEANUP_CELLS struct cells cells = CELLS(line);
 	struct cell_text first;
 
-	if (count_cells(line) != combined->column_count || cells_next(&cells, &first) <= 0 ||
+	if (count_cells(line) != combined->column_count || cells_next(&cells, &first) != 1 ||
 	    real_absent(scan_whole_real(first.text)))
 		return false;
 	csv_decoder_done(reader);
@@ -192,8 +192,7 @@ void csv_decoder_assign(const struct csv_decoder *reader, struct frame *frame,
 			return;
 	}
 	if (metric->type == TYPE_REAL && value / factor <= RECORDED_MOST)
-		*row_real(csv_decoder_row(frame, column->kind), column->offset) =
-			factor == 1 ? value : value / factor;
+		*row_real(csv_decoder_row(frame, column->kind), column->offset) = value / factor;
 	else if (metric->type == TYPE_COUNT && value < 9e18)
 		*row_count(csv_decoder_row(frame, column->kind), column->offset) = (int64_t)value;
 }

@@ -130,8 +130,6 @@ int mark_open(const char *path)
 	if (result < 0)
 		return result;
 	fd = create_marks_file(&place, flags);
-	if (fd >= 0)
-		return fd;
 	if (fd != -EEXIST)
 		return fd;
 	/* A link of our own may lead to a file that does not exist yet. */

@@ -119,6 +119,7 @@ static void times_in_ticks_are_recognised_by_the_cores_in_use(void **state)
 	csv_decoder_probe_ticks(&reader, line_of("10,7,900,0,2.5,1,1\nx\n12,7,400,100,2.5,1,1\r\n"));
 	assert_true(reader.ticks);
 	assert_true(utime_of("12,7,250,1,1,2048,1") == 2.5);
+	assert_true(frame.sample->timestamp == 12);
 	assert_true(count_absent(((struct host_cpu_row *)(void *)frame.first[ROW_host_cpu])->process_count));
 	/* Other units of the layout are its own. */
 	assert_true(((struct memory_row *)(void *)frame.first[ROW_memory])->free_mib == 2);
@@ -143,6 +144,58 @@ static void times_in_ticks_are_recognised_by_the_cores_in_use(void **state)
 	assert_ptr_equal(reader.layout, &CSV_LAYOUT[CSV_LAYOUT_system]);
 	csv_decoder_probe_ticks(&reader, line_of("10,900,0,2.5,1,1,1\n12,400,100,2.5,1,1,1\n"));
 	assert_false(reader.ticks);
+}
+
+/* Whether lines of a system's times are in ticks: a time stamp, a time, and the cores in use in each. */
+static bool are_ticks(const char *lines)
+{
+	assert_true(
+		take_header("timestamp,utime,stime,cpu_usage,memory_free,memory_used,disk_space_total_gb"));
+	assert_ptr_equal(reader.layout, &CSV_LAYOUT[CSV_LAYOUT_system_0_4]);
+	csv_decoder_probe_ticks(&reader, line_of(lines));
+	return reader.ticks;
+}
+
+static void ticks_are_ten_times_what_the_cores_could_do(void **state)
+{
+	(void)state;
+	assert_false(are_ticks("10,9,0,2.5\n12,50,0,2.5\n"));
+	assert_true(are_ticks("10,9,0,2.5\n12,25,25.5,2.5\n"));
+	/* All intervals count together, and lines that lack a value do not count. */
+	assert_true(are_ticks("10,9,0,2.5\n11,55,0,1\n13,0,0,0\n"));
+	assert_false(are_ticks("10,9,0,2.5\n11,55,0,1\n13,0,0,4\n"));
+	assert_false(are_ticks("10,9,0,2.5\n12,,900,2.5\n12,900,,2.5\n12,900,0,\n,900,0,2.5\n14,50,0,2.5\n"));
+	assert_false(are_ticks("10,900,0,2.5\n10,900,0,2.5\n12,50,0,2.5\n"));
+	/* Without a core in use, it is not known. */
+	assert_false(are_ticks("10,9,0,0\n12,900,0,0\n"));
+	assert_true(are_ticks("10,9,0,0\n12,6,0,0.25\n"));
+	assert_false(are_ticks("10,900,0,2.5\n"));
+	/* The same for processes. */
+	assert_true(take_header("timestamp,pid,children,utime,stime,cpu_usage,memory,read_bytes"));
+	assert_ptr_equal(reader.layout, &CSV_LAYOUT[CSV_LAYOUT_process_0_4]);
+	csv_decoder_probe_ticks(&reader, line_of("10,7,0,0,0,1,1,1\n12,7,0,50,50,1,1,1\n"));
+	assert_true(reader.ticks);
+}
+
+static void the_first_writers_counted_in_ticks(void **state)
+{
+	(void)state;
+	assert_true(take_header("timestamp,processes,utime,stime,memory_active_anon,memory_inactive_anon"));
+	assert_ptr_equal(reader.layout, &CSV_LAYOUT[CSV_LAYOUT_system_0_1]);
+	assert_true(reader.ticks);
+	assert_true(utime_of("12,7,250,1,2048,4096") == 2.5);
+	assert_true(take_header("timestamp,pid,children,utime,stime,cpu_usage,pss"));
+	assert_ptr_equal(reader.layout, &CSV_LAYOUT[CSV_LAYOUT_pid_0_1]);
+	assert_true(reader.ticks);
+	assert_true(take_line("12,7,2,250,1,0.5,2048"));
+	assert_true(FIRST(&frame, tree)->process_utime_secs == 2.5);
+	assert_true(FIRST(&frame, tree)->process_memory_mib == 2);
+	assert_int_equal(FIRST(&frame, tree)->process_child_count, 2);
+	/* The limit of a value is one of its own unit. */
+	assign("pss", 1024 * RECORDED_MOST);
+	assert_true(FIRST(&frame, tree)->process_memory_mib == RECORDED_MOST);
+	assign("pss", 1025 * RECORDED_MOST);
+	assert_true(FIRST(&frame, tree)->process_memory_mib == RECORDED_MOST);
 }
 
 static void lines_without_a_header_are_combined_if_they_are_as_long(void **state)
@@ -173,6 +226,8 @@ UNIT_TESTS
 		unit_test_of_decoder(a_line_has_as_many_cells_as_its_header),
 		unit_test_of_decoder(values_that_no_metric_has_are_left_out),
 		unit_test_of_decoder(times_in_ticks_are_recognised_by_the_cores_in_use),
+		unit_test_of_decoder(ticks_are_ten_times_what_the_cores_could_do),
+		unit_test_of_decoder(the_first_writers_counted_in_ticks),
 		unit_test_of_decoder(lines_without_a_header_are_combined_if_they_are_as_long),
 	};
 

@@ -40,6 +40,30 @@ static void gzip_round_trip_restores_the_bytes(void **state)
 	assert_memory_equal(plain.data, text, sizeof(text));
 }
 
+/* The same as gzip(1) makes, but for the system in its header. */
+static void a_member_is_that_of_level_6(void **state)
+{
+	static unsigned char text[200000], wanted[200000];
+	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20);
+	z_stream stream = {
+		.next_in = text, .avail_in = sizeof text, .next_out = wanted, .avail_out = sizeof wanted};
+	uint32_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof text; i++) {
+		random = random * 1103515245 + 12345;
+		text[i] = (unsigned char)("etaoin shrdlu"[(random >> 24) % 13]);
+		if (i > 40 && random >> 31)
+			text[i] = text[i - 1 - (random >> 16) % 40];
+	}
+	assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&stream);
+	compress_text((const char *)text, sizeof text, &packed);
+	assert_int_equal(packed.length, stream.total_out);
+	assert_memory_equal(packed.data, wanted, packed.length);
+}
+
 static void damage_is_seen(void **state)
 {
 	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20), plain = BUFFER(1 << 20), small = BUFFER(1000);
@@ -201,6 +225,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gzip_round_trip_restores_the_bytes),
 		cmocka_unit_test(members_of_records_are_gzip),
+		cmocka_unit_test(a_member_is_that_of_level_6),
 		cmocka_unit_test(damage_is_seen),
 		cmocka_unit_test(members_that_follow_each_other_are_one_text),
 		cmocka_unit_test(a_ceiling_is_an_error),

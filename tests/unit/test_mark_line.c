@@ -74,6 +74,10 @@ static void a_name_has_1024_bytes_at_most(void **state)
 	assert_int_equal(mark_write(fd, &mark), 0);
 	length = lseek(fd, 0, SEEK_END);
 	assert_true(length > 12 * MARK_NAME_BYTES && length < 12 * MARK_NAME_BYTES + 300);
+	/* No name of a host is so long. */
+	mark.id = mark.host = longest;
+	assert_int_equal(mark_write(fd, &mark), -ENOBUFS);
+	assert_int_equal(lseek(fd, 0, SEEK_END), length);
 	close(fd);
 }
 
@@ -119,6 +123,23 @@ static void a_file_is_made_once_and_appended_to(void **state)
 	assert_int_equal(mark_open("run.marks/run.marks"), -ENOTDIR);
 	assert_false(marks_can_be_read("other.marks"));
 	assert_false(marks_can_be_read("none/other.marks"));
+}
+
+/* As other new files: the mask of the process takes rights away. */
+static void everyone_may_write_to_a_new_file(void **state)
+{
+	mode_t mask = umask(0);
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(symlink("target", "link"), 0);
+	close(mark_open("run.marks"));
+	close(mark_open("link"));
+	umask(mask);
+	assert_int_equal(stat("run.marks", &status), 0);
+	assert_int_equal(status.st_mode, S_IFREG | 0666);
+	assert_int_equal(stat("target", &status), 0);
+	assert_int_equal(status.st_mode, S_IFREG | 0666);
 }
 
 static void only_a_regular_file_takes_marks(void **state)
@@ -188,6 +209,7 @@ UNIT_TESTS
 		unit_test_in_scratch(a_name_has_1024_bytes_at_most),
 		unit_test_in_scratch(a_failed_write_is_told),
 		unit_test_in_scratch(a_file_is_made_once_and_appended_to),
+		unit_test_in_scratch(everyone_may_write_to_a_new_file),
 		unit_test_in_scratch(only_a_regular_file_takes_marks),
 		unit_test_in_scratch(links_are_followed_in_a_folder_of_our_own),
 		unit_test_in_scratch(files_of_other_users_are_left_alone),
