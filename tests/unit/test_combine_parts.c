@@ -261,6 +261,8 @@ static void the_job_is_named_if_all_name_it(void **state)
 
 	(void)state;
 	assert_combines("\"job_name\":\"x\"", NAMED(1, "\"x\""), NAMED(2, "\"x\""));
+	assert_combines("\"job_name\":\"x\"", NAMED(1, "\"x\""));
+	assert_combines("\"job_name\":null", NAMED(1, "null"));
 	assert_combines("\"job_name\":null", NAMED(1, "\"x\""), NAMED(2, "\"y\""));
 	assert_combines("\"job_name\":null", NAMED(1, "\"x\""), NAMED(2, "null"));
 	assert_combines("\"job_name\":null", NAMED(1, "null"), NAMED(2, "\"x\""));

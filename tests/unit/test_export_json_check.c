@@ -1,6 +1,7 @@
 /* json_is_valid(): strict RFC 8259. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/cleanup.h"
 #include "export/json_check.h"
@@ -162,6 +163,24 @@ static void json_is_valid_stops_at_a_depth(void **state)
 	assert_false(json_is_valid(scan_bytes(text, 200)));
 }
 
+/* The memory behind the text cannot be read. */
+static void json_is_valid_stays_in_its_text(void **state)
+{
+	static const char TEXT[] =
+		" { \"a\\u00e9\\n\xf0\x9f\x98\x80\" : [ -12.5e+3 , true , null , \"\" , {} , [ ] ] } ";
+	enum { ROOM = 1 << 16 };
+	char *end = (char *)mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) +
+		    ROOM;
+
+	(void)state;
+	assert_int_equal(mprotect(end, ROOM, PROT_NONE), 0);
+	for (size_t length = 0; length < sizeof TEXT; length++) {
+		memcpy(end - length, TEXT, length);
+		assert_int_equal(json_is_valid(scan_bytes(end - length, length)), length >= sizeof TEXT - 2);
+	}
+	munmap(end - ROOM, 2 * ROOM);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +188,7 @@ UNIT_TESTS
 		cmocka_unit_test(json_is_valid_refuses_near_json),
 		cmocka_unit_test(json_is_valid_knows_the_limits_of_utf8),
 		cmocka_unit_test(json_is_valid_stops_at_a_depth),
+		cmocka_unit_test(json_is_valid_stays_in_its_text),
 	};
 
 	return cmocka_run_group_tests_name("json_check", tests, NULL, NULL);

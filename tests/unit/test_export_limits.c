@@ -252,8 +252,8 @@ static void the_end_of_a_run_is_the_status_of_its_action(void **state)
 static void snapshots_have_no_gaps(void **state)
 {
 #define PROCESS(timestamp, memory, utime, read) \
-	"{\"timestamp\":" #timestamp \
-	",\"elapsed_secs\":1,\"tracked_pid\":7,\"cpu\":{\"process_child_count\":1,\"process_memory_mib\":" #memory \
+	"{\"timestamp\":" #timestamp ",\"elapsed_secs\":1,\"tracked_pid\":7,\"cpu\":{\"process_child_" \
+				     "count\":1,\"process_memory_mib\":" #memory \
 	",\"process_utime_secs\":" #utime ",\"process_disk_read_bytes\":" #read "}}\n"
 	char *text;
 
@@ -306,6 +306,37 @@ static void parts_of_the_tree_are_never_negative(void **state)
 	assert_has(text, ",0.0,0.0,,,,");
 }
 
+/* Returns the fields of a job's machine that say how many cores and GPUs are expected. */
+static const char *expected_of(double cores, double gpus)
+{
+	static const char *const PATHS[] = {"a.jsonl"};
+	const struct rt_gpu_tracker_options of_tracking = {
+		.size = sizeof of_tracking, .expected_cores = cores, .expected_gpus = gpus};
+	const struct rt_export_options options = {
+		.size = sizeof options, .format = "gpu_tracker", .gpu_tracker = &of_tracking};
+	static char fields[200];
+	char *text, *at;
+
+	put_text("a.jsonl", TREE(500, "\"process_cores_used\":1"));
+	assert_int_equal(rt_export(PATHS, 1, "out", &options, &problem), 0);
+	text = get_file("out", NULL);
+	at = strchr(text, '\n') + 1;
+	snprintf(fields, sizeof fields, "%.*s", (int)strcspn(at, "\r"), at);
+	free(text);
+	return fields;
+}
+
+static void expected_cores_and_gpus_are_counts(void **state)
+{
+	(void)state;
+	assert_string_equal(expected_of(0, 0), "gigabytes,gigabytes,hours,,0.0,4,4,0,0");
+	assert_string_equal(expected_of(0.5, 1), "gigabytes,gigabytes,hours,,0.0,4,0,0,1");
+	assert_string_equal(expected_of(2, 3), "gigabytes,gigabytes,hours,,0.0,4,2,0,3");
+	assert_string_equal(expected_of(8e18, -1),
+			    "gigabytes,gigabytes,hours,,0.0,4,8000000000000000000,0,0");
+	assert_string_equal(expected_of(9e18, 0), "gigabytes,gigabytes,hours,,0.0,4,,0,0");
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +350,7 @@ UNIT_TESTS
 		unit_test_in_scratch(the_end_of_a_run_is_the_status_of_its_action),
 		unit_test_in_scratch(snapshots_have_no_gaps),
 		unit_test_in_scratch(parts_of_the_tree_are_never_negative),
+		unit_test_in_scratch(expected_cores_and_gpus_are_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

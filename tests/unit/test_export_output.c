@@ -253,6 +253,30 @@ static void recordings_are_replaced_on_request(void **state)
 	close(fd);
 }
 
+/* A new file and an old one: the file of the output is made beside it. */
+static void a_folder_without_rights_takes_no_output(void **state)
+{
+	int old, new, link, is_root = geteuid() == 0;
+
+	(void)state;
+	put_text("f", "x");
+	assert_int_equal(symlink("f", "link"), 0);
+	assert_int_equal(chmod(".", 0555), 0);
+	if (is_root)
+		assert_int_equal(seteuid(4321), 0);
+	old = check("f", true);
+	link = check("link", true);
+	new = check("g", true);
+	if (is_root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(chmod(".", 0755), 0);
+	assert_int_equal(old, -EACCES);
+	assert_int_equal(link, -EACCES);
+	assert_int_equal(new, -EACCES);
+	assert_string_equal(problem.text, "cannot write to g: its folder takes no new file from this user; "
+					  "choose another folder");
+}
+
 /* The marks tell of the recording that goes. */
 static void marks_go_with_their_recording(void **state)
 {
@@ -424,6 +448,7 @@ UNIT_TESTS
 		unit_test_in_scratch(a_name_may_be_too_long_for_a_file_beside_it),
 		unit_test_in_scratch(places_without_a_file_to_write_are_refused),
 		unit_test_in_scratch(recordings_are_replaced_on_request),
+		unit_test_in_scratch(a_folder_without_rights_takes_no_output),
 		unit_test_in_scratch(marks_go_with_their_recording),
 		unit_test_in_scratch(an_input_and_its_marks_are_never_replaced),
 		unit_test_in_scratch(a_writer_by_name_gets_an_empty_file_beside_its_own),
