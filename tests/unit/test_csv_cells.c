@@ -1,5 +1,6 @@
 /* Tests of src/format/csv_cells.c: the cells of a line, and numbers as people's tools write them. */
 #include "unit.h"
+#include "guarded.h"
 
 #include <errno.h>
 
@@ -102,6 +103,29 @@ static void a_real_is_the_whole_text(void **state)
 				 ABSENT_NOT_A_VALUE);
 }
 
+static void cells_stay_in_their_line(void **state)
+{
+	static const char LINE[] = "\"a\"\"b\",\"c\",1.5,-2.0,\"\"";
+	char *end = guarded_begin();
+
+	(void)state;
+	for (size_t length = 0; length < sizeof LINE; length++) {
+		CLEANUP_CELLS struct cells cells = CELLS(scan_bytes(guarded_text(end, LINE, length), length));
+		struct cell_text cell;
+		int count = 0;
+
+		while (cells_next(&cells, &cell) > 0) {
+			count++;
+			(void)scan_whole_count(cell.text);
+			(void)scan_whole_real(cell.text);
+		}
+		assert_true(count <= 5);
+		if (length == sizeof LINE - 1)
+			assert_int_equal(count, 5);
+	}
+	guarded_end(end);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +135,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_huge_quoted_cell_is_refused),
 		cmocka_unit_test(a_count_may_have_a_fraction_of_zeros),
 		cmocka_unit_test(a_real_is_the_whole_text),
+		cmocka_unit_test(cells_stay_in_their_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "format/is_recording.h"
 #include "format/sample_format.h"
 #include "scratch.h"
+#include "guarded.h"
 
 static bool begins(const char *text)
 {
@@ -196,12 +197,37 @@ static void holds_run_lines_knows_the_lines_of_runs(void **state)
 	assert_false(holds_run_lines(-1));
 }
 
+static void begins_recording_stays_in_its_bytes(void **state)
+{
+	static const char *const TEXTS[] = {
+		" [ {\"timestamp_secs\": 1,\"resource-tracker-version\":\"0.1.0\"}\n",
+		"{\"timestamp_ns\":1,\"event\":\"start\"}\n",
+		"\"timestamp\",\"pid\",\"children\"\n",
+		"1700000000,2,3,4,5,6,7,8,9,10,11,12",
+	};
+	char *end = guarded_begin();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(TEXTS); i++)
+		for (size_t length = 0; length <= strlen(TEXTS[i]); length++) {
+			const char *text = guarded_text(end, TEXTS[i], length);
+			bool begun = begins_recording(text, length, false);
+
+			if (length == strlen(TEXTS[i]))
+				assert_true(begun && begins_recording(text, length, true));
+			if (length == 0)
+				assert_false(begun);
+		}
+	guarded_end(end);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(begins_recording_knows_samples_and_marks),
 		cmocka_unit_test(begins_recording_knows_csv_of_every_layout),
 		cmocka_unit_test(a_row_has_a_time_and_numbers),
+		cmocka_unit_test(begins_recording_stays_in_its_bytes),
 		unit_test_in_scratch(only_the_end_of_the_file_ends_a_line),
 		unit_test_in_scratch(holds_run_lines_knows_the_lines_of_runs),
 	};

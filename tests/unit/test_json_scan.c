@@ -1,5 +1,6 @@
 /* Tests of src/format/json_scan.c: values of a line, one after the other. */
 #include "unit.h"
+#include "guarded.h"
 
 #include "base/cleanup.h"
 #include "format/json_scan.h"
@@ -128,6 +129,29 @@ static void a_sign_may_have_blanks_around(void **state)
 	assert_false(json_take(&json, ' '));
 }
 
+static void values_stay_in_their_text(void **state)
+{
+	static const char *const TEXTS[] = {"{\"a\":[\"b\\\"\",{}]}", "\"\\ud83d\\ude00\\n\"", "-1.5e3",
+					    "null", " \t\n\r:"};
+	char *end = guarded_begin();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(TEXTS); i++)
+		for (size_t length = 0; length <= strlen(TEXTS[i]); length++) {
+			CLEANUP_BUFFER struct buffer out = BUFFER(1000);
+			const struct scan text = scan_bytes(guarded_text(end, TEXTS[i], length), length);
+			struct scan value = text, skipped = text, taken = text, raw;
+			bool whole = length == strlen(TEXTS[i]) || ((i == 2 || i == 3) && length > 0);
+			enum json_kind kind;
+
+			assert_int_equal(json_value(&value, &kind, &raw), whole && i != 4);
+			assert_int_equal(json_skip(&skipped), whole && i != 4);
+			assert_int_equal(json_take(&taken, ':'), i == 4 && whole);
+			json_unescape(&out, &text);
+		}
+	guarded_end(end);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +159,7 @@ UNIT_TESTS
 		cmocka_unit_test(escapes_are_resolved),
 		cmocka_unit_test(values_have_kinds),
 		cmocka_unit_test(a_sign_may_have_blanks_around),
+		cmocka_unit_test(values_stay_in_their_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

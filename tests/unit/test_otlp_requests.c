@@ -323,6 +323,22 @@ static void a_trace_ends_with_its_span(void **state)
 		     "10=qrstuvwx 11=77 12=job.run.end");
 }
 
+/* Each names the program that has made it, with its version. */
+static void requests_name_the_recorder(void **state)
+{
+	CLEANUP_BUFFER struct buffer scope = BUFFER(1000), out = BUFFER(1 << 16);
+
+	(void)state;
+	buffer_printf(&scope, "\x0a%c\x0a\x10resource-tracker\x12%c" RT_VERSION,
+		      (int)(2 + 16 + 2 + sizeof RT_VERSION - 1), (int)sizeof RT_VERSION - 1);
+	encode_end(&out, NULL);
+	assert_non_null(memmem(out.data, out.length, scope.data, scope.length));
+	buffer_clear(&out);
+	batch->is_end = true;
+	otlp_encode_metrics(&out, &resource, batch);
+	assert_non_null(memmem(out.data, out.length, scope.data, scope.length));
+}
+
 /* A batch without points has the marks of an end. */
 static void a_batch_without_samples_is_nothing_or_an_end(void **state)
 {
@@ -351,6 +367,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(the_words_say_how_the_run_ended, begin_run, end_run),
 		cmocka_unit_test_setup_teardown(figures_of_the_line_follow_the_end, begin_run, end_run),
 		cmocka_unit_test_setup_teardown(a_trace_ends_with_its_span, begin_run, end_run),
+		cmocka_unit_test_setup_teardown(requests_name_the_recorder, begin_run, end_run),
 		cmocka_unit_test_setup_teardown(a_batch_without_samples_is_nothing_or_an_end, begin_run,
 						end_run),
 	};

@@ -1,5 +1,6 @@
 /* Tests of src/format/otlp_resource.c: the attributes of a run, from its first sample and from text. */
 #include "unit.h"
+#include "guarded.h"
 
 #include <errno.h>
 
@@ -260,6 +261,21 @@ static void some_attributes_are_numbers(void **state)
 	assert_non_null(memmem(out.data, out.length, "\x0a\x02\x33x", 4));
 }
 
+static void pairs_stay_in_their_text(void **state)
+{
+	static const char TEXT[] = " a = %41%5a , b=c,%6B=%7e";
+	char *end = guarded_begin();
+
+	(void)state;
+	for (size_t length = 0; length < sizeof TEXT; length++) {
+		int r = otlp_resource_parse(&resource, guarded_text(end, TEXT, length), length);
+
+		assert_true(r == 0 || r == -EBADMSG);
+	}
+	guarded_end(end);
+	assert_attributes("a=AZ,b=c,k=%7E");
+}
+
 #define RESOURCE_TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 UNIT_TESTS
@@ -273,6 +289,7 @@ UNIT_TESTS
 		RESOURCE_TEST(tags_have_their_own_names),
 		RESOURCE_TEST(a_text_has_pairs_between_commas),
 		RESOURCE_TEST(some_attributes_are_numbers),
+		RESOURCE_TEST(pairs_stay_in_their_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* Tests of src/format/otlp_wire.c: bytes of protocol buffers, by their encoding guide, and the fields of an answer. */
 #include "unit.h"
+#include "guarded.h"
 
 #include <errno.h>
 
@@ -246,6 +247,30 @@ static void an_answer_tells_of_points_that_were_refused(void **state)
 	assert_true(rejected == 77 && !text.at);
 }
 
+static void fields_stay_in_their_message(void **state)
+{
+	static const char MESSAGE[] =
+		"\x08\xff\xff\x01\x11\1\2\3\4\5\6\7\x08\x1a\x02hi\x25\1\2\3\4\x0a\x02\x08\x05";
+	char *end = guarded_begin();
+
+	(void)state;
+	for (size_t length = 0; length < sizeof MESSAGE; length++) {
+		const char *bytes = guarded_text(end, MESSAGE, length);
+		struct scan scan = scan_bytes(bytes, length), text;
+		struct otlp_field field;
+		int64_t rejected = 0;
+		int r;
+
+		while ((r = otlp_next_field(&scan, &field)) > 0)
+			;
+		assert_true(r == 0 || r == -EBADMSG);
+		assert_int_equal(otlp_count_points(bytes, length) < 0, r < 0);
+		assert_int_equal(otlp_parse_answer(bytes, length, &rejected, &text), r);
+		assert_int_equal(rejected, length == sizeof MESSAGE - 1 ? 5 : 0);
+	}
+	guarded_end(end);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +282,7 @@ UNIT_TESTS
 		cmocka_unit_test(damage_leaves_the_message_where_it_is),
 		cmocka_unit_test(points_of_gauges_and_sums_are_counted),
 		cmocka_unit_test(an_answer_tells_of_points_that_were_refused),
+		cmocka_unit_test(fields_stay_in_their_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
