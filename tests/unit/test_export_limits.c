@@ -253,8 +253,8 @@ static void snapshots_have_no_gaps(void **state)
 {
 #define PROCESS(timestamp, memory, utime, read) \
 	"{\"timestamp\":" #timestamp ",\"elapsed_secs\":1,\"tracked_pid\":7,\"cpu\":{\"process_child_" \
-				     "count\":1,\"process_memory_mib\":" #memory \
-	",\"process_utime_secs\":" #utime ",\"process_disk_read_bytes\":" #read "}}\n"
+	"count\":1,\"process_memory_mib\":" #memory ",\"process_utime_secs\":" #utime \
+	",\"process_disk_read_bytes\":" #read "}}\n"
 	char *text;
 
 	(void)state;

@@ -1,5 +1,5 @@
 /* Tests of src/format/json_decode.c: the rows and values of a line, and the lines that are refused. */
-#include "unit.h"
+#include "guarded.h"
 
 #include <stdio.h>
 
@@ -290,6 +290,32 @@ static void unwanted_values_are_stepped_over(void **state)
 	assert_null(frame.first[ROW_disk]);
 }
 
+/* Each beginning of a line is refused, and no byte behind it is read. */
+static void lines_end_where_they_end(void **state)
+{
+	static const char *const LINES[] = {
+		" { \"timestamp\" : 1.5 , \"cpu\":{\"per_core_pct\":[ 1 , 2 "
+		"],\"process_child_count\":3},\"new\":[{}]}",
+		"{\"timestamp\":1.5,\"disk\":[{\"device\":\"sda\",\"mounts\":[{\"mount_point\":\"\\u00e9\"}]}"
+		",null]}",
+		"{\"run_start\":{\"children\":true,\"tags\":{\"a\":\"1\",\"b\":null},\"gpu_names\":[\"x\","
+		"\"y\"]}}",
+	};
+	char *end = guarded_begin();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(LINES); i++)
+		for (size_t length = 0; length <= strlen(LINES[i]); length++) {
+			frame_begin(&frame, 0, 0);
+			assert_int_equal(
+				json_decoder_read(&decoder,
+						  scan_bytes(guarded_text(end, LINES[i], length), length),
+						  &frame),
+				length == strlen(LINES[i]));
+		}
+	guarded_end(end);
+}
+
 /* A reader may ask where the values stand. */
 static void wanted_values_are_noted(void **state)
 {
@@ -328,6 +354,7 @@ UNIT_TESTS
 		unit_test_of_decoder(damaged_lines_are_refused),
 		unit_test_of_decoder(a_machine_has_8192_rows_of_a_kind_at_most),
 		unit_test_of_decoder(unwanted_values_are_stepped_over),
+		unit_test_of_decoder(lines_end_where_they_end),
 		unit_test_of_decoder(wanted_values_are_noted),
 	};
 

@@ -122,6 +122,8 @@ static void each_word_has_its_bounds(void **state)
 		{DEVICES + 1, "2f00", false},
 		{DEVICES + 1, "2fx0", false},
 		{DEVICES + 1, "2f0x", false},
+		{DEVICES + 1, "2f1x", false},
+		{DEVICES + 1, "2fx1", false},
 	};
 
 	(void)state;
