@@ -156,7 +156,7 @@ static bool are_ticks(const char *lines)
 	return reader.ticks;
 }
 
-static void ticks_are_ten_times_what_the_cores_could_do(void **state)
+static void times_beyond_ten_times_the_cores_are_ticks(void **state)
 {
 	(void)state;
 	assert_false(are_ticks("10,9,0,2.5\n12,50,0,2.5\n"));
@@ -226,7 +226,7 @@ UNIT_TESTS
 		unit_test_of_decoder(a_line_has_as_many_cells_as_its_header),
 		unit_test_of_decoder(values_that_no_metric_has_are_left_out),
 		unit_test_of_decoder(times_in_ticks_are_recognised_by_the_cores_in_use),
-		unit_test_of_decoder(ticks_are_ten_times_what_the_cores_could_do),
+		unit_test_of_decoder(times_beyond_ten_times_the_cores_are_ticks),
 		unit_test_of_decoder(the_first_writers_counted_in_ticks),
 		unit_test_of_decoder(lines_without_a_header_are_combined_if_they_are_as_long),
 	};

@@ -138,7 +138,7 @@ static void a_ceiling_is_an_error(void **state)
 	assert_int_equal(gzip_close(&gzip), -ENOBUFS);
 }
 
-/* Whatever the pieces are in which the bytes come, and those in which the text goes. */
+/* The reader takes pieces of any size and gives pieces of any other. */
 static void a_text_is_read_in_pieces(void **state)
 {
 	static const char TEXT[] = "first, second";

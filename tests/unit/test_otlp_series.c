@@ -374,7 +374,7 @@ static void only_the_fast_path_of_a_virtual_interface_is_left_out(void **state)
 	assert_int_equal(interfaces_in_total("mlx5_core", "e1000", "02:00:00:00:00:01"), 2);
 	assert_int_equal(interfaces_in_total("mlx5_core", NULL, "02:00:00:00:00:01"), 1);
 	assert_string_equal(batch->devices.names[OTLP_INTERFACE][0], "eth0");
-	/* It is no fast path of itself. */
+	/* An interface alone counts. */
 	assert_int_equal(interfaces_in_total("hv_netvsc", NULL, NULL), 1);
 }
 
