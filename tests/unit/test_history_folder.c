@@ -275,6 +275,9 @@ static void a_recording_has_the_number_after_the_last_one(void **state)
 		 "{\"number\":11,\"a\":{\"number\":\"77\"},\"b\":\"\\\"number\\\":78\"}\n"
 		 "{\"number\":9}\n{\"number\":1000000000}\n{\"number\":-4}\n{\"xnumber\":79}\n");
 	assert_created(12);
+	/* The file may have lost its beginning. */
+	put_text("runs.jsonl", "\"number\":15}\n");
+	assert_created(16);
 	put_damaged_lines();
 	assert_created(22);
 	/* Behind the last number there is, whichever is free. */
