@@ -25,7 +25,13 @@
 #include "format/is_recording.h"
 #include "sink/rename_aside.h"
 
-enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200, MOST_HEAD_BYTES = 4096 };
+enum {
+	ABOVE_STDIO = 3,
+	RACES_LOST_AT_MOST = 16,
+	LONGEST_SHOWN_PATH = 200,
+	MOST_HEAD_BYTES = 4096,
+	TIME_DIGITS = 10
+};
 
 struct output_place {
 	const char *path; /* as the user wrote it, for messages */
@@ -184,7 +190,7 @@ static bool fits_layout(const char *csv_head, struct scan line)
 
 static bool is_compressed(const struct output_place *place)
 {
-	return place->options->text >= MEMBERS_JSON;
+	return place->options->text == MEMBERS_JSON || place->options->text == MEMBERS_CSV;
 }
 
 /* Whether the file begins with a member of ours. */
@@ -248,6 +254,37 @@ static int check_format(const struct output_place *place, int fd)
 	return 0;
 }
 
+/* A crash may have left a part of the header or of the first row alone, which has a time of ten digits. */
+static bool begins_csv(struct scan text)
+{
+	static const char FIRST[] = "timestamp";
+	struct scan line, head = text;
+	int digits = 0;
+
+	if (scan_until(&text, '\n', &line))
+		return false;
+	while (scan_left(&text) && *text.at >= '0' && *text.at <= '9') {
+		text.at++;
+		digits++;
+	}
+	scan_literal(&head, "\"");
+	return digits == TIME_DIGITS ||
+	       memcmp(head.at, FIRST, scan_left(&head) < strlen(FIRST) ? scan_left(&head) : strlen(FIRST)) ==
+		       0;
+}
+
+/* How the end of the file is repaired: bytes of another program stay. NULs are what a power loss leaves of a file. */
+static enum line_format kind_of_content(const struct output_place *place, int fd)
+{
+	enum line_format text = place->options->text;
+	char begins[MOST_HEAD_BYTES];
+	ssize_t length = pread(fd, begins, sizeof begins, 0);
+
+	if (is_compressed(place) || length <= 0 || begins[0] == '\0' || is_recording(fd))
+		return text;
+	return text == LINES_CSV && begins_csv(scan_bytes(begins, (size_t)length)) ? text : LINES_OTHER;
+}
+
 static int append_to(const struct output_place *place, int *fd, struct opened_output *output)
 {
 	struct stat status;
@@ -257,7 +294,7 @@ static int append_to(const struct output_place *place, int *fd, struct opened_ou
 		r = check_format(place, *fd);
 	if (r < 0)
 		return r;
-	r = repair_tail(*fd, place->options->text, &output->repair);
+	r = repair_tail(*fd, kind_of_content(place, *fd), &output->repair);
 	if (r < 0 || fstat(*fd, &status) < 0)
 		return refuse_errno(place, r < 0 ? r : -errno);
 	output->had_content = status.st_size > 0;

@@ -134,7 +134,8 @@ static bool is_csv_beginning(const char *bytes, size_t length, bool first_line)
  */
 static int is_torn_record(int fd, enum line_format text, int64_t start, int64_t end)
 {
-	char head[16];
+	static const char OUR_LINE[] = "{\"timestamp_secs";
+	char head[sizeof(OUR_LINE) - 1];
 	size_t length = end - start > (int64_t)sizeof head ? sizeof head : (size_t)(end - start);
 	int r = read_exactly(fd, head, length, start);
 
@@ -142,6 +143,8 @@ static int is_torn_record(int fd, enum line_format text, int64_t start, int64_t 
 		return r;
 	if (text == LINES_CSV)
 		return is_csv_beginning(head, length, start == 0);
+	if (text == LINES_OTHER && (length < sizeof(OUR_LINE) - 1 || !begins_like(head, length, OUR_LINE)))
+		return 0;
 	if (head[0] != '{')
 		return 0;
 	r = is_complete_object(fd, start, end);
@@ -203,11 +206,11 @@ int repair_tail(int fd, enum line_format text, struct tail_repair *ret_repair)
 	bool terminate;
 	int r = 0;
 
-	if (text >= MEMBERS_JSON)
+	if (text == MEMBERS_JSON || text == MEMBERS_CSV)
 		return repair_members(fd, ret_repair);
 	if (fstat(fd, &status) < 0)
 		return -errno;
-	end = end_without_nuls(fd, status.st_size);
+	end = text == LINES_OTHER ? status.st_size : end_without_nuls(fd, status.st_size);
 	if (end < 0)
 		return (int)end;
 	start = start_of_line(fd, end);

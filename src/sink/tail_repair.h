@@ -12,6 +12,7 @@ enum line_format {
 	LINES_CSV,
 	MEMBERS_JSON, /* each line compressed (format/gzip_member.h) */
 	MEMBERS_CSV,
+	LINES_OTHER, /* a file that is not a recording, such as a log with our lines among its own */
 };
 
 struct tail_repair {
@@ -26,6 +27,9 @@ struct tail_repair {
  * NULs at the end are cut. A last line without a newline is cut if it is the beginning of a record. It gets a
  * newline if it is a complete JSON object, if it is not a record at all (other text must not be destroyed), or if
  * the file cannot be truncated (append-only attribute).
+ *
+ * In a file that is not a recording, a torn line of ours is cut, and nothing else: NULs, rows and objects there may be
+ * the last bytes of another program.
  *
  * In a compressed file, what is behind the last whole member of ours is cut. Another program's file stays as it is.
  *

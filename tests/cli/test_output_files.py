@@ -225,29 +225,43 @@ def test_files_are_made_as_the_umask_says(run, tmp_path):
 
 def test_appending_cuts_a_torn_line_first(run, tmp_path, helpers):
     path = tmp_path / "run.jsonl"
-    path.write_bytes(b'{"earlier":1}\n{"torn":"abc')
+    path.write_bytes(b'{"timestamp_secs":1,"resource-tracker-version":"0"}\n{"torn":"abc')
     for warnings in (["resource-tracker: 12 bytes of a torn last line were removed from " + str(path)], []):
         result = run("-o", path, "--append", "--", "true")
         assert result.returncode == 0
         assert result.err.splitlines() == warnings
     samples = helpers.json_lines(path)
-    assert samples[0] == {"earlier": 1}
+    assert samples[0]["timestamp_secs"] == 1
     assert [sample["sample"] for sample in samples[1:]] == [0, 0]
     assert not (tmp_path / "run.jsonl.1").exists()
 
 
 def test_append_cuts_the_zeros_that_a_power_loss_left(run, tmp_path, helpers):
     path = tmp_path / "run.jsonl"
-    path.write_bytes(b'{"earlier":1}\n{"torn' + bytes(10000))
+    path.write_bytes(b'{"timestamp_secs":1,"resource-tracker-version":"0"}\n{"torn' + bytes(10000))
     assert run("-o", path, "--append", "--", "true").returncode == 0
-    assert [sample.get("earlier") for sample in helpers.json_lines(path)] == [1, None]
+    assert [sample["timestamp_secs"] == 1 for sample in helpers.json_lines(path)] == [True, False]
+    path.write_bytes(bytes(10000))
+    assert run("-o", path, "--append", "--", "true").returncode == 0
+    assert len(helpers.json_lines(path)) == 1
 
 
-def test_append_never_destroys_foreign_text(run, tmp_path):
-    path = tmp_path / "thesis.txt"
-    path.write_text("the last line of my thesis")
-    assert run("-o", path, "--append", "--", "true").returncode == 0
-    assert path.read_text().startswith("the last line of my thesis\n{")
+@pytest.mark.parametrize("name, content", [
+    ("thesis.txt", b"the last line of my thesis"), ("table.csv", b"size,time\n1,2"), ("column.csv", b"17\n18"), ("answer.csv", b"42"),
+    ("app.log", b'start\n{"level": "info", "message": "no line end'), ("image.bin", b"text" + bytes(5000)), ("object.json", b'{"a": [')])
+def test_append_never_destroys_the_end_of_another_programs_file(run, tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    done = run("-o", path, "--append", "--", "true")
+    assert (done.returncode, done.err) == (0, "")
+    assert path.read_bytes().startswith(content + b"\n")
+
+
+def test_append_cuts_our_torn_line_at_the_end_of_a_log(run, tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text('start\n{"timestamp_secs":17')
+    assert "20 bytes of a torn last line were removed" in run("-o", path, "--append", "--", "true").err
+    assert path.read_text().startswith("start\n{") and path.read_text().count("timestamp_secs") == 1
 
 
 @pytest.mark.parametrize("first,then", [("json", "csv"), ("csv", "json")])

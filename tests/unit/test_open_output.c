@@ -100,15 +100,15 @@ static void appending_repairs_first(void **state)
 	struct opened_output output;
 
 	(void)state;
-	put_text("run.jsonl", "{\"a\":1}\n{\"b");
+	put_text("run.jsonl", EARLIER "{\"b");
 	output = open_ok("run.jsonl", &APPEND);
 	assert_true(output.had_content);
 	assert_int_equal(output.repair.cut_bytes, 3);
 	assert_int_equal(dprintf(output.fd, "{\"c\":3}\n"), 8);
 	close(output.fd);
-	assert_file_text("run.jsonl", "{\"a\":1}\n{\"c\":3}\n");
+	assert_file_text("run.jsonl", EARLIER "{\"c\":3}\n");
 
-	put_text("torn.jsonl", "{\"a");
+	put_text("torn.jsonl", "{\"ti");
 	output = open_ok("torn.jsonl", &APPEND);
 	assert_false(output.had_content);
 	close(output.fd);

@@ -114,6 +114,18 @@ static void text_of_others_is_never_cut(void **state)
 	assert_repaired(LINES_CSV, "timestamp,x\n1,2\n# note", "timestamp,x\n1,2\n# note\n");
 }
 
+static void in_the_file_of_another_program_only_our_line_is_cut(void **state)
+{
+	(void)state;
+	assert_repaired(LINES_OTHER, "log\n1,2", "log\n1,2\n");
+	assert_repaired(LINES_OTHER, "log\n{\"a\":", "log\n{\"a\":\n");
+	assert_repaired(LINES_OTHER, "log\n{\"timestamp_sec", "log\n{\"timestamp_sec\n");
+	assert_repaired(LINES_OTHER, "log\n{\"timestamp_secs", "log\n");
+	assert_repaired(LINES_OTHER, "log\n{\"timestamp_secs\":1}", "log\n{\"timestamp_secs\":1}\n");
+	assert_int_equal(repair_bytes(LINES_OTHER, "text\0\0", 6).cut_bytes, 0);
+	assert_int_equal(repair_bytes(LINES_OTHER, "text\n\0\0", 7).cut_bytes, 0);
+}
+
 static void nuls_of_a_power_loss_go(void **state)
 {
 	static char bytes[100000];
@@ -235,6 +247,7 @@ UNIT_TESTS
 		unit_test_in_scratch(a_torn_record_is_cut),
 		unit_test_in_scratch(a_complete_object_only_gets_its_newline),
 		unit_test_in_scratch(text_of_others_is_never_cut),
+		unit_test_in_scratch(in_the_file_of_another_program_only_our_line_is_cut),
 		unit_test_in_scratch(nuls_of_a_power_loss_go),
 		unit_test_in_scratch(block_borders_do_not_matter),
 		unit_test_in_scratch(a_line_of_a_gibibyte_needs_no_memory),
