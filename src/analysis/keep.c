@@ -46,27 +46,27 @@ static bool is_kept_run(const char *path, const char *compressed)
 }
 
 /* The recorder may have been told of a folder by an option, which this process does not see. */
-static int put_in_order(char *folder)
+static int open_history_of(const char *path, struct history *ret_history)
 {
+	CLEANUP_FREE char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
 	struct rt_problem problem = {""};
-	struct history history;
-	int r;
+	int r = folder ? 0 : -ENOMEM;
 
-	*strrchr(folder, '/') = '\0';
-	r = setenv("TRACKER_HISTORY", folder, 1) < 0 ? -errno : history_open(&history, true, &problem);
-	if (r == -EINVAL)
-		fprintf(stderr, "resource-tracker: %s\n", problem.text);
+	if (r == 0 && setenv("TRACKER_HISTORY", folder, 1) < 0)
+		r = -errno;
+	if (r == 0)
+		r = history_open(ret_history, true, &problem);
 	if (r < 0)
-		return EXIT_FAULT;
-	history_tidy(&history);
-	history_close(&history);
-	return 0;
+		fprintf(stderr, "resource-tracker: this run is not listed: %s; its recording is %s\n",
+			*problem.text ? problem.text : strerror(-r), path);
+	return r;
 }
 
 int keep_run_of(const char *form, const char *path)
 {
-	CLEANUP_FREE char *copy = strdup(path), *compressed = NULL;
 	bool quiet = strcmp(form, "quiet") == 0, has_summary = !quiet && strcmp(form, "none") != 0;
+	CLEANUP_FREE char *copy = strdup(path), *compressed = NULL;
+	struct history history;
 
 	if (asprintf(&compressed, "%s.gz", path) < 0)
 		compressed = NULL;
@@ -75,7 +75,11 @@ int keep_run_of(const char *form, const char *path)
 	/* A command that looked at the history meanwhile may have archived it. */
 	if (has_summary && is_kept_run(copy, compressed))
 		print_kept_summary(form, access(copy, F_OK) == 0 ? copy : compressed);
+	if (open_history_of(path, &history) < 0)
+		return EXIT_FAULT;
 	if (!quiet && strcmp(form, "json") != 0 && is_kept_run(copy, compressed))
 		print_number(path);
-	return put_in_order(copy);
+	history_tidy(&history);
+	history_close(&history);
+	return 0;
 }

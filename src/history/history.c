@@ -180,19 +180,20 @@ static int add_history_line(struct history *history, struct scan text)
  * A file that another program has made huge is read to LINES_BYTES. A damaged or very long line is left out, and is gone when the
  * file is written again, which is soon.
  */
-static int read_history_lines(struct history *history)
+static int read_history_lines(struct history *history, struct rt_problem *ret_problem)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(LINES_BYTES);
 	struct scan lines, line;
 	int r = history_read_lines(history->fd, &text);
 
 	if (r < 0)
-		return r;
+		return problem_set(ret_problem, r, "%s/runs.jsonl: %s", history->folder,
+				   r == -EPERM ? "it is not a file of your own" : strerror(-r));
 	history->changed = r > 0;
 	lines = scan_bytes(text.data, text.length);
 	for (r = 0; r == 0 && scan_line(&lines, &line);)
 		r = add_history_line(history, line);
-	return r;
+	return r < 0 ? problem_set(ret_problem, r, "%s: %s", history->folder, strerror(-r)) : 0;
 }
 
 static void take_lock(struct history *history, bool wait)
@@ -283,10 +284,11 @@ int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_
 		take_lock(&history, wait);
 		r = read_folder(&history);
 	}
-	if (r == 0)
-		r = read_history_lines(&history);
-	if (r < 0) {
+	if (r < 0)
 		problem_set(ret_problem, r, "%s: %s", history.folder, strerror(-r));
+	else
+		r = read_history_lines(&history, ret_problem);
+	if (r < 0) {
 		history_close(&history);
 		return r;
 	}

@@ -384,7 +384,8 @@ def test_a_quota_of_a_site_is_enough(terminal):
     assert [line["number"] for line in terminal.listed()] == [2, 3, 4]
     for wrong in ("0", "5 MiB", "1048577"):
         screen = terminal.run("-q", "--", "echo", "the job", env={"TRACKER_HISTORY_MIB": wrong})
-        assert screen == f"the job\nresource-tracker: TRACKER_HISTORY_MIB: '{wrong}' must be a whole number of MiB from 1 to 1048576\n"
+        assert screen.startswith(f"the job\nresource-tracker: this run is not listed: TRACKER_HISTORY_MIB: '{wrong}' must be a whole number"
+                                 f" of MiB from 1 to 1048576; its recording is {terminal.history}/")
 
 
 # ---- homes that cannot be used: the job always runs
@@ -536,13 +537,15 @@ def test_planted_files_are_neither_followed_nor_waited_for(terminal):
     (terminal.history / "1.jsonl").symlink_to(victim)
     (terminal.history / "3.jsonl.gz").symlink_to(victim)
     os.mkfifo(terminal.history / "4.jsonl")
-    screen = terminal.run("--", "true")
-    assert "recorded as run 5" in screen
+    screen = terminal.run("--", "true", columns=250)
+    assert f"this run is not listed: {terminal.history}/runs.jsonl: Too many levels of symbolic links; " in screen
+    assert f"its recording is {terminal.history}/5.jsonl\n" in screen and "recorded as" not in screen
     assert victim.read_text() == "precious\n"
     (terminal.history / "runs.jsonl").unlink()
     os.mkfifo(terminal.history / "runs.jsonl")
-    assert terminal.piped("ls").returncode == 1
-    assert "recorded as run 6" in terminal.run("--", "true")
+    assert f"{terminal.history}/runs.jsonl: it is not a file of your own" in terminal.piped("ls").stderr
+    screen = terminal.run("--", "true", columns=250)
+    assert "runs.jsonl: it is not a file of your own; its recording is " in screen and "recorded as" not in screen
     (terminal.history / "runs.jsonl").unlink()
     assert [line["number"] for line in terminal.listed()] == [5, 6], "lines that could not be written are made again"
     assert victim.read_text() == "precious\n"
