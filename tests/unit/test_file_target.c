@@ -25,11 +25,15 @@ static struct target *open_target(const char *path, const struct target_options 
 	return target;
 }
 
-/* {"n":NUMBER,"pad":"..."} with `pad` characters. */
+#define BEFORE_NUMBER "{\"timestamp_secs\":"
+#define BEFORE_PAD ",\"resource-tracker-version\":\""
+#define NUMBERED(number, pad) BEFORE_NUMBER number BEFORE_PAD pad "\"}\n"
+
+/* A record that is known as ours, with a number and `pad` zeros. */
 static int write_numbered(struct target *target, int number, int pad)
 {
 	char *record = NULL;
-	int length = asprintf(&record, "{\"n\":%d,\"pad\":\"%0*d\"}\n", number, pad, 0), r;
+	int length = asprintf(&record, NUMBERED("%d", "%0*d"), number, pad, 0), r;
 
 	assert_true(length > 0);
 	r = target_write(target, record, (size_t)length);
@@ -50,11 +54,12 @@ static size_t check_lines(const char *path, int *ret_numbers, size_t capacity)
 		int number = 0, used = 0;
 
 		*newline = '\0';
-		assert_memory_equal(line, "{\"n\":", 5);
-		for (used = 5; line[used] >= '0' && line[used] <= '9'; used++)
+		assert_memory_equal(line, BEFORE_NUMBER, strlen(BEFORE_NUMBER));
+		for (used = (int)strlen(BEFORE_NUMBER); line[used] >= '0' && line[used] <= '9'; used++)
 			number = number * 10 + (line[used] - '0');
-		assert_memory_equal(line + used, ",\"pad\":\"", 8);
-		used += 8 + (int)strspn(line + used + 8, "0");
+		assert_memory_equal(line + used, BEFORE_PAD, strlen(BEFORE_PAD));
+		used += (int)strlen(BEFORE_PAD);
+		used += (int)strspn(line + used, "0");
 		assert_string_equal(line + used, "\"}");
 		assert_true(count < capacity);
 		ret_numbers[count++] = number;
@@ -99,7 +104,7 @@ static void opening_reports_the_state_of_the_file(void **state)
 	struct target *target;
 
 	(void)state;
-	put_text("run.jsonl", "{\"n\":1,\"pad\":\"0\"}\n{\"n\":2,\"p");
+	put_text("run.jsonl", NUMBERED("1", "0") "{\"n\":2,\"p");
 	target = open_target("run.jsonl", &JSON_APPEND);
 	assert_true(target_had_content(target));
 	assert_int_equal(target_opening(target)->repair.cut_bytes, 9);
@@ -287,7 +292,7 @@ static void expect_whole_again(const struct target_options *options, const char 
 	assert_non_null(again);
 	again = strchr(again + 14, '\n');
 	assert_non_null(again);
-	assert_memory_equal(again - 2, "\"}\n{\"n\":2,", 10);
+	assert_memory_equal(again - 2, "\"}\n" BEFORE_NUMBER "2,", strlen(BEFORE_NUMBER) + 5);
 	free(text);
 	target_close(target, 0);
 	close(fd);
@@ -299,8 +304,8 @@ static void a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again(
 
 	(void)state;
 	require_small_disk();
-	expect_whole_again(&JSON, "job: working\n{\"n\":1,");
-	expect_whole_again(&MEMBERS, "job: working{\"n\":1,");
+	expect_whole_again(&JSON, "job: working\n" BEFORE_NUMBER "1,");
+	expect_whole_again(&MEMBERS, "job: working" BEFORE_NUMBER "1,");
 }
 
 static void a_size_limit_neither_kills_nor_tears(void **state)
