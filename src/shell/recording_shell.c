@@ -95,22 +95,36 @@ static bool find_on_path(const char *name, char ret_path[static PATH_MAX])
 	return false;
 }
 
-/* Returns false if this machine has no such shell. */
+/* The shell that the user names by its path, or by a name that is looked for on PATH. */
+static bool find_given_shell(const char *given, char ret_path[static PATH_MAX])
+{
+	if (strchr(given, '/'))
+		return snprintf(ret_path, PATH_MAX, "%s", given) < PATH_MAX && is_other_program(ret_path);
+	return find_on_path(given, ret_path);
+}
+
+/* Returns false if this machine has no such shell. A wrong variable fails no step. */
 static bool find_real_shell(char ret_path[static PATH_MAX])
 {
 	static const char *const FOLDERS[] = {"/bin", "/usr/bin", "/usr/local/bin"};
 	const char *given = secure_getenv("TRACKER_SHELL_REAL");
 	char name[NAME_MAX + 1];
+	bool is_found = false;
 
-	if (given && *given)
-		return snprintf(ret_path, PATH_MAX, "%s", given) < PATH_MAX && is_other_program(ret_path);
+	if (given && *given && find_given_shell(given, ret_path))
+		return true;
 	own_name(name);
-	for (size_t i = 0; i < ARRAY_SIZE(FOLDERS); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(FOLDERS) && !is_found; i++) {
 		snprintf(ret_path, PATH_MAX, "%s/%s", FOLDERS[i], name);
-		if (is_other_program(ret_path))
-			return true;
+		is_found = is_other_program(ret_path);
 	}
-	return find_on_path(name, ret_path);
+	is_found = is_found || find_on_path(name, ret_path);
+	if (is_found && given && *given)
+		fprintf(stderr,
+			"resource-tracker: TRACKER_SHELL_REAL: '%.200s' is not another shell; %s runs this "
+			"step\n",
+			given, ret_path);
+	return is_found;
 }
 
 /* ---- which shells are recorded --------------------------------------------------------------------- */

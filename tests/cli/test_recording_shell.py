@@ -449,8 +449,15 @@ def test_the_real_shell_can_be_given_but_not_this_one(step, tmp_path):
     other.chmod(0o755)
     assert step("-c", "x", TRACKER_SHELL_REAL=str(other)).stdout == "other -c x\n"
     assert step("-c", "echo $BASH", PATH=f"{SHELLS}:/usr/bin:/bin").stdout.startswith("/bin/bash")
-    done = step("-c", "x", TRACKER_SHELL_REAL=str(BASH))
-    assert (done.returncode, done.stderr) == (126, "resource-tracker: no real shell was found; set TRACKER_SHELL_REAL to its path\n")
+    assert step("-c", "x", TRACKER_SHELL_REAL="other", PATH=f"{tmp_path}:/usr/bin:/bin").stdout == "other -c x\n"
+
+
+@pytest.mark.parametrize("given", [str(BASH), "/nonexistent/bash", "nosuchshell", "/tmp", "/dev/null", "x" * 5000])
+def test_a_wrong_shell_fails_no_step(step, tmp_path, given):
+    done = step("-c", "echo $BASH; exit 3", TRACKER_SHELL_REAL=given)
+    assert (done.returncode, done.stdout) == (3, "/bin/bash\n")
+    assert done.stderr == f"resource-tracker: TRACKER_SHELL_REAL: '{given[:200]}' is not another shell; /bin/bash runs this step\n"
+    assert len(list((tmp_path / ".resource-tracker").iterdir())) == 1
 
 
 def test_a_shell_on_a_terminal_is_not_recorded(tmp_path):
