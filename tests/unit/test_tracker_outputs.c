@@ -197,7 +197,7 @@ static void a_failed_output_takes_new_files_back(void **state)
 
 static void a_torn_last_line_is_removed_with_a_warning(void **state)
 {
-	char warning[200] = "", whole[] = "{\"a\":1}\n{\"b";
+	char warning[200] = "", whole[] = "{\"timestamp_secs\":1,\"resource-tracker-version\":\"1\"}\n{\"b";
 
 	(void)state;
 	put_text("a.jsonl", whole);

@@ -26,6 +26,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "night: one more case of what a test by day looks at; only .ci/nightly runs it")
     config.addinivalue_line("markers", "alone: measures, or needs a calm machine: nothing runs beside it")
     config.addinivalue_line("markers", "cost: measures time or memory; only make bench runs it")
+    config.addinivalue_line("markers", "timeout(secs): instead of a minute")
     config.addinivalue_line("markers", "slow: takes more than a few seconds")
 
 
@@ -34,12 +35,15 @@ class TestTookTooLong(BaseException):
 
 
 @pytest.fixture(autouse=True)
-def hard_timeout():
+def hard_timeout(request):
+    marker = request.node.get_closest_marker("timeout")
+    secs = marker.args[0] if marker else TIMEOUT_SECS
+
     def stop(signo, frame):
-        raise TestTookTooLong(f"not done after {TIMEOUT_SECS} s")
+        raise TestTookTooLong(f"not done after {secs} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, TIMEOUT_SECS)
+    signal.setitimer(signal.ITIMER_REAL, secs)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)

@@ -152,6 +152,7 @@ ResourceTracker().server_info["vcpus"]
 """
 
 
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("checker", [["mypy", "--strict", "--no-incremental", "--cache-dir=/dev/null"], pytest.param(["pyright"], marks=pytest.mark.night)])
 def test_type_checkers_pass_on_the_documents_examples(tmp_path, checker):
     names = list(snippets(tmp_path))
