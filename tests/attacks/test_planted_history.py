@@ -78,7 +78,7 @@ def test_a_file_of_the_attacker_in_the_folder_is_not_read(on_terminal, as_user, 
     plant(history / "runs.jsonl", json.dumps({"number": 1, "name": "planted"}) + "\n", ATTACKER)
     plant(history / "7.jsonl.gz", "x", ATTACKER)
     screen = on_terminal(home, TRACKER_HISTORY=str(history))
-    assert "recorded as run 8" in screen
+    assert "runs.jsonl: it is not a file of your own; its recording is " in screen and "/8.jsonl" in screen
     listed = as_user(VICTIM, home, "ls", "--json", env={"TRACKER_HISTORY": str(history)})
     assert "planted" not in listed.out
 

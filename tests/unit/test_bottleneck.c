@@ -427,7 +427,7 @@ static void threads_tell_their_waiting_themselves(void **state)
 	try_first("cpu_pressure", "Short of CPU",
 		  "Its threads waited for a CPU for at least 2.00 s and ran for 39.6 s, while all CPUs were "
 		  "busy.");
-	/* A part this small is no reason: the threads that waited ended unread. */
+	/* A part this small explains nothing: the threads that waited ended unread. */
 	facts->cpu_wait_secs = sum_of(1.99);
 	try_first("cpu_pressure", "Short of CPU",
 		  "At least one of its processes waited for a CPU during 20.0 % of the time, while all CPUs "

@@ -382,7 +382,7 @@ static void damage_of_both_files_of_a_pair_is_counted(void **state)
 	assert_int_equal(record_damage(record).first_bad_line, 4);
 }
 
-/* What comes from a pipe is read behind the first file, whatever it is. */
+/* A pipe is read behind the first file, whatever it holds. */
 static void standard_input_is_never_read_side_by_side(void **state)
 {
 	int kept = dup(STDIN_FILENO), fd, samples = 0;

@@ -492,7 +492,7 @@ static void test_helpers_are_counted(void **state)
 	rt_close(tracker);
 }
 
-/* What came before the first sample is its past, and none of the samples. */
+/* Figures from before the first sample are its past, and in none of the samples. */
 static void test_a_baseline_is_not_published(void **state)
 {
 	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});

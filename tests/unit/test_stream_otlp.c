@@ -126,7 +126,7 @@ static void metrics_and_logs_have_their_addresses(void **state)
 	SERVE_RUN(TAKEN, TAKEN);
 	assert_true(stream_rows_left(&stream) > 0);
 	send_step(STEP_MADE);
-	/* The record of the end is no point. */
+	/* The record of the end makes no point. */
 	assert_int_equal(stream_rows_left(&stream), 0);
 	send_step(STEP_MADE);
 	assert_int_equal(stream.spool.state.objects, 2);

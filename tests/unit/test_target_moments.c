@@ -365,6 +365,7 @@ static void a_shared_file_is_not_left(void **state)
 	target_leave(target);
 	next = open_run();
 	target_close(next, 0);
+	target_close(target, 0);
 	target_leave(NULL);
 }
 
@@ -607,7 +608,7 @@ static void a_forbidden_splice_becomes_a_poll(void **state)
 
 		at_open = (struct moment){.error = EACCES};
 		stream = expect_way(ends[1], NOWAIT_SPLICE);
-		/* No room is no reason. What could not be moved is not written later. */
+		/* Without room the way stays. Bytes that could not be moved are lost. */
 		at_splice = (struct moment){.error = EAGAIN};
 		assert_int_equal(nowait_stream_write(&stream, "lost\n", 5), -EAGAIN);
 		assert_int_equal(stream.way, NOWAIT_SPLICE);
