@@ -134,7 +134,7 @@ static bool is_csv_beginning(const char *bytes, size_t length, bool first_line)
  */
 static int is_torn_record(int fd, enum line_format text, int64_t start, int64_t end)
 {
-	static const char OUR_LINE[] = "{\"timestamp_secs";
+	static const char OUR_LINE[] = "{\"timestamp_s";
 	char head[sizeof(OUR_LINE) - 1];
 	size_t length = end - start > (int64_t)sizeof head ? sizeof head : (size_t)(end - start);
 	int r = read_exactly(fd, head, length, start);

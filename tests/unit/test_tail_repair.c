@@ -119,8 +119,8 @@ static void in_the_file_of_another_program_only_our_line_is_cut(void **state)
 	(void)state;
 	assert_repaired(LINES_OTHER, "log\n1,2", "log\n1,2\n");
 	assert_repaired(LINES_OTHER, "log\n{\"a\":", "log\n{\"a\":\n");
-	assert_repaired(LINES_OTHER, "log\n{\"timestamp_sec", "log\n{\"timestamp_sec\n");
-	assert_repaired(LINES_OTHER, "log\n{\"timestamp_secs", "log\n");
+	assert_repaired(LINES_OTHER, "log\n{\"timestamp_", "log\n{\"timestamp_\n");
+	assert_repaired(LINES_OTHER, "log\n{\"timestamp_s", "log\n");
 	assert_repaired(LINES_OTHER, "log\n{\"timestamp_secs\":1}", "log\n{\"timestamp_secs\":1}\n");
 	assert_int_equal(repair_bytes(LINES_OTHER, "text\0\0", 6).cut_bytes, 0);
 	assert_int_equal(repair_bytes(LINES_OTHER, "text\n\0\0", 7).cut_bytes, 0);
