@@ -105,10 +105,10 @@ static int open_in_place(const struct output_place *place, int flags)
 static int lock_output(const struct output_place *place, int fd)
 {
 	/*
-	 * If a tracker was killed while it started its job, the child still holds the lock until it gets a CPU: try
-	 * for a second.
+	 * If a tracker was killed while it started its job, the child still holds the lock for a moment: try
+	 * again. A job below another recorder waits as long before it starts.
 	 */
-	for (int patience = 100; patience > 0; patience--) {
+	for (int patience = 25; patience > 0; patience--) {
 		/* Without the lock as well: where the file system has none, or a user holds it who cannot record here. */
 		if (!is_locked_by_writer(fd, LOCK_EX))
 			return 0;

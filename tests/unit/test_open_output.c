@@ -466,7 +466,7 @@ static _Noreturn void run_racer(struct race *race)
 
 static void those_that_start_at_once_never_share_a_file(void **state)
 {
-	enum { RACERS = 4, ROUNDS = 10 };
+	enum { RACERS = 4, ROUNDS = 50 };
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();

@@ -346,7 +346,7 @@ static void a_new_file_that_is_refused_has_a_reason(void **state)
 }
 
 /* A killed recorder's child may hold the lock for a quarter of a second. */
-static void a_lock_is_tried_for_a_second(void **state)
+static void a_lock_is_tried_for_a_quarter_of_a_second(void **state)
 {
 	int holder;
 
@@ -355,8 +355,8 @@ static void a_lock_is_tried_for_a_second(void **state)
 	holder = open("run", O_RDWR | O_CLOEXEC);
 	assert_int_equal(flock(holder, LOCK_EX), 0);
 	expect_refusal(&FRESH, -EBUSY, "another recording is being written to it");
-	assert_int_equal(at_sleep.calls, 100);
-	assert_int_equal(slept_ns, NSEC_PER_SEC);
+	assert_int_equal(at_sleep.calls, 25);
+	assert_int_equal(slept_ns, 250 * NSEC_PER_MSEC);
 	close(holder);
 }
 
@@ -562,7 +562,7 @@ UNIT_TESTS
 		MOMENT(a_name_that_never_rests_is_given_up),
 		MOMENT(a_recording_that_is_not_writable_is_renamed),
 		MOMENT(a_new_file_that_is_refused_has_a_reason),
-		MOMENT(a_lock_is_tried_for_a_second),
+		MOMENT(a_lock_is_tried_for_a_quarter_of_a_second),
 		MOMENT(an_interrupted_or_short_read_goes_on),
 		MOMENT(a_newline_is_written_whole_or_refused),
 		MOMENT(a_whole_file_is_not_truncated),
