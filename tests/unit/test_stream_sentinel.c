@@ -6,6 +6,7 @@
 #include "loopback.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -13,6 +14,7 @@
 #include "base/clock.h"
 #include "net/redacted_message.h"
 #include "stream/stream.h"
+#include "stream/upload.h"
 
 static int64_t ahead_ns;              /* of the kernel's monotonic clock */
 static int64_t now_secs = 1775044800; /* 2026-04-01 12:00 UTC */
@@ -31,6 +33,18 @@ time_t time(time_t *ret_time)
 	if (ret_time)
 		*ret_time = (time_t)now_secs;
 	return (time_t)now_secs;
+}
+
+/* A pause of an upload is over at once. */
+int poll(struct pollfd *list, nfds_t count, int limit_ms)
+{
+	struct timespec limit = {limit_ms / 1000, limit_ms % 1000 * NSEC_PER_MSEC};
+
+	if (!count) {
+		ahead_ns += (limit_ms + 999) / 1000 * NSEC_PER_SEC;
+		return 0;
+	}
+	return (int)syscall(SYS_ppoll, list, count, limit_ms < 0 ? NULL : &limit, NULL, 8);
 }
 
 static struct loopback server;
@@ -385,6 +399,45 @@ static void an_address_that_is_not_of_a_bucket_is_a_failure(void **state)
 	forget();
 }
 
+/* Uploads a recording of two samples to a server with these answers. */
+static void expect_upload(const char *const answers[], int status, int requests)
+{
+	char *argv[] = {(char[]){"upload"}, (char[]){"--spool"}, (char[]){"spool"}, (char[]){"r.jsonl"},
+			NULL};
+
+	append(0, RUN_START);
+	append(1, RUN_END);
+	loopback_serve(&server, answers);
+	settings = (struct settings){.token = token, .sentinel_url = server.url, .s3_endpoint = server.url};
+	assert_int_equal(upload_main(&settings, argv), status);
+	loopback_end(&server);
+	assert_int_equal(count_asked("\n~~~\n"), requests);
+}
+
+#define BUSY(secs) ANSWER("503 Service Unavailable", "Retry-After: " secs "\r\n", "")
+
+/* A wait of some seconds is told, and after four attempts in a row the run stays in the spool. */
+static void an_upload_waits_and_gives_up(void **state)
+{
+	static const char *const LATER[] = {BUSY("3"),   BUSY("1"), BROKEN, REGISTERED,
+					    BUSY("200"), FINISHED,  NULL};
+	static const char *const NEVER[] = {BROKEN, BROKEN, BROKEN, BROKEN, BROKEN, BROKEN, NULL};
+
+	(void)state;
+	expect_upload(LATER, 0, 6);
+	assert_printed("err", "resource-tracker: streaming: cannot register the run: HTTP 503\n"
+			      "resource-tracker: r.jsonl: trying again in 3 s\n"
+			      "resource-tracker: streaming: cannot finish the run: HTTP 503\n"
+			      "resource-tracker: r.jsonl: trying again in 200 s\n");
+	forget();
+	expect_upload(NEVER, 1, 4);
+	assert_printed(
+		"err",
+		"resource-tracker: streaming: cannot register the run: HTTP 500\n"
+		"resource-tracker: r.jsonl: 2 samples are not sent: cannot register the run: HTTP 500\n");
+	forget();
+}
+
 /* ---- keys --------------------------------------------------------------------------------------------------- */
 
 static void new_keys_are_tried_once_at_once(void **state)
@@ -559,6 +612,7 @@ UNIT_TESTS
 		unit_test_of_run(a_registration_is_tried_again_or_given_up),
 		unit_test_of_run(an_end_is_tried_again_or_given_up),
 		unit_test_of_run(an_address_that_is_not_of_a_bucket_is_a_failure),
+		unit_test_of_run(an_upload_waits_and_gives_up),
 		unit_test_of_run(new_keys_are_tried_once_at_once),
 		unit_test_of_run(a_store_that_fails_needs_no_new_keys),
 		unit_test_of_run(keys_that_cannot_be_had_stop_the_batches),

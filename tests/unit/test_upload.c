@@ -152,7 +152,7 @@ static void a_run_that_was_refused_is_sent_later_from_the_spool(void **state)
 	(void)state;
 	append_run("r.jsonl", "id-1", 1775044800);
 	expect_upload("r.jsonl", REFUSED, 1, 1);
-	assert_printed_has("err", "are not sent: ");
+	assert_printed_has("err", "r.jsonl: 7 points are not sent: cannot send to the receiver: HTTP 401\n");
 	forget();
 	expect_upload("", REFUSED, 1, 1);
 	assert_printed_has("out", "0 runs are sent; 1 still waits in ");
@@ -422,7 +422,10 @@ static void a_file_in_the_place_of_the_spool_is_named(void **state)
 static int followed(const char *const words[], const char *answer, void (*writer)(void))
 {
 	const char *answers[16] = {NULL};
-	struct settings settings = {.upload_interval_ns = 3600 * NSEC_PER_SEC};
+	struct settings settings = {.upload_interval_ns = 3600 * NSEC_PER_SEC,
+				    .token = "t0k",
+				    .sentinel_url = server.url,
+				    .s3_endpoint = server.url};
 	char *argv[16] = {(char[]){"follow"}}, fd[16];
 	int ends[2], status = -1, count = 1;
 	pid_t pid;
@@ -501,10 +504,56 @@ static void refused_points_are_kept_and_told(void **state)
 	(void)state;
 	write_run();
 	assert_int_equal(followed(FOLLOW("--end-fd", "FD", "--report", "r.jsonl"), REFUSED, NULL), 1);
-	assert_printed_has("err", "of this run are not on the server: cannot send to the receiver: HTTP 401");
+	assert_printed("err", "resource-tracker: streaming: cannot send to the receiver: HTTP 401\n"
+			      "resource-tracker: 7 points of this run are not on the server: cannot send to "
+			      "the receiver: HTTP 401\n"
+			      "resource-tracker: they are kept in the spool; to send them: resource-tracker "
+			      "upload --stream otlp "
+			      "spool\n");
 	forget();
 	assert_int_equal(followed(FOLLOW("--end-fd", "FD", "--report", "r.jsonl"), TAKEN, NULL), 0);
 	assert_true(loopback_was_asked(&server, "id-1"));
+	forget();
+}
+
+/* The spool has no state of it, as on a full disk. */
+static void a_run_without_a_state_is_in_its_recording(void **state)
+{
+	(void)state;
+	write_run();
+	assert_int_equal(mkdir("spool", 0700) | mkdir("spool/h-20260401T120000.500000Z-7.otlp.new", 0700), 0);
+	assert_int_equal(followed(FOLLOW("--end-fd", "FD", "r.jsonl"), TAKEN, NULL), 1);
+	assert_printed_has(
+		"err", "they are in the recording; to send them: resource-tracker upload --stream otlp /");
+	forget();
+	assert_int_equal(followed(FOLLOW("--end-fd", "FD", "--disposable", "r.jsonl"), TAKEN, NULL), 1);
+	assert_printed_has("err", "they are kept in the spool; to send them: ");
+	forget();
+}
+
+/* The server's answer to the end of the run is for the recorder, and only if that asks. */
+static void the_answer_of_the_server_is_told(void **state)
+{
+	static const char ANSWERED[] =
+		ANSWER("200 OK", "",
+		       "{\"run_id\":\"r-1\",\"upload_uri_prefix\":\"s3://b/p\",\"upload_credentials\":"
+		       "{\"access_key\":\"AK\",\"secret_key\":\"sk\",\"session_token\":\"st\"}}");
+
+	(void)state;
+	write_run();
+	assert_int_equal(
+		followed((const char *const[]){"--spool", "spool", "--end-fd", "FD", "r.jsonl", NULL},
+			 ANSWERED, NULL),
+		0);
+	assert_printed("err", "");
+	forget();
+	assert_int_equal(unlink("r.jsonl"), 0);
+	append_run("r.jsonl", "id-2", 1775045800);
+	assert_int_equal(followed((const char *const[]){"--spool", "spool", "--end-fd", "FD", "--report",
+							"r.jsonl", NULL},
+				  ANSWERED, NULL),
+			 0);
+	assert_printed_has("err", "answer {\"run_id\":\"r-1\",");
 	forget();
 }
 
@@ -562,6 +611,8 @@ UNIT_TESTS
 		unit_test_of_upload(the_end_of_a_run_without_a_pipe_is_in_the_recording),
 		unit_test_of_upload(the_end_of_a_process_is_the_end_of_its_run),
 		unit_test_of_upload(refused_points_are_kept_and_told),
+		unit_test_of_upload(a_run_without_a_state_is_in_its_recording),
+		unit_test_of_upload(the_answer_of_the_server_is_told),
 		unit_test_of_upload(a_recording_without_samples_is_removed_if_it_is_disposable),
 		unit_test_of_upload(wrong_words_follow_nothing),
 	};
