@@ -336,6 +336,40 @@ static void a_file_beside_is_renewed_like_one_of_our_own(void **state)
 	with_served_folder(write_where_it_answers);
 }
 
+/* A FIFO is opened in the process, and is no file. */
+static void write_to_a_fifo(void)
+{
+	const struct target_options options = {.text = LINES_JSON, .beside = true};
+	struct target *target = NULL;
+	char text[8] = "";
+	int reader;
+
+	if (umount2("served", MNT_DETACH) < 0 || mkfifo("fifo", 0600) < 0)
+		_exit(1);
+	reader = open("fifo", O_RDWR | O_CLOEXEC);
+	paths_look_again();
+	if (mount("none", "/proc", "tmpfs", 0, NULL) < 0 ||
+	    target_open("fifo", &options, &target, message, sizeof message) != 0 ||
+	    target_process(target) <= 0)
+		_exit(2);
+	if (target_is_file(target) || target_write(target, "{}\n", 3) != 0)
+		_exit(3);
+	if (read(reader, text, sizeof text) != 3 || memcmp(text, "{}\n", 3) != 0)
+		_exit(4);
+	if (target_is_file(target) || target_lost_its_name(target, true))
+		_exit(5);
+	target_end(target, in_a_minute());
+	if (target_take_warning(target, message, sizeof message))
+		_exit(6);
+	target_close(target, 0);
+}
+
+static void a_fifo_beside_is_no_file(void **state)
+{
+	(void)state;
+	with_served_folder(write_to_a_fifo);
+}
+
 static void a_lost_message_is_told_once(void **state)
 {
 	(void)state;
@@ -362,6 +396,7 @@ UNIT_TESTS
 		unit_test_in_scratch(an_opening_that_takes_longer_has_its_reason_later),
 		unit_test_in_scratch(a_file_system_that_does_not_answer_holds_up_nothing),
 		unit_test_in_scratch(a_file_beside_is_renewed_like_one_of_our_own),
+		unit_test_in_scratch(a_fifo_beside_is_no_file),
 		unit_test_in_scratch(a_lost_message_is_told_once),
 	};
 
