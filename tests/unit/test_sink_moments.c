@@ -452,6 +452,7 @@ static void a_name_that_was_taken_in_vain_goes_again(void **state)
 	int code;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
 	put_text("run", "mine");
 	code = in_child(the_second_name_goes_again);
 	if (code == 99)
