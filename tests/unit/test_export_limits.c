@@ -160,6 +160,10 @@ static void a_slice_lasts_as_long_as_its_program(void **state)
 	assert_has(text, "\"ts\":0,\"dur\":2000000,\"args\":{\"cpu_secs\":0.75,\"memory_peak_mib\":3.0}}");
 	assert_has(text,
 		   "\"ts\":3000000,\"dur\":2000000,\"args\":{\"cpu_secs\":0.125,\"memory_peak_mib\":5.0}}");
+	/* One that comes later has no slice before. */
+	text = exported_text("perfetto", AT(1, "") AT(2, PROGRAM(0.5, 2, 1)) AT(3, PROGRAM(0.5, 2, 1)));
+	assert_int_equal(count_of(text, "\"ph\":\"X\",\"name\":\"cc\""), 1);
+	assert_has(text, "\"ts\":1000000,\"dur\":2000000,");
 	text = exported_text("perfetto", AT(1, PROGRAM(0, 9, null)) AT(2, "{\"name\":null,\"cpu_secs\":1}"));
 	assert_int_equal(count_of(text, "\"ph\":\"X\""), 1); /* the run itself */
 }
@@ -244,6 +248,26 @@ static void the_end_of_a_run_is_the_status_of_its_action(void **state)
 	assert_has(text, "\"name\":\"a b c (t)\",\"description\":\"a b c\",\"identifier\":\"id\"");
 	text = exported_text("ro-crate", ENDED("\"reason\":\"exit\",\"exit_code\":2"));
 	assert_has(text, "http://schema.org/FailedActionStatus\",\"error\":\"exit status 2\"");
+}
+
+/* Times of a calendar, and others that are left out. */
+static void times_of_an_action_are_those_of_a_calendar(void **state)
+{
+#define TIMED(timestamp) "{\"timestamp\":" #timestamp ",\"elapsed_secs\":1}\n"
+	char *text;
+
+	(void)state;
+	text = exported_text("ro-crate", TIMED(1700000001.25));
+	assert_has(text, "\"startTime\":\"2023-11-14T22:13:20.250+00:00\",\"endTime\":\"2023-11-14T22:13:21."
+			 "250+00:00\"");
+	text = exported_text("ro-crate", TIMED(0));
+	assert_has(text, "\"startTime\":\"1969-12-31T23:59:59.000+00:00\"");
+	text = exported_text("ro-crate", TIMED(90000000000));
+	assert_has(text, "\"startTime\":\"4821-");
+	text = exported_text("ro-crate", TIMED(100000000001));
+	assert_lacks(text, "Time\"");
+	text = exported_text("ro-crate", TIMED(150000000000));
+	assert_lacks(text, "Time\"");
 }
 
 /* ---- snapshots of the package ---------------------------------------------------------------------------------- */
@@ -348,6 +372,7 @@ UNIT_TESTS
 		unit_test_in_scratch(recordings_of_a_trace_are_processes),
 		unit_test_in_scratch(runs_of_one_tool_share_it),
 		unit_test_in_scratch(the_end_of_a_run_is_the_status_of_its_action),
+		unit_test_in_scratch(times_of_an_action_are_those_of_a_calendar),
 		unit_test_in_scratch(snapshots_have_no_gaps),
 		unit_test_in_scratch(parts_of_the_tree_are_never_negative),
 		unit_test_in_scratch(expected_cores_and_gpus_are_counts),
