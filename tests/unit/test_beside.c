@@ -336,7 +336,7 @@ static void a_file_beside_is_renewed_like_one_of_our_own(void **state)
 	with_served_folder(write_where_it_answers);
 }
 
-/* A FIFO is opened in the process, and is no file. */
+/* The process itself opens a FIFO, and counts it as a stream. */
 static void write_to_a_fifo(void)
 {
 	const struct target_options options = {.text = LINES_JSON, .beside = true};
