@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#define LOOPBACK_END "\n~~~\n" /* of each request in `asked` */
+
 struct loopback {
 	pid_t pid;
 	char url[64];
@@ -63,7 +65,7 @@ static inline void loopback_serve(struct loopback *ret_server, const char *const
 			const char *answer = *answers + (**answers == '-');
 
 			(void)!write(log, text, loopback_read(fd, text, sizeof text));
-			(void)!write(log, "\n~~~\n", 5);
+			(void)!write(log, LOOPBACK_END, strlen(LOOPBACK_END));
 			(void)!write(fd, answer, strlen(answer));
 			while (**answers == '-' && read(fd, text, sizeof text) > 0)
 				;
@@ -85,6 +87,22 @@ static inline void loopback_end(struct loopback *server)
 static inline bool loopback_was_asked(const struct loopback *server, const char *text)
 {
 	return memmem(server->asked, server->asked_length, text, strlen(text)) != NULL;
+}
+
+/* How often a text stands in all that was asked. */
+static inline int loopback_count(const struct loopback *server, const char *text)
+{
+	const char *at = server->asked, *end = server->asked + server->asked_length;
+	int count = 0;
+
+	for (; (at = memmem(at, (size_t)(end - at), text, strlen(text))); at++)
+		count++;
+	return count;
+}
+
+static inline int loopback_requests(const struct loopback *server)
+{
+	return loopback_count(server, LOOPBACK_END);
 }
 
 #define ANSWER(status, headers, body) "HTTP/1.1 " status "\r\nConnection: close\r\n" headers "\r\n" body

@@ -87,4 +87,21 @@ static inline char *get_file(const char *path, size_t *ret_length)
 		free(found_text); \
 	} while (0)
 
+/* Unsets each variable of streaming, and of the recorder, that the caller of the tests has set. */
+static inline void forget_variables(void)
+{
+	extern char **environ;
+
+	for (char **at = environ; *at;)
+		if (strncmp(*at, "OTEL_", 5) == 0 || strncmp(*at, "TRACKER_", 8) == 0 ||
+		    strncmp(*at, "SENTINEL_", 9) == 0) {
+			char *name = strndup(*at, strcspn(*at, "="));
+
+			unsetenv(name);
+			free(name);
+		} else {
+			at++;
+		}
+}
+
 #define unit_test_in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)

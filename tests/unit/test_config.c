@@ -260,7 +260,7 @@ static void a_message_is_cut_and_has_no_control_characters(void **state)
 	assert_int_equal(strlen(rt_config_message(config)), 999);
 	assert_int_equal(config_fail(config, -EIO, "%s", text), -EIO);
 	assert_int_equal(strlen(rt_config_message(config)), 1000);
-	/* Of a value, 60 bytes are shown, and of a rule of signals as well. */
+	/* A message shows the first 60 bytes of a value, and of a rule of signals. */
 	text[61] = '\0';
 	assert_int_equal(rt_config_set(config, "pss", text), -EINVAL);
 	assert_non_null(strstr(rt_config_message(config), "xxx...' is unknown"));

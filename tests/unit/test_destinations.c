@@ -40,22 +40,7 @@ static void append(int from, int to)
 
 static int enter(void **state)
 {
-	static const char *const OURS[] = {"SENTINEL_API_TOKEN", "SENTINEL_API_URL",
-					   "TRACKER_UPLOAD_INTERVAL"};
-
-	extern char **environ;
-
-	for (char **at = environ; *at;)
-		if (strncmp(*at, "OTEL_", 5) == 0 || strncmp(*at, "TRACKER_OTLP_", 13) == 0) {
-			char *name = strndup(*at, strcspn(*at, "="));
-
-			unsetenv(name);
-			free(name);
-		} else {
-			at++;
-		}
-	for (size_t i = 0; i < sizeof(OURS) / sizeof(OURS[0]); i++)
-		unsetenv(OURS[i]);
+	forget_variables();
 	message_enable(false);
 	settings = (struct settings){.token = "tok-en-1", .upload_interval_ns = NSEC_PER_SEC};
 	patience = PATIENCE;

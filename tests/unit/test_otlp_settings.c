@@ -9,21 +9,6 @@
 #include "net/settings.h"
 #include "stream/otlp_settings.h"
 
-static void forget_variables(void)
-{
-	extern char **environ;
-
-	for (char **at = environ; *at;)
-		if (strncmp(*at, "OTEL_", 5) == 0 || strncmp(*at, "TRACKER_", 8) == 0) {
-			char *name = strndup(*at, strcspn(*at, "="));
-
-			unsetenv(name);
-			free(name);
-		} else {
-			at++;
-		}
-}
-
 static int enter(void **state)
 {
 	forget_variables();

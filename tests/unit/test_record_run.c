@@ -70,7 +70,7 @@ static void the_interval_is_the_median_of_the_steps(void **state)
 	assert_int_equal(record_run(record), 2);
 }
 
-/* Of a long run, the first thousand tell it. */
+/* The first thousand steps of a long run tell its interval. */
 static void a_thousand_steps_tell_the_interval(void **state)
 {
 	struct buffer text = BUFFER(1 << 20);

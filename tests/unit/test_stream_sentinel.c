@@ -121,24 +121,12 @@ static void send_at_once(enum stream_step step)
 	send_step(step);
 }
 
-static int count_asked(const char *text)
-{
-	int count = 0;
-	const char *at = server.asked;
-
-	while ((at = memmem(at, server.asked_length - (size_t)(at - server.asked), text, strlen(text)))) {
-		count++;
-		at++;
-	}
-	return count;
-}
-
 /* Ends the server, and checks how many requests it had. */
 static void end_run(int requests)
 {
 	stream_close(&stream);
 	loopback_end(&server);
-	assert_int_equal(count_asked("\n~~~\n"), requests);
+	assert_int_equal(loopback_requests(&server), requests);
 }
 
 static void forget(void)
@@ -187,16 +175,16 @@ static void a_run_without_objects_ends_with_its_rows(void **state)
 	send_step(STEP_FINISHED);
 	assert_string_equal(stream.answer, "{\"price\":2}");
 	end_run(2);
-	assert_int_equal(count_asked("POST /runs HTTP"), 1);
-	assert_int_equal(count_asked("POST /runs/r-1/finish HTTP"), 1);
-	assert_int_equal(count_asked("Authorization: Bearer t0k\r\n"), 2);
-	assert_int_equal(count_asked("Idempotency-Key: "), 1);
+	assert_int_equal(loopback_count(&server, "POST /runs HTTP"), 1);
+	assert_int_equal(loopback_count(&server, "POST /runs/r-1/finish HTTP"), 1);
+	assert_int_equal(loopback_count(&server, "Authorization: Bearer t0k\r\n"), 2);
+	assert_int_equal(loopback_count(&server, "Idempotency-Key: "), 1);
 	assert_true(loopback_was_asked(&server, "\"exit_code\":3,\"run_status\":\"failed\""));
 	assert_true(loopback_was_asked(&server, "\"data_source\":\"inline\",\"data_csv\":\"timestamp,"));
 	/* Two rows below one head. */
-	assert_int_equal(count_asked("timestamp,"), 1);
-	assert_int_equal(count_asked("\\n1775044800.5"), 2);
-	assert_int_equal(count_asked("\\n\""), 1);
+	assert_int_equal(loopback_count(&server, "timestamp,"), 1);
+	assert_int_equal(loopback_count(&server, "\\n1775044800.5"), 2);
+	assert_int_equal(loopback_count(&server, "\\n\""), 1);
 	assert_printed("err", "");
 	forget();
 }
@@ -216,11 +204,11 @@ static void batches_of_a_running_job_are_objects(void **state)
 	assert_int_equal(stream_cut(&stream, true), 0);
 	send_step(STEP_FINISHED);
 	end_run(4);
-	assert_int_equal(count_asked("PUT /b/p/r-1/000000.csv.gz HTTP"), 1);
-	assert_int_equal(count_asked("PUT /b/p/r-1/000001.csv.gz HTTP"), 1);
-	assert_int_equal(count_asked("Credential=AK1/20260401/eu-west-1/s3/aws4_request"), 2);
-	assert_int_equal(count_asked("x-amz-date: 20260401T120000Z\r\n"), 2);
-	assert_int_equal(count_asked("x-amz-security-token: st56\r\n"), 2);
+	assert_int_equal(loopback_count(&server, "PUT /b/p/r-1/000000.csv.gz HTTP"), 1);
+	assert_int_equal(loopback_count(&server, "PUT /b/p/r-1/000001.csv.gz HTTP"), 1);
+	assert_int_equal(loopback_count(&server, "Credential=AK1/20260401/eu-west-1/s3/aws4_request"), 2);
+	assert_int_equal(loopback_count(&server, "x-amz-date: 20260401T120000Z\r\n"), 2);
+	assert_int_equal(loopback_count(&server, "x-amz-security-token: st56\r\n"), 2);
 	assert_true(loopback_was_asked(
 		&server, "\"data_uris\":[\"s3://b/p/r-1/000000.csv.gz\",\"s3://b/p/r-1/000001.csv.gz\"]"));
 	forget();
@@ -238,7 +226,7 @@ static void the_rest_of_a_run_with_objects_is_an_object(void **state)
 	send_step(STEP_FINISHED);
 	end_run(4);
 	assert_true(loopback_was_asked(&server, "\"data_source\":\"s3\""));
-	assert_int_equal(count_asked("data_csv"), 0);
+	assert_int_equal(loopback_count(&server, "data_csv"), 0);
 	forget();
 }
 
@@ -352,7 +340,7 @@ static void a_registration_is_tried_again_or_given_up(void **state)
 	assert_null(stream.spool.state.run_id);
 	end_run(2);
 	/* The same key each time. */
-	assert_int_equal(count_asked("Idempotency-Key: "), 2);
+	assert_int_equal(loopback_count(&server, "Idempotency-Key: "), 2);
 	forget();
 	SERVE_BATCHES(ANSWER("200 OK", "", "{\"run_id\":5}"));
 	send_step(STEP_GIVE_UP);
@@ -411,7 +399,7 @@ static void expect_upload(const char *const answers[], int status, int requests)
 	settings = (struct settings){.token = token, .sentinel_url = server.url, .s3_endpoint = server.url};
 	assert_int_equal(upload_main(&settings, argv), status);
 	loopback_end(&server);
-	assert_int_equal(count_asked("\n~~~\n"), requests);
+	assert_int_equal(loopback_requests(&server), requests);
 }
 
 #define BUSY(secs) ANSWER("503 Service Unavailable", "Retry-After: " secs "\r\n", "")
@@ -459,9 +447,9 @@ static void new_keys_are_tried_once_at_once(void **state)
 	send_step(STEP_IDLE);
 	assert_int_equal(stream.spool.state.objects, 2);
 	end_run(9);
-	assert_int_equal(count_asked("POST /runs/r-1/refresh-credentials HTTP"), 3);
-	assert_int_equal(count_asked("Credential=AK1/"), 1);
-	assert_int_equal(count_asked("Credential=AK2/"), 4);
+	assert_int_equal(loopback_count(&server, "POST /runs/r-1/refresh-credentials HTTP"), 3);
+	assert_int_equal(loopback_count(&server, "Credential=AK1/"), 1);
+	assert_int_equal(loopback_count(&server, "Credential=AK2/"), 4);
 	forget();
 }
 
@@ -514,7 +502,7 @@ static void a_process_that_continues_asks_for_keys(void **state)
 	send_step(STEP_MADE);
 	assert_int_equal(stream.spool.state.objects, 1);
 	end_run(3);
-	assert_int_equal(count_asked("Credential=AK2/"), 1);
+	assert_int_equal(loopback_count(&server, "Credential=AK2/"), 1);
 	forget();
 }
 
@@ -533,8 +521,8 @@ static void expect_life(const char *registered, int64_t wait_secs)
 	assert_int_equal(stream.spool.state.objects, 2);
 	ahead_ns = 0;
 	end_run(4);
-	assert_int_equal(count_asked("Credential=AK1/"), 1);
-	assert_int_equal(count_asked("Credential=AK2/"), 1);
+	assert_int_equal(loopback_count(&server, "Credential=AK1/"), 1);
+	assert_int_equal(loopback_count(&server, "Credential=AK2/"), 1);
 	forget();
 }
 

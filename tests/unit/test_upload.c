@@ -19,18 +19,9 @@ static struct loopback server;
 
 static int enter(void **state)
 {
-	extern char **environ;
 	int error = capture_streams(state);
 
-	for (char **at = environ; *at;)
-		if (strncmp(*at, "OTEL_", 5) == 0 || strncmp(*at, "TRACKER_", 8) == 0) {
-			char *name = strndup(*at, strcspn(*at, "="));
-
-			unsetenv(name);
-			free(name);
-		} else {
-			at++;
-		}
+	forget_variables();
 	setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none", 1);
 	message_enable(true);
 	return error;
@@ -72,7 +63,6 @@ static void expect_upload(const char *operand, const char *answer, int status, i
 			strdup(operand),
 			NULL};
 	struct settings settings = {.upload_interval_ns = NSEC_PER_SEC};
-	int found = 0;
 
 	for (size_t i = 0; i < 15; i++)
 		answers[i] = answer;
@@ -85,10 +75,7 @@ static void expect_upload(const char *operand, const char *answer, int status, i
 	assert_int_equal(upload_main(&settings, argv), status);
 	free(argv[5]);
 	loopback_end(&server);
-	for (const char *at = server.asked;
-	     (at = memmem(at, server.asked_length - (size_t)(at - server.asked), "\n~~~\n", 5)); at++)
-		found++;
-	assert_int_equal(found, requests);
+	assert_int_equal(loopback_requests(&server), requests);
 }
 
 static void forget(void)

@@ -18,6 +18,7 @@ import pytest
 from resource_tracker_native import gpu_tracker
 from resource_tracker_native.gpu_tracker import (SubTracker, SubTrackingAnalyzer, Tracker, TrackingComparison, sub_track,
                                                  sub_tracker, tracker)
+from work import burn
 
 PROGRAM = os.environ["RESOURCE_TRACKER"]
 FAKE_NVML = pathlib.Path(PROGRAM).parent / "tests" / "fakes" / "nvml_fake.so"
@@ -48,12 +49,6 @@ def recording(monkeypatch):
         return path
 
     return only_one
-
-
-def burn(secs):
-    end = time.process_time() + secs
-    while time.process_time() < end:
-        pass
 
 
 def command(*arguments):

@@ -12,6 +12,7 @@ import pytest
 
 from resource_tracker_native import ResourceTracker, _native
 from resource_tracker_native.dummy_workloads import cpu_single
+from work import burn
 
 FAKES = pathlib.Path(__file__).resolve().parents[3] / "tests" / "fakes"
 
@@ -51,13 +52,6 @@ def test_time_before_the_start_does_not_count(method):
     assert tracker.process_metrics["timestamp"][0] > begun - 0.01
     with pytest.raises(RuntimeError):
         tracker.start()
-
-
-def burn(secs):
-    """Uses CPU time, however busy the machine is."""
-    end = time.process_time() + secs
-    while time.process_time() < end:
-        pass
 
 
 def test_a_program_that_never_starts_it_has_all_since_its_construction():
