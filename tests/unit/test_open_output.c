@@ -114,6 +114,30 @@ static void appending_repairs_first(void **state)
 	close(output.fd);
 }
 
+/* A crash may leave a part of the first row alone. A number of another length is the last line of another program. */
+static void a_torn_first_row_has_a_time(void **state)
+{
+	static const struct output_options CSV = {true, LINES_CSV, NULL, false};
+	static const struct {
+		const char *text;
+		int64_t cut_bytes;
+	} FILES[] = {{"1796045140", 10},
+		     {"1796045140.2", 12},
+		     {"179604514", 0},
+		     {"17960451402", 0},
+		     {"\"timest", 7}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(FILES); i++) {
+		struct opened_output output;
+
+		put_text("run.csv", FILES[i].text);
+		output = open_ok("run.csv", &CSV);
+		assert_int_equal(output.repair.cut_bytes, FILES[i].cut_bytes);
+		close(output.fd);
+	}
+}
+
 static void a_live_recording_is_refused_before_it_is_renamed(void **state)
 {
 	struct opened_output live = open_ok("run.jsonl", &FRESH);
@@ -541,6 +565,7 @@ UNIT_TESTS
 		unit_test_in_scratch(other_files_than_recordings_are_left_alone),
 		unit_test_in_scratch(an_empty_file_is_used),
 		unit_test_in_scratch(appending_repairs_first),
+		unit_test_in_scratch(a_torn_first_row_has_a_time),
 		unit_test_in_scratch(a_live_recording_is_refused_before_it_is_renamed),
 		unit_test_in_scratch(a_job_that_outlives_us_does_not_hold_the_lock),
 		unit_test_in_scratch(open_output_refuses_folders_and_devices),
