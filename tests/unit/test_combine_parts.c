@@ -79,6 +79,9 @@ static void the_first_start_and_the_longest_interval_count(void **state)
 	assert_combines("\"interval_secs\":0.5",
 			"{\"timestamp\":103.5,\"elapsed_secs\":1,\"actual_interval_ms\":2000,\"host\":\"h\","
 			"\"run_start\":{\"interval_secs\":0.5}}\n");
+	assert_combines("\"interval_secs\":2.0",
+			"{\"timestamp\":103.5,\"elapsed_secs\":1,\"actual_interval_ms\":2000,\"host\":\"h\","
+			"\"run_start\":{\"interval_secs\":0}}\n");
 	assert_combines("\"interval_secs\":1.0", "{\"timestamp\":103.5,\"elapsed_secs\":0,\"host\":\"h\"}\n");
 }
 
@@ -95,6 +98,15 @@ static void rates_of_a_tick_are_weighted(void **state)
 	assert_combines("\"process_utime_secs\":0.5", SHORT(100.25, 250, 1) SHORT(100.99, 750, 3));
 	assert_combines("\"process_cores_used\":2.0", SHORT(100.25, 0, 2));
 	assert_combines("\"process_cores_used\":0.5", SHORT(100.25, 500, 0.5));
+	/* A change that is unknown at the end of the tick was known before. */
+	assert_combines(
+		"\"process_utime_secs\":0.25",
+		SHORT(100.25, 250, 1) "{\"timestamp\":100.5,\"elapsed_secs\":1,\"actual_interval_ms\":250,"
+				      "\"host\":\"h\",\"cpu\":{\"process_utime_secs\":null}}\n");
+	assert_combines("\"process_utime_secs\":null", "{\"timestamp\":100.5,\"elapsed_secs\":1,\"host\":"
+						       "\"h\",\"cpu\":{\"process_memory_mib\":1}}\n");
+	/* No tick is missing between those of a combination. */
+	assert_combines("\"missed_ticks\":0,", SHORT(100.25, 500, 0.5));
 }
 
 /* Each part sees its own machine once; percentages of hosts are averaged. */
@@ -109,6 +121,11 @@ static void machines_count_once(void **state)
 			LINE(100, 2, "i", "", MACHINE(60)));
 	assert_combines("\"used_pct\":80.0", LINE(100, 1, "h", "", MACHINE(100)),
 			LINE(100, 2, "i", "", MACHINE(60)));
+	/* The first one that knows it. */
+	assert_combines("\"used_mib\":60.0", LINE(100, 1, "h", "", MACHINE(null)),
+			LINE(100, 2, "h", "", MACHINE(60)), LINE(100, 3, "h", "", MACHINE(100)));
+	assert_combines("\"used_mib\":160.0", LINE(100, 1, "i", "", MACHINE(100)),
+			LINE(100, 2, "h", "", MACHINE(null)), LINE(100, 3, "h", "", MACHINE(60)));
 	assert_combines("\"host\":\"2 hosts\"", LINE(100, 1, "h", "", ""), LINE(100, 2, "i", "", ""),
 			LINE(100, 3, "h", "", ""));
 	assert_combines("\"host\":\"h\"", LINE(100, 1, "h", "", ""), LINE(100, 2, "h", "", ""));

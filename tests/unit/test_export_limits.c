@@ -296,6 +296,22 @@ static void snapshots_have_no_gaps(void **state)
 	assert_has(text, "\"memory\": 2560.0, \"read_bytes\": 7, ");
 }
 
+static void facts_of_a_snapshot_have_two_decimals(void **state)
+{
+#define FACTS(members) "{\"timestamp\":101.5,\"elapsed_secs\":1.2345,\"run_start\":{" members "}}\n"
+	char *text = exported_text(
+		"snapshot", FACTS("\"interval_secs\":0.5,\"memory_total_mib\":16.12945,\"cpu_count\":3"));
+
+	(void)state;
+	assert_has(text, "\"vcpus\": 3, \"memory_mib\": 16.13, ");
+	assert_has(text, "\"interval\": 0.5, ");
+	assert_has(text, "\"start_time\": 100.266, \"stop_time\": 101.5, \"duration\": 1.73}");
+	text = exported_text("snapshot", FACTS("\"interval_secs\":999999999"));
+	assert_has(text, "\"interval\": 999999999, ");
+	text = exported_text("snapshot", FACTS("\"interval_secs\":1000000000"));
+	assert_has(text, "\"interval\": 1000000000.0, ");
+}
+
 /* ---- gpu_tracker ----------------------------------------------------------------------------------------------- */
 
 static void parts_of_the_tree_are_never_negative(void **state)
@@ -374,6 +390,7 @@ UNIT_TESTS
 		unit_test_in_scratch(the_end_of_a_run_is_the_status_of_its_action),
 		unit_test_in_scratch(times_of_an_action_are_those_of_a_calendar),
 		unit_test_in_scratch(snapshots_have_no_gaps),
+		unit_test_in_scratch(facts_of_a_snapshot_have_two_decimals),
 		unit_test_in_scratch(parts_of_the_tree_are_never_negative),
 		unit_test_in_scratch(expected_cores_and_gpus_are_counts),
 	};
