@@ -569,6 +569,7 @@ def test_only_runs_since_a_time(run, tmp_path):
 
 
 @pytest.mark.plain
+@pytest.mark.timeout(120)
 def test_a_million_lines_take_64_mib(binary, tmp_path):
     """All of one job, which is the case that takes most: its values are sorted at once."""
     rng, path = random.Random(3), tmp_path / "runs.jsonl"

@@ -124,7 +124,7 @@ def test_blanks_in_a_gzip_file_end_it(run, tmp_path):
 REFUSALS = ("not a recording", "no line is a run's", "no line is a sample", "UTF-16 text", "its columns are separated by")
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("words", [
     ["recommend"], ["recommend", "-j"], ["recommend", "--history"], ["history"], ["summary"], ["regions"], ["stats"], ["show"],
     ["export", "--format", "csv"], ["combine", "-o", "all.jsonl"], ["report", "-o", "page.html"], ["compare-runs", "x.jsonl"],
@@ -140,7 +140,7 @@ def test_a_device_that_never_ends_is_refused(run, tmp_path, words, device):
     assert any(f"{device}: {why}" in result.err for why in REFUSALS)
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("words", [["summary"], ["export", "--format", "csv"], ["stats"]], ids=" ".join)
 def test_a_pipe_that_begins_as_json_and_never_ends_is_refused(binary, run, words):
     """It was read for ever."""
@@ -148,7 +148,7 @@ def test_a_pipe_that_begins_as_json_and_never_ends_is_refused(binary, run, words
     assert (result.returncode, result.err) == (1, f"resource-tracker {words[0]}: -: no line is a sample (line 1 is not)\n")
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_marks_that_never_end_are_told(run, tmp_path):
     """They were read for ever."""
     path = recordings.write(tmp_path / "x.jsonl", recordings.eight_samples())
@@ -156,7 +156,7 @@ def test_marks_that_never_end_are_told(run, tmp_path):
     assert result.returncode == 0 and "100000 lines of the marks cannot be read" in result.out + result.err
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("byte", ["x", pytest.param("\\n", marks=pytest.mark.plain), "\\0"])
 def test_a_pipe_without_lines_ends_behind_the_last_sample(binary, run, tmp_path, byte):
     path = recordings.write(tmp_path / "x.jsonl", recordings.eight_samples())
