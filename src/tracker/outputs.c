@@ -21,7 +21,7 @@ enum {
 	LINE_CEILING = 16 << 20,
 	MESSAGE_SIZE = 512,
 	CSV_HEAD_CEILING = 1 << 16,
-	NUMBERS_MOST = 9999,
+	NUMBERS_MOST = 9999, /* the highest number that a name gets */
 };
 
 /* Time for all files that are kept by processes of their own, until these have written the rest. */
@@ -122,7 +122,7 @@ static int open_output_target(struct rt_tracker *tracker, const struct config_ou
 		opened->path = strdup(path.data);
 		error = opened->path ? target_open(path.data, &options, &opened->target, message, size)
 				     : -ENOMEM;
-	} while ((error == -EEXIST || error == -EBUSY) && options.fresh && values.number < NUMBERS_MOST);
+	} while ((error == -EEXIST || error == -EBUSY) && options.fresh && values.number <= NUMBERS_MOST);
 	return error;
 }
 
