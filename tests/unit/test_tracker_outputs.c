@@ -2,6 +2,7 @@
 #include "scratch.h"
 
 #include <errno.h>
+#include <sys/inotify.h>
 
 #include "base/clock.h"
 #include "tracker/tracker.h"
@@ -266,6 +267,26 @@ static void numbers_of_names_have_an_end(void **state)
 	assert_int_equal(unlink("run-9999.jsonl"), 0);
 	open_tracker();
 	assert_string_equal(rt_output_path(tracker, 0), "run-9999.jsonl");
+}
+
+/* Looking again would take 250 ms for each number. */
+static void a_name_without_a_number_is_tried_once(void **state)
+{
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	struct inotify_event event;
+	rt_tracker *second = NULL;
+	int closed = 0;
+
+	(void)state;
+	set("output", "run.jsonl");
+	open_tracker();
+	assert_true(watch >= 0 && inotify_add_watch(watch, "run.jsonl", IN_OPEN | IN_CLOSE) >= 0);
+	assert_int_equal(rt_open(config, &second), -EBUSY);
+	assert_null(second);
+	while (read(watch, &event, sizeof event) == sizeof event)
+		closed += !!(event.mask & IN_CLOSE);
+	close(watch);
+	assert_int_equal(closed, 1);
 }
 
 /* The number of a rank may be long. */
@@ -541,6 +562,7 @@ UNIT_TESTS
 		unit_test_of_outputs(a_torn_last_line_is_removed_with_a_warning),
 		unit_test_of_outputs(samples_are_appended_to_their_like_alone),
 		unit_test_of_outputs(numbers_of_names_have_an_end),
+		unit_test_of_outputs(a_name_without_a_number_is_tried_once),
 		unit_test_of_outputs(a_name_that_gets_too_long_is_refused),
 		unit_test_of_outputs(closed_outputs_are_forgotten),
 		unit_test_of_outputs(a_stream_without_a_reader_ends_the_recording),
