@@ -8,6 +8,7 @@
 
 #include "job/network/network_tuning.h"
 #include "job/network/socket_holders.h"
+#include "job/tree/process_files.h"
 
 enum { SEEN_ROOM = 64 };
 
@@ -186,7 +187,6 @@ static void without_an_allowance_no_member_is_searched(void **state)
 	close(fd);
 }
 
-/* Its clock is unknown, so the next search comes to it again. */
 static void one_search_comes_to_a_new_member_once(void **state)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -198,6 +198,25 @@ static void one_search_comes_to_a_new_member_once(void **state)
 	for (size_t i = 0; i < seen.count; i++)
 		visits += seen.inodes[i] == inode_of(fd);
 	assert_int_equal(visits, 1);
+	close(fd);
+}
+
+/* An attached recorder searches its members before the first pass, which reads their clocks. */
+static void a_sleeping_member_that_was_searched_before_the_first_look_is_not_searched_again(void **state)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	pid_t sleeper = start_burner(0);
+	struct member *member;
+
+	(void)state;
+	wait_until_asleep(sleeper);
+	member = add_member(sleeper);
+	search(-1);
+	assert_int_equal(told(fd), SOCKET_TCP);
+	member->cpu.looked_ns = process_clock_ns(sleeper);
+	search(-1);
+	assert_int_equal(seen.count, 0);
+	end_child(sleeper);
 	close(fd);
 }
 
@@ -381,6 +400,8 @@ UNIT_TESTS
 		unit_test_of_holders(a_new_zombie_is_not_searched),
 		unit_test_of_holders(without_an_allowance_no_member_is_searched),
 		unit_test_of_holders(one_search_comes_to_a_new_member_once),
+		unit_test_of_holders(
+			a_sleeping_member_that_was_searched_before_the_first_look_is_not_searched_again),
 		unit_test_of_holders(the_protocols_of_so_many_sockets_are_remembered),
 		unit_test_of_holders(a_search_goes_on_where_the_last_one_ended),
 		unit_test_of_holders(a_member_that_is_gone_denies_nothing),

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/scan.h"
 #include "job/network/network_tuning.h"
+#include "job/tree/process_files.h"
 
 enum {
 	LINK_SIZE = 64,
@@ -163,9 +164,12 @@ static bool has_ended(const struct process_tree *tree, const struct member *memb
 static void search_member(struct socket_holders *holders, const struct process_tree *tree,
 			  struct member *member, socket_visit *visit, void *context)
 {
+	/* An attached recorder searches before the first pass, which reads the clocks. */
+	int64_t looked_ns = member->cpu.looked_ns,
+		clock_ns = looked_ns >= 0 ? looked_ns : process_clock_ns(member->pid);
 	int error = search_one(holders, tree->root, member->pid, visit, context);
 
-	member->sockets = (struct member_sockets){holders->searches, member->cpu.looked_ns};
+	member->sockets = (struct member_sockets){holders->searches, clock_ns};
 	if ((error == -EACCES || error == -EPERM) && !has_ended(tree, member))
 		holders->denied = true;
 }
