@@ -86,7 +86,7 @@ static bool take_asked_lines(struct json_decoder *json, struct buffer *lines,
 	bool found = false;
 
 	while (!found && scan_until(&text, '\n', &line)) {
-		frame_begin(&frame, 0, 0);
+		frame_clear(&frame);
 		found = !frame.error && json_decoder_read(json, line, &frame) && take(&frame, context);
 	}
 	frame_done(&frame);

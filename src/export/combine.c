@@ -154,7 +154,7 @@ static void take_frame(struct part *part)
 	keep_text(part->net_source, sizeof(part->net_source), tree ? tree->process_net_source : "");
 	part->has_own_pressure =
 		pressure && !text_absent(pressure->source) && strcmp(pressure->source, "cgroup") == 0;
-	frame_begin(&part->gpus, 0, 0);
+	frame_clear(&part->gpus);
 	for (const struct row *row = part->frame->first[ROW_gpu]; row; row = row->next)
 		copy_row(&part->gpus, row);
 
@@ -427,7 +427,7 @@ static int write_tick(struct combination *combination, double timestamp, bool la
 	struct frame frame = {0};
 	int result;
 
-	frame_begin(&frame, 0, 0);
+	frame_clear(&frame);
 	fill_sample(combination, &frame, timestamp);
 	fill_rows(combination, &frame);
 	add_gpus(combination, &frame);

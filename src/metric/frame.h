@@ -34,6 +34,12 @@ void frame_done(struct frame *frame);
 /* Empties the frame and adds the sample row. */
 void frame_begin(struct frame *frame, int64_t monotonic_ns, int64_t realtime_ns);
 
+/* The same for a frame that is read, not sampled: its times are fields of its rows. */
+static inline void frame_clear(struct frame *frame)
+{
+	frame_begin(frame, 0, 0);
+}
+
 /*
  * Adds a row of a kind below `parent` (NULL: the sample). Without memory it sets frame->error and returns a
  * row that belongs to no frame, so collectors need not check the result.

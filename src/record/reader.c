@@ -79,7 +79,7 @@ static void init_readers(struct record *record, const struct record_options *opt
 		if (is_identity(kind))
 			metric_set_add_kind(&identity, kind);
 	json_decoder_init(&record->identity_json, &identity);
-	frame_begin(&record->identity, 0, 0);
+	frame_clear(&record->identity);
 }
 
 static int copy_paths(struct record *record, const char *const *paths, size_t count)
@@ -238,7 +238,7 @@ static void begin_read_run(struct record *record)
 	record->interval_count = 0;
 	record->first_interval_secs = record->frame.sample->actual_interval_ms / 1000;
 	record->first_by_cpu_secs = interval_by_cpu(&record->frame);
-	frame_begin(&record->identity, 0, 0);
+	frame_clear(&record->identity);
 }
 
 /* Computes from time stamps the times that files of other writers lack. */

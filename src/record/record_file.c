@@ -120,7 +120,7 @@ static void begin_line_frame(struct line_decoder *decoder, struct frame *frame)
 		line_decoder_swap(decoder, frame);
 		decoder->fresh = true;
 	}
-	frame_begin(frame, 0, 0);
+	frame_clear(frame);
 }
 
 /* Reads a line into the frame of the last line that it looks like, of the two that are kept. */
@@ -204,7 +204,6 @@ int record_file_next(struct record_file *file, struct line_decoder *decoder, str
 	if (file->format == RECORD_SNAPSHOT) {
 		begin_line_frame(decoder, frame);
 		result = snapshot_next(file->snapshot, frame);
-		file->samples += result > 0;
 		return frame->error ? frame->error : result;
 	}
 	while ((result = source_next_line_after(&file->source, file->samples ? 0 : file->bad_lines, &line)) >
@@ -244,7 +243,7 @@ double record_file_first_step_secs(struct record_file *file)
 	if (source_peek(&file->source, PEEK_BYTES, &lines) < 0)
 		return NAN;
 	while (isnan(step) && scan_line(&lines, &line)) {
-		frame_begin(&frame, 0, 0);
+		frame_clear(&frame);
 		if (!csv_decoder_read(&file->csv, scan_trim(line), &frame))
 			continue;
 		step = frame.sample->timestamp - before;

@@ -156,7 +156,7 @@ int64_t recording_gap(const struct recording *recording, const struct frame *sam
 /* Returns 1, 0 if the line is not a sample, or a negative errno. */
 static int take_line(struct recording *recording, struct scan line)
 {
-	frame_begin(&recording->frame, 0, 0);
+	frame_clear(&recording->frame);
 	if (recording->frame.error)
 		return recording->frame.error;
 	if (!json_decoder_read(&recording->json, line, &recording->frame))
