@@ -129,8 +129,7 @@ int begin_kept_run(struct front *front)
 void drop_kept_run(struct front *front)
 {
 	if (front->kept_path)
-		(void)act_in_time(front->kept_path, unlink_file, front->kept_path,
-				  strlen(front->kept_path) + 1);
+		unlink_in_time(front->kept_path);
 	free(front->kept_path);
 	front->kept_path = NULL;
 }

@@ -238,3 +238,8 @@ void unlink_file(void *path)
 	/* unlink(2) would be one import more. */
 	unlinkat(AT_FDCWD, path, 0);
 }
+
+void unlink_in_time(char *path)
+{
+	(void)act_in_time(path, unlink_file, path, strlen(path) + 1);
+}

@@ -52,3 +52,5 @@ int look_in_time(const char *path);
 
 /* For act_in_time(): removes the file of that name. */
 void unlink_file(void *path);
+/* Removes a file whose file system may hang. Without an answer it stays. */
+void unlink_in_time(char *path);

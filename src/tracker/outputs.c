@@ -183,10 +183,8 @@ static int give_up_outputs(struct rt_tracker *tracker, struct rt_config *config,
 			   const char *message)
 {
 	for (size_t i = 0; i < tracker->output_count; i++) {
-		char *path = tracker->outputs[i].path;
-
 		if (tracker->outputs[i].is_new)
-			(void)act_in_time(path, unlink_file, path, strlen(path) + 1);
+			unlink_in_time(tracker->outputs[i].path);
 	}
 	config_fail(config, error, "%s", *message ? message : strerror(-error));
 	config->failed_output = failed + 1;
@@ -263,7 +261,7 @@ void tracker_remove_spool(struct rt_tracker *tracker)
 	struct tracker_output *output = &tracker->outputs[tracker->output_count - 1];
 
 	target_close(output->target, 0);
-	(void)act_in_time(output->path, unlink_file, output->path, strlen(output->path) + 1);
+	unlink_in_time(output->path);
 	free(output->path);
 	tracker->output_count--;
 }

@@ -149,7 +149,7 @@ static void prepare_for_later(struct rt_tracker *tracker, const char *recording,
 static void remove_link(struct streaming *streaming)
 {
 	if (streaming->link)
-		act_in_time(streaming->link, unlink_file, streaming->link, strlen(streaming->link) + 1);
+		unlink_in_time(streaming->link);
 }
 
 /* Starts the follower. follow.h of src/stream describes its arguments. Its standard input ends when we exit. */
