@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <zlib.h>
 
 #include "base/buffer.h"
 #include "metric/typed_rows.h"
 #include "record/reader.h"
+#include "record/source.h"
 #include "record/tree_memory.h"
 
 static struct record *record;
@@ -367,19 +369,43 @@ static void open_both(const char *second)
 	assert_int_equal(record_open(paths, 2, &options, &record, NULL), 0);
 }
 
-static void damage_of_both_files_of_a_pair_is_counted(void **state)
+static int count_samples(void)
 {
 	int samples = 0;
 
+	while (record_next(record, &frame) > 0)
+		samples++;
+	return samples;
+}
+
+static void damage_of_both_files_of_a_pair_is_counted(void **state)
+{
 	(void)state;
 	put_text("run", MACHINE_CSV "10,5,1,1,1,9\n11,5,1,1,1,9\nx\n12,5,1,1,1,9\n");
 	put_text("job", JOB_CSV "10,7,1\nx\nx\n11,7,1\n");
 	open_both("job");
-	while (record_next(record, &frame) > 0)
-		samples++;
-	assert_int_equal(samples, 3);
+	assert_int_equal(count_samples(), 3);
 	assert_int_equal(record_damage(record).bad_lines, 3);
 	assert_int_equal(record_damage(record).first_bad_line, 4);
+}
+
+/* The interval is that of the machine, or else of the job. Without both, any two samples belong together. */
+static void one_sample_has_the_interval_of_the_other_file(void **state)
+{
+	(void)state;
+	put_text("run", MACHINE_CSV "10,5,1,1,1,9\n");
+	put_text("job", JOB_CSV "500,7,1\n");
+	open_both("job");
+	assert_int_equal(count_samples(), 1);
+	put_text("job", JOB_CSV "10.5,7,1\n11.5,7,2\n");
+	open_both("job");
+	assert_int_equal(count_samples(), 2);
+	put_text("job", JOB_CSV "12,7,1\n13,7,2\n");
+	open_both("job");
+	assert_int_equal(count_samples(), 3);
+	put_text("run", MACHINE_CSV "10,5,1,1,1,9\n20,5,1,1,1,9\n");
+	open_both("job");
+	assert_int_equal(count_samples(), 2);
 }
 
 /* A pipe is read behind the first file, whatever it holds. */
@@ -394,11 +420,89 @@ static void standard_input_is_never_read_side_by_side(void **state)
 	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
 	close(fd);
 	open_both("-");
-	while (record_next(record, &frame) > 0)
-		samples++;
+	samples = count_samples();
 	dup2(kept, STDIN_FILENO);
 	close(kept);
 	assert_int_equal(samples, 4);
+}
+
+static void assert_refused(const char *bytes, size_t length, const char *wanted)
+{
+	const char *const paths[] = {"run"};
+	struct record_options options = {0};
+	struct rt_problem problem = {""};
+
+	put_file("run", bytes, length);
+	assert_int_equal(record_open(paths, 1, &options, &record, &problem), -EBADMSG);
+	if (!strstr(problem.text, wanted))
+		fail_msg("%s", problem.text);
+}
+
+static void files_of_other_programs_are_named(void **state)
+{
+	(void)state;
+	assert_refused("SQLite format 3", 16, "run: an SQLite file");
+	assert_refused("ram_unit,gpu_ram_unit\n", 22, "run: a tracking file of gpu_tracker");
+	assert_refused("a\nram_unit,\n", 12, "run: not a recording");
+	assert_refused("a;b\n", 4, "separated by semicolons");
+	assert_refused("{\0", 2, "UTF-16");
+	assert_refused("[\0a\0", 4, "UTF-16");
+	/* One that has only begun is a recording. */
+	open_text("{");
+	assert_int_equal(record_next(record, &frame), 0);
+	assert_int_equal(record_damage(record).torn_tails, 1);
+}
+
+/* One sample a line: brackets and commas may stand around it, or alone. */
+static void a_list_of_samples_is_read_line_by_line(void **state)
+{
+	static const char *const LISTS[] = {
+		"[{\"timestamp\":1},\n{\"timestamp\":2},\n{\"timestamp\":3}]\n",
+		"[\n{\"timestamp\":1},\n {\"timestamp\":2} ,\n{\"timestamp\":3}\n]\n",
+		"[ {\"timestamp\":1}\n, {\"timestamp\":2}\n,{\"timestamp\":3} ]\n",
+		"\n\n[\n\n{\"timestamp\":1},\n{\"timestamp\":2}\n,\n{\"timestamp\":3},],\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+		open_text(LISTS[i]);
+		assert_int_equal(count_samples(), 3);
+		assert_int_equal(record_damage(record).bad_lines, 0);
+		assert_int_equal(record_damage(record).torn_tails, 0);
+	}
+}
+
+static void ignore_damage(const char *path)
+{
+	(void)path;
+}
+
+/* Damage that is told to the user is no end that was cut off. */
+static void wrong_bytes_are_not_a_torn_tail(void **state)
+{
+	gzFile file = gzopen("whole", "wb");
+	size_t length;
+	char *bytes;
+
+	(void)state;
+	assert_true(gzputs(file, "{\"timestamp\":1}\n{\"timest") > 0);
+	gzclose(file);
+	bytes = get_file("whole", &length);
+	bytes[length - 5] ^= 1;
+	for (int told = 0; told < 2; told++) {
+		const char *const paths[] = {"damaged"};
+		struct record_options options = {0};
+
+		source_on_damage(told ? ignore_damage : NULL);
+		put_file("damaged", bytes, length);
+		record_close(record);
+		record = NULL;
+		assert_int_equal(record_open(paths, 1, &options, &record, NULL), 0);
+		assert_int_equal(count_samples(), 1);
+		assert_int_equal(record_damage(record).torn_tails, !told);
+	}
+	source_on_damage(NULL);
+	free(bytes);
 }
 
 static void only_json_has_a_line(void **state)
@@ -439,6 +543,10 @@ UNIT_TESTS
 		RUN_TEST(all_files_must_be_there),
 		RUN_TEST(damage_of_both_files_of_a_pair_is_counted),
 		RUN_TEST(standard_input_is_never_read_side_by_side),
+		RUN_TEST(one_sample_has_the_interval_of_the_other_file),
+		RUN_TEST(files_of_other_programs_are_named),
+		RUN_TEST(a_list_of_samples_is_read_line_by_line),
+		RUN_TEST(wrong_bytes_are_not_a_torn_tail),
 		RUN_TEST(only_json_has_a_line),
 	};
 
