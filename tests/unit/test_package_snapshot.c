@@ -112,6 +112,25 @@ static void a_damaged_row_ends_the_samples(void **state)
 	assert_int_equal(next(), 0);
 }
 
+static void a_snapshot_may_be_longer_than_a_piece_of_its_file(void **state)
+{
+	static const char BEGIN[] = "{\"metadata\":{\"x\":\"",
+			  END[] = "\"},\"process_metrics\":[{\"timestamp\":1,\"children\":5}]}";
+	size_t length = 3 * (size_t)SOURCE_CHUNK_BYTES;
+	char *text = malloc(length + sizeof BEGIN + sizeof END);
+
+	(void)state;
+	assert_non_null(text);
+	memcpy(text, BEGIN, sizeof BEGIN - 1);
+	memset(text + sizeof BEGIN - 1, 'x', length);
+	memcpy(text + sizeof BEGIN - 1 + length, END, sizeof END);
+	assert_int_equal(open_text(text), 0);
+	free(text);
+	assert_int_equal(next(), 1);
+	assert_int_equal(tree()->process_child_count, 5);
+	assert_int_equal(next(), 0);
+}
+
 /* A step of Metaflow stores the snapshot beside other things. */
 static void a_snapshot_may_be_a_member_of_a_larger_object(void **state)
 {
@@ -210,6 +229,7 @@ UNIT_TESTS
 		unit_test_of_snapshot(rows_are_paired_by_position),
 		unit_test_of_snapshot(the_rows_of_one_tracker_are_samples),
 		unit_test_of_snapshot(a_damaged_row_ends_the_samples),
+		unit_test_of_snapshot(a_snapshot_may_be_longer_than_a_piece_of_its_file),
 		unit_test_of_snapshot(a_snapshot_may_be_a_member_of_a_larger_object),
 		unit_test_of_snapshot(other_objects_are_refused),
 		unit_test_of_snapshot(facts_are_those_of_the_server),

@@ -77,6 +77,68 @@ static void values_have_names(void **state)
 	record_close(record);
 }
 
+static void assert_unknown(const char *name, int error, const char *wanted)
+{
+	struct metric_place column;
+	struct rt_problem problem = {0};
+
+	assert_int_equal(record_column_find(name, &column, &problem), error);
+	assert_string_equal(problem.text, wanted);
+}
+
+static void a_name_that_fits_no_metric_has_a_reason(void **state)
+{
+	(void)state;
+	assert_unknown("zzzzzzzzzzzzzzzz", -ENOENT,
+		       "there is no metric 'zzzzzzzzzzzzzzzz'; resource-tracker metrics lists them");
+	assert_unknown("memory.usde_mib", -ENOENT,
+		       "there is no metric 'memory.usde_mib'; the nearest is memory.used_mib");
+	assert_unknown("system_proceses", -ENOENT,
+		       "there is no metric 'system_proceses'; the nearest is system_processes");
+	assert_unknown("disk[sda", -ENOENT, "'disk[sda' is not the name of a metric");
+	assert_unknown("memory[0].used_mib", -EINVAL,
+		       "'memory[0].used_mib': there is only one, leave the brackets out");
+	assert_unknown("disk[a].mounts.used_pct", -EINVAL,
+		       "'disk[a].mounts.used_pct' needs 2 names in brackets");
+	assert_unknown("read_bytes_counter", -ENOENT,
+		       "there is no metric 'read_bytes_counter'; the nearest is read_bytes_total");
+}
+
+static struct rt_value cell_of(const struct frame *frame, const char *name)
+{
+	struct metric_place column;
+
+	assert_int_equal(record_column_find(name, &column, NULL), 0);
+	return record_column_cell(&column, frame);
+}
+
+static void a_cell_has_the_type_of_its_metric(void **state)
+{
+	struct record *record =
+		open_text("{\"timestamp\":5,\"disk\":[{\"device\":\"sda\",\"read_bytes_total\":7},"
+			  "{\"device\":\"sdb\",\"read_bytes_total\":9}]}\n");
+	const struct frame *frame;
+	struct rt_value cell;
+
+	(void)state;
+	assert_int_equal(record_next(record, &frame), 1);
+	cell = cell_of(frame, "disk[sdb].read_bytes_total");
+	assert_true(cell.type == RT_TYPE_COUNT && cell.count == 9);
+	cell = cell_of(frame, "disk[1].device");
+	assert_true(cell.type == RT_TYPE_TEXT && strcmp(cell.text, "sdb") == 0);
+	cell = cell_of(frame, "disk[sum].read_bytes_total");
+	assert_true(cell.type == RT_TYPE_REAL && cell.real == 16);
+	cell = cell_of(frame, "timestamp");
+	assert_true(cell.type == RT_TYPE_REAL && cell.real == 5);
+	cell = cell_of(frame, "disk[sdc].read_bytes_total");
+	assert_true(cell.type == RT_TYPE_NONE && cell.reason == ABSENT_NOT_COLLECTED);
+	cell = cell_of(frame, "disk[max].capacity_bytes");
+	assert_true(cell.type == RT_TYPE_NONE && cell.reason == ABSENT_NOT_COLLECTED);
+	cell = cell_of(frame, "disk[0].model");
+	assert_true(cell.type == RT_TYPE_NONE && cell.reason == ABSENT_NOT_COLLECTED);
+	record_close(record);
+}
+
 static int make_path(void **state)
 {
 	(void)state;
@@ -93,6 +155,8 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_have_names),
+		cmocka_unit_test(a_name_that_fits_no_metric_has_a_reason),
+		cmocka_unit_test(a_cell_has_the_type_of_its_metric),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

@@ -406,6 +406,24 @@ static void one_sample_has_the_interval_of_the_other_file(void **state)
 	put_text("run", MACHINE_CSV "10,5,1,1,1,9\n20,5,1,1,1,9\n");
 	open_both("job");
 	assert_int_equal(count_samples(), 2);
+	/* Samples that are a whole interval apart stand alone, and the earlier one comes first. */
+	put_text("job", JOB_CSV "20,7,1\n30,7,2\n");
+	open_both("job");
+	assert_int_equal(count_samples(), 3);
+	put_text("run", MACHINE_CSV "10,5,1,1,1,9\n10.5,5,1,1,1,9\n");
+	put_text("job", JOB_CSV "11.125,7,1\n");
+	open_both("job");
+	next_sample();
+	assert_real(frame->sample->timestamp, 10);
+	assert_true(count_absent(frame->sample->tracked_pid));
+	assert_int_equal(count_samples(), 2);
+	/* An interval of 0 says nothing. */
+	put_text("run", MACHINE_CSV "10,5,1,1,1,9\n10,5,1,1,1,9\n");
+	open_both("job");
+	next_sample();
+	assert_int_equal(frame->sample->tracked_pid, 7);
+	assert_int_equal(FIRST(frame, tree)->process_child_count, 1);
+	assert_int_equal(count_samples(), 1);
 }
 
 /* A pipe is read behind the first file, whatever it holds. */

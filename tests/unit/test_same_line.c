@@ -290,6 +290,67 @@ static void a_line_is_not_remembered_forever(void **state)
 	end_reading(&reading);
 }
 
+static bool remembers(struct reading *reading, const struct buffer *line)
+{
+	assert_true(read_line(reading, scan_bytes(line->data, line->length)));
+	return reading->same.known;
+}
+
+/* A line of so many values, all but the first in a list that is not wanted. */
+static void write_values(struct buffer *line, size_t count)
+{
+	buffer_clear(line);
+	buffer_add_text(line, "{\"timestamp\":1.5,\"new\":[");
+	for (size_t i = 1; i < count; i++)
+		buffer_add_text(line, i > 1 ? ",1" : "1");
+	buffer_add_text(line, "]}");
+}
+
+static void a_line_of_up_to_16384_values_is_remembered(void **state)
+{
+	static const size_t COUNTS[] = {2, 512, 513, 8192, 16384};
+	CLEANUP_BUFFER struct buffer line = BUFFER(1 << 20);
+	struct reading reading;
+
+	(void)state;
+	begin_reading(&reading);
+	for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
+		write_values(&line, COUNTS[i]);
+		assert_true(remembers(&reading, &line));
+		assert_int_equal(reading.same.place_count, COUNTS[i]);
+	}
+	write_values(&line, 16385);
+	assert_false(remembers(&reading, &line));
+	/* Blanks and brackets of all kinds are between values. */
+	buffer_clear(&line);
+	buffer_add_text(&line,
+			" {\t\"timestamp\" :\r1.5 ,\n\"new\": [ 1,[-2,[ ]],{\"b\" : \"c\"} , {},null\t] } ");
+	assert_true(remembers(&reading, &line));
+	assert_int_equal(reading.same.place_count, 5);
+	end_reading(&reading);
+}
+
+/* Each value of 300 disks has a field of its own. A value that is given twice is decoded. */
+static void fields_of_many_rows_are_told_apart(void **state)
+{
+	CLEANUP_BUFFER struct buffer line = BUFFER(1 << 20);
+	struct reading reading;
+
+	(void)state;
+	begin_reading(&reading);
+	for (int twice = -1; twice < 300; twice += twice < 0 ? 1 : 23) {
+		buffer_clear(&line);
+		buffer_add_text(&line, "{\"timestamp\":1.5,\"disk\":[");
+		for (int i = 0; i < 300; i++)
+			buffer_printf(&line,
+				      "%s{\"device\":\"%d\",\"model\":\"m\",\"read_bytes_total\":%d%s}",
+				      i ? "," : "", i, i, i == twice ? ",\"model\":\"n\"" : "");
+		buffer_add_text(&line, "]}");
+		assert_true(remembers(&reading, &line) == (twice < 0));
+	}
+	end_reading(&reading);
+}
+
 /* Where no line is like the last one remembered, one more line is passed over before the next one, 64 at most. */
 static void lines_that_are_remembered_in_vain_become_rare(void **state)
 {
@@ -323,6 +384,8 @@ UNIT_TESTS
 		cmocka_unit_test(any_change_gives_the_frame_of_the_line_alone),
 		cmocka_unit_test(a_number_is_the_one_that_the_decoder_reads),
 		cmocka_unit_test(a_line_is_not_remembered_forever),
+		cmocka_unit_test(a_line_of_up_to_16384_values_is_remembered),
+		cmocka_unit_test(fields_of_many_rows_are_told_apart),
 		cmocka_unit_test(lines_that_are_remembered_in_vain_become_rare),
 	};
 
