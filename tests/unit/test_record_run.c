@@ -495,7 +495,7 @@ static void ignore_damage(const char *path)
 	(void)path;
 }
 
-/* Damage that is told to the user is no end that was cut off. */
+/* Damage that is told to the user does not count as a torn tail. */
 static void wrong_bytes_are_not_a_torn_tail(void **state)
 {
 	gzFile file = gzopen("whole", "wb");
