@@ -68,6 +68,10 @@ static void only_numbers_of_metrics_are_metrics(void **state)
 	assert_false(metric_of_number(first & ~(rt_metric)0xffff, &kind, &index));
 	assert_false(metric_of_number(metric_number(ROW_disk, ROW_DESCRIPTIONS[ROW_disk].metric_count), &kind,
 				      &index));
+	/* Behind the last metric of any kind there is none, whatever lies there in memory. */
+	for (enum row_kind i = 0; i < ROW_KINDS; i++)
+		assert_false(
+			metric_of_number(metric_number(i, ROW_DESCRIPTIONS[i].metric_count), &kind, &index));
 	assert_true(kind == ROW_gpu && index == 77);
 	assert_true(metric_of_number(read, &kind, &index) && kind == ROW_disk);
 	assert_int_equal(rt_metric_next(last), 0);
@@ -159,6 +163,60 @@ static void rows_have_positions(void **state)
 	/* A single row that is not there is absent. */
 	assert_int_equal(rt_get(tracker, total, 0, &value), 0);
 	assert_true(value.type == RT_TYPE_NONE && value.reason == ABSENT_NOT_COLLECTED);
+}
+
+/* A call for values fails, and leaves its result as it was. */
+static void before_the_first_sample_there_are_no_values(void **state)
+{
+	rt_metric sample = rt_metric_find("sample");
+	rt_snapshot *snapshot = NULL;
+	struct rt_value value = {.count = 7};
+	char *text = NULL;
+
+	(void)state;
+	rt_close(tracker);
+	assert_int_equal(rt_open(NULL, &tracker), 0);
+	assert_int_equal(rt_get(tracker, sample, 0, &value), -ENODATA);
+	assert_int_equal(rt_get_named(tracker, "sample", &value), -ENODATA);
+	assert_int_equal(rt_sample_json(tracker, &text), -ENODATA);
+	assert_int_equal(rt_explain_absent(tracker, &text), -ENODATA);
+	assert_int_equal(rt_snapshot_take(tracker, &snapshot), -ENODATA);
+	assert_int_equal(rt_instance_count(tracker, sample), 0);
+	assert_int_equal(value.count, 7);
+	assert_null(text);
+	assert_null(snapshot);
+}
+
+static void a_name_that_is_not_a_metric_has_an_error(void **state)
+{
+	static const struct {
+		const char *name;
+		int error;
+	} CASES[] = {
+		{NULL, -ENOENT},
+		{"", -EINVAL},
+		{"disk", -ENOENT},
+		{"disk.none", -ENOENT},
+		{"samples", -ENOENT},
+		{"disk[0.device", -EINVAL},
+		{"disk.device", -EINVAL},
+		{"memory[0].total_mib", -EINVAL},
+		{"disk[mean].device", -EINVAL},
+		{"disk[sdx].device", -ENOENT},
+	};
+	struct rt_value value = {.count = 7};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		int error = rt_get_named(tracker, CASES[i].name, &value);
+
+		if (error != CASES[i].error)
+			fail_msg("%s: %d", CASES[i].name ? CASES[i].name : "NULL", error);
+	}
+	assert_int_equal(value.count, 7);
+	assert_int_equal(rt_metric_find(NULL), 0);
+	assert_int_equal(rt_metric_find("disk"), 0);
+	assert_int_equal(rt_metric_find("disk.devic"), 0);
 }
 
 static void sums_over_rows_are_numbers(void **state)
@@ -331,6 +389,8 @@ UNIT_TESTS
 		cmocka_unit_test(raw_counters_have_no_number),
 		cmocka_unit_test(each_metric_is_described),
 		unit_test_of_values(rows_have_positions),
+		unit_test_of_values(before_the_first_sample_there_are_no_values),
+		unit_test_of_values(a_name_that_is_not_a_metric_has_an_error),
 		unit_test_of_values(sums_over_rows_are_numbers),
 		unit_test_of_values(a_text_that_was_given_stays),
 		unit_test_of_values(absent_values_are_explained_with_their_row),
