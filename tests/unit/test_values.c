@@ -166,7 +166,7 @@ static void rows_have_positions(void **state)
 }
 
 /* A call for values fails, and leaves its result as it was. */
-static void before_the_first_sample_there_are_no_values(void **state)
+static void values_are_absent_before_the_first_sample(void **state)
 {
 	rt_metric sample = rt_metric_find("sample");
 	rt_snapshot *snapshot = NULL;
@@ -389,7 +389,7 @@ UNIT_TESTS
 		cmocka_unit_test(raw_counters_have_no_number),
 		cmocka_unit_test(each_metric_is_described),
 		unit_test_of_values(rows_have_positions),
-		unit_test_of_values(before_the_first_sample_there_are_no_values),
+		unit_test_of_values(values_are_absent_before_the_first_sample),
 		unit_test_of_values(a_name_that_is_not_a_metric_has_an_error),
 		unit_test_of_values(sums_over_rows_are_numbers),
 		unit_test_of_values(a_text_that_was_given_stays),
