@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/enough_stack.h"
 #include "base/file_place.h"
 #include "base/runs_once.h"
 #include "base/scan.h"
@@ -393,7 +394,7 @@ static void record_command(const char *command, const char *script, char *real, 
 	root_close(&root);
 }
 
-int main(int argc, char **argv)
+static int run_step(char **argv)
 {
 	char real[PATH_MAX];
 	const char *command, *script;
@@ -406,10 +407,16 @@ int main(int argc, char **argv)
 	}
 	command = command_of(argv, &script);
 	/* Shells in which a person types are not steps. */
-	if (!has_more_rights_than_caller() && argc > 0 && argv[0][0] != '-' &&
+	if (!has_more_rights_than_caller() && argv[0] && argv[0][0] != '-' &&
 	    (command || script || !isatty(STDIN_FILENO)))
 		record_command(command, script, real, argv);
 	execv(real, argv);
 	fprintf(stderr, "resource-tracker: %s: %s\n", real, strerror(errno));
 	return EXIT_CANNOT_RUN;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return run_with_enough_stack(run_step, argv);
 }

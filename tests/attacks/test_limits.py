@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from conftest import BUILD
 from users import needs_root
 
 # The job is one process, and starts another.
@@ -91,6 +92,18 @@ def test_a_small_stack(binary, tmp_path, kib):
                               preexec_fn=limit, env=small, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         assert done.returncode == 3, done.stderr
     assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]["exit_code"] == 3
+
+
+@pytest.mark.slow  # not with a sanitiser, which needs stack itself
+@pytest.mark.parametrize("kib", (16, 20, 24, 28, 32))
+@pytest.mark.parametrize("name", ("bash", "sh"))
+def test_a_recording_shell_with_a_small_stack(tmp_path, name, kib):
+    """The shell once crashed below 36 KiB, before it became the recorder."""
+    done = subprocess.run([BUILD / "src" / "shell" / name, "-c", "echo out; ulimit -s; exit 3"], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                          preexec_fn=limited(resource.RLIMIT_STACK, kib * 1024), env={"PATH": os.environ["PATH"]}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (3, f"out\n{kib}\n", "")
+    recording, = (tmp_path / ".resource-tracker").iterdir()
+    assert json.loads(recording.read_text().splitlines()[-1])["run_end"]["exit_code"] == 3
 
 
 OTHER_LIMITS = (("NOFILE", 10), pytest.param("DATA", 8 << 20, marks=pytest.mark.slow),
