@@ -547,7 +547,8 @@ int target_open(const char *path, const struct target_options *options, struct t
 	else
 		target->stream = nowait_stream_adopt(output.fd);
 	target->no_reader_yet = output.no_reader_yet;
-	target->opening = (struct target_opening){output.had_content, output.renamed_number, output.repair};
+	target->opening = (struct target_opening){output.had_content, output.is_new, output.renamed_number,
+						  output.repair};
 	*ret_target = target;
 	return 0;
 }

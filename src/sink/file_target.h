@@ -54,6 +54,7 @@ int target_from_fd(int fd, const char *name, const struct target_options *option
 /* The state of the file at opening. Constant afterwards. */
 struct target_opening {
 	bool had_content; /* after the repair; a second CSV header is left out. For a descriptor only with append */
+	bool is_new;             /* see open_output.h */
 	unsigned renamed_number; /* the earlier recording is now FILE.N, 0 for none */
 	struct tail_repair repair;
 };

@@ -157,6 +157,7 @@ static int create_output(const struct output_place *place, struct opened_output 
 	if (r < 0)
 		return r;
 	output->regular = true;
+	output->is_new = !place->link;
 	output->fd = take_fd(&fd);
 	return 0;
 }

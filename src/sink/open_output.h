@@ -30,6 +30,7 @@ struct opened_output {
 	bool regular;            /* O_APPEND, and locked if the file system can. false: O_NONBLOCK */
 	bool no_reader_yet;      /* a FIFO: writing gives EPIPE until a reader opens it */
 	bool had_content;        /* after the repair: a CSV file already has its header */
+	bool is_new;             /* it did not exist, or was renamed. false for the target of a link */
 	unsigned renamed_number; /* the earlier recording is now FILE.N, 0 for none */
 	struct tail_repair repair;
 };

@@ -1,5 +1,6 @@
 /* The outputs of a tracker: opens them, writes each sample to each, and collects their warnings. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,6 @@ static int open_output_target(struct rt_tracker *tracker, const struct config_ou
 			return error;
 		}
 		options.fresh = error > 0;
-		opened->is_new = options.fresh && !options.append;
 		values.number += values.number ? 1 : 2;
 		free(opened->path);
 		opened->path = strdup(path.data);
@@ -178,14 +178,48 @@ static void leave_out_process(struct rt_tracker *tracker, const struct tracker_o
 		process_tree_exclude(tracker->tree, target_process(output->target));
 }
 
+struct rename_call {
+	const char *path;
+	unsigned number;
+};
+
+/* The empty file that is there gives way. */
+static void rename_back(void *data)
+{
+	const struct rename_call *call = data;
+	static const char *const MARKS[] = {"", ".marks"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(MARKS); i++) {
+		CLEANUP_BUFFER struct buffer from = BUFFER(PATH_MAX), to = BUFFER(PATH_MAX);
+
+		buffer_printf(&from, "%s.%u%s", call->path, call->number, MARKS[i]);
+		buffer_printf(&to, "%s%s", call->path, MARKS[i]);
+		if (!buffer_error(&from) && !buffer_error(&to))
+			(void)rename(from.data, to.data);
+	}
+}
+
+void tracker_take_outputs_back(struct rt_tracker *tracker)
+{
+	for (size_t i = 0; i < tracker->output_count; i++) {
+		struct tracker_output *output = &tracker->outputs[i];
+		const struct target_opening *opening = target_opening(output->target);
+		struct rename_call call = {output->path, opening->renamed_number};
+
+		if (!opening->is_new || target_size(output->target) > 0)
+			continue;
+		if (opening->renamed_number)
+			(void)act_in_time(output->path, rename_back, &call, sizeof call);
+		else
+			unlink_in_time(output->path);
+	}
+}
+
 /* Nothing was written yet. The caller may leave out the output that failed, and then opens the others again. */
 static int give_up_outputs(struct rt_tracker *tracker, struct rt_config *config, size_t failed, int error,
 			   const char *message)
 {
-	for (size_t i = 0; i < tracker->output_count; i++) {
-		if (tracker->outputs[i].is_new)
-			unlink_in_time(tracker->outputs[i].path);
-	}
+	tracker_take_outputs_back(tracker);
 	config_fail(config, error, "%s", *message ? message : strerror(-error));
 	config->failed_output = failed + 1;
 	return error;

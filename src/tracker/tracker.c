@@ -295,6 +295,7 @@ static int open_here(rt_config *config, rt_tracker **ret_tracker)
 		discover_excluded(tracker->tree);
 	error = tracker_take_sample(tracker, true);
 	if (error < 0) {
+		tracker_take_outputs_back(tracker);
 		tracker_free(tracker);
 		return config_fail(config, error, "out of memory");
 	}

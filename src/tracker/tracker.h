@@ -32,7 +32,6 @@ struct tracker_output {
 	struct target *target;
 	char *path; /* NULL: a stream */
 	bool is_compressed;
-	bool is_new;   /* its name (%u) made it a file that did not exist */
 	bool is_spool; /* for the program that streams, not named by the user */
 	bool is_stderr;
 };
@@ -156,6 +155,8 @@ void tracker_let_go(struct rt_tracker *tracker);
 
 /* outputs.c */
 int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config);
+/* The start failed: removes the files that it has made, and gives earlier recordings their names back. */
+void tracker_take_outputs_back(struct rt_tracker *tracker);
 /* Adds an output for the program that streams. `path` is an empty file. */
 int tracker_add_spool(struct rt_tracker *tracker, const char *path);
 /* Closes that output and removes its file. */

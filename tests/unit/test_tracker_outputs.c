@@ -184,16 +184,41 @@ static void a_name_that_is_too_long_is_refused(void **state)
 /* The caller may leave out the output that failed, and opens the others again. */
 static void a_failed_output_takes_new_files_back(void **state)
 {
+	static const char EARLIER[] = "{\"timestamp_secs\":1,\"resource-tracker-version\":\"1\"}\n";
+	char *text;
+
 	put_text("kept.jsonl", "");
+	put_text("earlier.jsonl", EARLIER);
+	put_text("earlier.jsonl.marks", "marks");
+	assert_int_equal(symlink("linked", "link.jsonl"), 0);
 	(void)state;
 	set("output", "new%u.jsonl");
+	set("output", "plain.csv");
+	set("output", "packed.jsonl.gz");
 	set("output", "kept.jsonl");
+	set("output", "earlier.jsonl");
+	set("output", "link.jsonl");
 	set("output", "none/c.jsonl");
 	assert_int_equal(rt_open(config, &tracker), -ENOENT);
 	assert_string_equal(rt_config_failed_output(config), "none/c.jsonl");
 	assert_non_null(strstr(rt_config_message(config), "none/c.jsonl"));
 	assert_int_equal(access("new.jsonl", F_OK), -1);
+	assert_int_equal(access("plain.csv", F_OK), -1);
+	assert_int_equal(access("packed.jsonl.gz", F_OK), -1);
 	assert_int_equal(access("kept.jsonl", F_OK), 0);
+	assert_int_equal(access("link.jsonl", F_OK), 0);
+	assert_int_equal(access("earlier.jsonl.1", F_OK), -1);
+	assert_int_equal(access("earlier.jsonl.1.marks", F_OK), -1);
+	assert_int_equal(access("earlier.jsonl.marks", F_OK), 0);
+	text = get_file("earlier.jsonl", NULL);
+	assert_string_equal(text, EARLIER);
+	free(text);
+	/* One that is appended to is not new. */
+	set("append", "1");
+	assert_int_equal(rt_open(config, &tracker), -ENOENT);
+	text = get_file("earlier.jsonl", NULL);
+	assert_string_equal(text, EARLIER);
+	free(text);
 }
 
 static void a_torn_last_line_is_removed_with_a_warning(void **state)
