@@ -530,15 +530,17 @@ int target_open(const char *path, const struct target_options *options, struct t
 		return target_from_fd(fd, path, options, ret_target, ret_message, message_size);
 	if (options->beside && path_may_hang(path))
 		return open_in_process(path, -1, options, ret_target, ret_message, message_size);
-	r = open_output(path, &output_options, &output, ret_message, message_size);
-	if (r < 0)
-		return r;
+	/* Without memory no file is made. */
 	target = new_target(path, options);
 	if (!target) {
-		close(output.fd);
 		output_message(ret_message, message_size, "cannot write to '%s': %s", output_shown_path(path),
 			       strerror(ENOMEM));
 		return -ENOMEM;
+	}
+	r = open_output(path, &output_options, &output, ret_message, message_size);
+	if (r < 0) {
+		target_close(target, 0);
+		return r;
 	}
 	target->kind = output.regular ? OWN_FILE : STREAM;
 	target->path = output.regular ? absolute_path(path) : NULL;

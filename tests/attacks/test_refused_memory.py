@@ -44,12 +44,14 @@ def numbers(most=MOST):
 @pytest.mark.slow
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize("once", (True, False), ids=("once", "lasting"))
-def test_the_job_always_runs(refused, binary, once):
-    unrecorded = 0
+def test_the_job_always_runs(refused, binary, tmp_path, once):
+    recording, unrecorded = tmp_path / "run.jsonl", 0
     for number in numbers():
-        done = refused(number, once, "resource-tracker", binary, "-o", "run.jsonl", "--", "sh", "-c", "echo ran; exit 3")
+        done = refused(number, once, "resource-tracker", binary, "-o", recording, "--", "sh", "-c", "echo ran; exit 3")
         assert (done.returncode, done.stdout) == (3, b"ran\n"), (number, done)
         unrecorded += b"this job is not recorded: " in done.stderr
+        # Where all memory is refused from then on, nothing can be written.
+        assert not once or not recording.exists() or recording.stat().st_size, number
     assert 10 < unrecorded < 80
 
 
