@@ -328,6 +328,18 @@ static void renew_target(struct rt_tracker *tracker, struct tracker_output *outp
 		tracker_warn(tracker, message);
 }
 
+static void tell_of_unwritten(struct rt_tracker *tracker, struct tracker_output *output)
+{
+	char message[MESSAGE_SIZE];
+
+	if (output->unwritten++)
+		return;
+	snprintf(message, sizeof message,
+		 "cannot write to %.300s: there is no memory for the line of a sample, which is lost",
+		 output->path ? output->path : "a stream");
+	tracker_warn(tracker, message);
+}
+
 void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame)
 {
 	int64_t dropped = 0;
@@ -345,8 +357,10 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 		record = record_of_line(tracker, output);
 		if (record)
 			(void)target_write(output->target, record->data, record->length);
+		else
+			tell_of_unwritten(tracker, output);
 		collect_warning(tracker, output);
-		dropped += (int64_t)target_status(output->target).dropped_records;
+		dropped += (int64_t)target_status(output->target).dropped_records + output->unwritten;
 	}
 	tracker->context.progress.dropped = dropped;
 }

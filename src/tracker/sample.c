@@ -103,6 +103,13 @@ static void attend_collectors(struct rt_tracker *tracker)
 		own_cost_end(&tracker->own_cost, &tracker->root);
 }
 
+static void tell_of_lost_sample(struct rt_tracker *tracker)
+{
+	if (!tracker->has_lost_sample)
+		tracker_warn(tracker, "samples are missing: there was no memory for them");
+	tracker->has_lost_sample = true;
+}
+
 static int fill_next_sample(struct rt_tracker *tracker, bool baseline)
 {
 	struct run_progress *progress = &tracker->context.progress;
@@ -122,8 +129,11 @@ static int fill_next_sample(struct rt_tracker *tracker, bool baseline)
 	earlier = earlier_frames(tracker, frame);
 	derive(frame, &earlier);
 	selection_apply(&tracker->selection, frame);
-	if (frame->error)
+	if (frame->error) {
+		if (!baseline && !tracker->finished)
+			tell_of_lost_sample(tracker);
 		return frame->error;
+	}
 	keep_history(tracker, frame);
 	progress->missed = 0;
 	if (baseline)
@@ -334,6 +344,11 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 	tracker->finished = true;
 	count_ticks_until(tracker, root_monotonic_ns(&tracker->root));
 	error = tracker_take_sample(tracker, false);
+	/* Without its end a recording looks torn, and other programs may have given memory back. */
+	if (error < 0)
+		error = tracker_take_sample(tracker, false);
+	if (error < 0)
+		tell_of_lost_sample(tracker);
 	/* The end of a wrapped job is passed on at once. Otherwise a slow reader gets some time. */
 	tracker_end_outputs(tracker, tracker->wrapped ? 0 : END_PATIENCE_NS);
 	return error;

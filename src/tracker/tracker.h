@@ -34,6 +34,7 @@ struct tracker_output {
 	bool is_compressed;
 	bool is_spool; /* for the program that streams, not named by the user */
 	bool is_stderr;
+	int64_t unwritten; /* samples whose line had no memory */
 };
 
 struct rt_tracker {
@@ -92,6 +93,7 @@ struct rt_tracker {
 
 	enum rt_state state;
 	bool finished;
+	bool has_lost_sample; /* for want of memory */
 	int64_t sample_count;
 	pthread_t thread;
 	bool has_thread;

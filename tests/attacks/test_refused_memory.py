@@ -51,7 +51,8 @@ def test_the_job_always_runs(refused, binary, tmp_path, once):
         assert (done.returncode, done.stdout) == (3, b"ran\n"), (number, done)
         unrecorded += b"this job is not recorded: " in done.stderr
         # Where all memory is refused from then on, nothing can be written.
-        assert not once or not recording.exists() or recording.stat().st_size, number
+        is_whole = not recording.exists() or b"run_end" in recording.read_bytes()
+        assert not once or is_whole or b"which is lost" in done.stderr or b"samples are missing" in done.stderr, (number, done)
     assert 10 < unrecorded < 80
 
 
