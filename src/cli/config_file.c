@@ -145,7 +145,8 @@ static int unknown_key(const struct config_file *file, const char *key, unsigned
 /* The value of a key that has no elements. */
 static const char EMPTY[] = "";
 
-static int visit_setting(void *context, const char *table, const char *key, const char *text, unsigned line)
+static int visit_setting(void *context, const char *table, const char *key, const char *text, unsigned line,
+			 enum toml_place place)
 {
 	struct config_file *file = context;
 	CLEANUP_BUFFER struct buffer name = BUFFER(KEY_BYTES);
@@ -156,10 +157,19 @@ static int visit_setting(void *context, const char *table, const char *key, cons
 		buffer_add_char(&name, '.');
 	buffer_add_text(&name, key);
 	row = buffer_error(&name) < 0 ? NULL : option_by_toml_key(name.data);
+	/* What is wrong with a list is told once. */
+	if (place == TOML_NEXT && (!row || !option_is_repeatable(row)))
+		return 0;
 	if (!row)
 		return unknown_key(file, buffer_error(&name) < 0 ? "with a very long name" : name.data, line);
 	if (text == EMPTY && option_is_repeatable(row))
 		return 0;
+	if (place == TOML_FIRST && !option_is_repeatable(row)) {
+		if (file->warn)
+			say("%s:%u: %s takes one value, and this is a list; ignored", file->path, line,
+			    name.data);
+		return 0;
+	}
 	if (!text || text == EMPTY) {
 		if (file->warn)
 			say("%s:%u: %s has an invalid value; ignored", file->path, line, name.data);

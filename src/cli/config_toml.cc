@@ -122,10 +122,11 @@ class reader
 	}
 
       private:
-	int visit(const std::string &table, const std::string &key, const char *text, const toml::node &node)
+	int visit(const std::string &table, const std::string &key, const char *text, const toml::node &node,
+		  toml_place place = TOML_ALONE)
 	{
 		return visitor.value(visitor.context, table.c_str(), key.c_str(), text,
-				     node.source().begin.line);
+				     node.source().begin.line, place);
 	}
 
 	int read_table(const std::string &name, const toml::table &table)
@@ -144,23 +145,29 @@ class reader
 		std::string text;
 
 		if (const toml::array *array = node.as_array(); array && !array->empty()) {
+			toml_place place = array->size() > 1 ? TOML_FIRST : TOML_ALONE;
+
 			for (const toml::node &element : *array) {
 				bool known = scalar_text(element, text);
-				int r = visit(table, key, known ? text.c_str() : nullptr, element);
+				int r = visit(table, key, known ? text.c_str() : nullptr, element, place);
 
 				if (r < 0)
 					return r;
+				place = TOML_NEXT;
 			}
 			return 0;
 		}
 		if (const toml::table *pairs = node.as_table(); pairs && !pairs->empty()) {
+			toml_place place = pairs->size() > 1 ? TOML_FIRST : TOML_ALONE;
+
 			for (auto &&[name, value] : *pairs) {
 				bool known = scalar_text(value, text);
 				std::string pair = std::string(name.str()) + "=" + text;
-				int r = visit(table, key, known ? pair.c_str() : nullptr, value);
+				int r = visit(table, key, known ? pair.c_str() : nullptr, value, place);
 
 				if (r < 0)
 					return r;
+				place = TOML_NEXT;
 			}
 			return 0;
 		}

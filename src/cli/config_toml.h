@@ -13,13 +13,17 @@
 extern "C" {
 #endif
 
+/* Where a value stands in the array or table that its key has. One that is alone there is like a scalar. */
+enum toml_place { TOML_ALONE, TOML_FIRST, TOML_NEXT };
+
 struct toml_visitor {
 	/*
 	 * `table` is "" at the top level. The texts are valid during the call only. A value without a text (a
 	 * nested array) comes as NULL, and an array or a table without elements as `empty`. Returns 0, or a
 	 * negative errno that ends the reading.
 	 */
-	int (*value)(void *context, const char *table, const char *key, const char *text, unsigned line);
+	int (*value)(void *context, const char *table, const char *key, const char *text, unsigned line,
+		     enum toml_place place);
 	void *context;
 	const char *empty;
 };

@@ -19,9 +19,11 @@ static void must_hold(int holds)
 		abort();
 }
 
-static int value(void *context, const char *table, const char *key, const char *text, unsigned line)
+static int value(void *context, const char *table, const char *key, const char *text, unsigned line,
+		 enum toml_place place)
 {
 	(void)context;
+	must_hold(place <= TOML_NEXT);
 	seen += strlen(table) + strlen(key) + (text ? strlen(text) : 0) + line;
 	return 0;
 }

@@ -88,6 +88,36 @@ static void a_list_within_a_list_is_left_out(void **state)
 	assert_int_equal(list.count, 0);
 }
 
+static void several_values_are_left_out_where_one_is_taken(void **state)
+{
+	(void)state;
+	NEEDS_TOML();
+	put_text("a.toml", "[tracker]\ninterval_secs = [1, 2, 3]\nquiet = {a = 1, b = 2}\n"
+			   "duration = [60]\n[job]\ntag = [\"a=1\", \"b=2\"]\n");
+	read_named("a.toml");
+	assert_printed(
+		"err",
+		"resource-tracker: a.toml:2: tracker.interval_secs takes one value, and this is a list; "
+		"ignored\n"
+		"resource-tracker: a.toml:3: tracker.quiet takes one value, and this is a list; ignored\n");
+	assert_null(given_by_name(&list, "interval"));
+	assert_null(given_by_name(&list, "quiet"));
+	/* A list of one value is like the value. */
+	assert_string_equal(given_by_name(&list, "duration")->text, "60");
+	assert_int_equal(list.count, 3);
+}
+
+static void an_unknown_list_is_told_once(void **state)
+{
+	(void)state;
+	NEEDS_TOML();
+	put_text("a.toml", "[tracker]\nzzzzzzzz = [1, 2, 3]\n[top]\nlevel = {a = 1, b = 2}\n");
+	read_named("a.toml");
+	assert_printed("err", "resource-tracker: a.toml:4: unknown key top.level is ignored\n"
+			      "resource-tracker: a.toml:2: unknown key tracker.zzzzzzzz is ignored\n");
+	assert_int_equal(list.count, 0);
+}
+
 static void a_list_without_elements_is_one_of_a_repeatable_option(void **state)
 {
 	(void)state;
@@ -253,6 +283,8 @@ UNIT_TESTS
 		unit_test_of_file(settings_have_their_origin_and_line),
 		unit_test_of_file(unknown_keys_are_told_with_the_nearest),
 		unit_test_of_file(a_list_within_a_list_is_left_out),
+		unit_test_of_file(several_values_are_left_out_where_one_is_taken),
+		unit_test_of_file(an_unknown_list_is_told_once),
 		unit_test_of_file(a_list_without_elements_is_one_of_a_repeatable_option),
 		unit_test_of_file(a_file_that_is_not_toml_is_told_with_the_place),
 		unit_test_of_file(a_file_that_is_absent_is_told_if_it_was_named),
