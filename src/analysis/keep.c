@@ -2,6 +2,7 @@
 #include "analysis/keep.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include <unistd.h>
 
 #include "analysis/command.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/printable.h"
 #include "base/write_all.h"
 #include "history/history.h"
 #include "history/history_folder.h"
@@ -56,9 +59,15 @@ static int open_history_of(const char *path, struct history *ret_history)
 		r = -errno;
 	if (r == 0)
 		r = history_open(ret_history, true, &problem);
-	if (r < 0)
-		fprintf(stderr, "resource-tracker: this run is not listed: %s; its recording is %s\n",
-			*problem.text ? problem.text : strerror(-r), path);
+	if (r < 0) {
+		CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
+
+		buffer_add_printable(&text, *problem.text ? problem.text : strerror(-r));
+		buffer_add_text(&text, "; its recording is ");
+		buffer_add_printable(&text, path);
+		fprintf(stderr, "resource-tracker: this run is not listed: %s\n",
+			buffer_error(&text) ? strerror(-r) : text.data);
+	}
 	return r;
 }
 

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #include "base/cleanup.h"
 #include "base/enough_stack.h"
 #include "base/file_place.h"
+#include "base/printable.h"
 #include "base/runs_once.h"
 #include "base/scan.h"
 #include "base/trust.h"
@@ -41,10 +43,25 @@ static const char DEFAULT_OUTPUT[] = ".resource-tracker/%n.%t.%p.jsonl";
 static const char *const NEAR_RECORDER[] = {"../../", "../../../bin/", NULL};
 static const struct sister_program RECORDER = {"resource-tracker", NULL, NEAR_RECORDER, BIN_DIR};
 
+/* Prints one line. A path or a variable of the user may have characters that steer a terminal. */
+__attribute__((format(printf, 1, 2))) static void tell_user(const char *format, ...)
+{
+	char text[2 * PATH_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	for (char *at = text; *at; at++)
+		if (*at == '\n' || *at == '\t')
+			*at = '?';
+	make_printable(text, strlen(text));
+	fprintf(stderr, "resource-tracker: %s\n", text);
+}
+
 static void warn_user(const char *what, const char *why)
 {
-	fprintf(stderr, "resource-tracker: this step is not recorded: %s%s%s\n", what, why ? ": " : "",
-		why ? why : "");
+	tell_user("this step is not recorded: %s%s%s", what, why ? ": " : "", why ? why : "");
 }
 
 /* ---- the real shell -------------------------------------------------------------------------------- */
@@ -121,10 +138,8 @@ static bool find_real_shell(char ret_path[static PATH_MAX])
 	}
 	is_found = is_found || find_on_path(name, ret_path);
 	if (is_found && given && *given)
-		fprintf(stderr,
-			"resource-tracker: TRACKER_SHELL_REAL: '%.200s' is not another shell; %s runs this "
-			"step\n",
-			given, ret_path);
+		tell_user("TRACKER_SHELL_REAL: '%.200s' is not another shell; %s runs this step", given,
+			  ret_path);
 	return is_found;
 }
 
@@ -401,8 +416,7 @@ static int run_step(char **argv)
 
 	allow_work_aside(JOB_LOOK_MS);
 	if (!find_real_shell(real)) {
-		fprintf(stderr,
-			"resource-tracker: no real shell was found; set TRACKER_SHELL_REAL to its path\n");
+		tell_user("no real shell was found; set TRACKER_SHELL_REAL to its path");
 		return EXIT_CANNOT_RUN;
 	}
 	command = command_of(argv, &script);
@@ -411,7 +425,7 @@ static int run_step(char **argv)
 	    (command || script || !isatty(STDIN_FILENO)))
 		record_command(command, script, real, argv);
 	execv(real, argv);
-	fprintf(stderr, "resource-tracker: %s: %s\n", real, strerror(errno));
+	tell_user("%s: %s", real, strerror(errno));
 	return EXIT_CANNOT_RUN;
 }
 

@@ -1,6 +1,8 @@
 """Escape sequences in all printed text: every text of a recording, marks, price lists, file names, errors."""
 import json
+import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -78,3 +80,9 @@ def test_words_on_the_command_line_of_the_recorder(run):
     for words in (("-o", NAME + "/x", "--", "true"), ("--", NAME), ("--no-such" + NAME,), ("--metrics", NAME, "--", "true"),
                   ("-c", NAME, "--", "true"), ("-i", NAME, "--", "true"), ("upload", NAME), (NAME,)):
         check(run("-q", *words) if words[0].startswith("-") else run(*words))
+
+
+def test_the_name_of_the_history_of_a_run_that_is_not_listed(binary):
+    done = subprocess.run([pathlib.Path(binary).with_name("resource-tracker-analysis"), "--keep", "none", f"/proc/{NAME}/1.jsonl"], capture_output=True,
+                          text=True, check=False)
+    assert "this run is not listed: " in done.stderr and not OBEYED.search(done.stderr)

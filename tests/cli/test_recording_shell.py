@@ -460,6 +460,16 @@ def test_a_wrong_shell_fails_no_step(step, tmp_path, given):
     assert len(list((tmp_path / ".resource-tracker").iterdir())) == 1
 
 
+@pytest.mark.parametrize("variable, value, shown", [
+    ("TRACKER_SHELL_REAL", "/no\x1b[31m\x9b\n\tsuch", "/no?[31m????such"),
+    ("TRACKER_SHELL_OUTPUT", "/proc/no\x1b[31m\nsuch/%n.jsonl", "/proc/no?[31m?such/"),
+])
+def test_a_variable_is_printed_as_one_harmless_line(step, variable, value, shown):
+    done = step("-c", "echo out; exit 3", **{variable: value})
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "out\n", 1)
+    assert shown in done.stderr and done.stderr.endswith("\n") and done.stderr[:-1].isprintable()
+
+
 def test_a_shell_on_a_terminal_is_not_recorded(tmp_path):
     ours, theirs = pty.openpty()
     process = subprocess.Popen([BASH, "--norc"], cwd=tmp_path, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs,
