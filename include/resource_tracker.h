@@ -520,7 +520,8 @@ RT_API int rt_discover(unsigned int what, double timeout_secs, char **ret_json);
  * 	rt_mark_stop(marks, "load", load);
  *
  * Several threads may use one object at once, and a forked child may use its parent's. Each mark is one line
- * written with one write(2). If it cannot be written, the call returns a negative errno.
+ * written with one write(2). If it cannot be written, the call returns a negative errno. -EINVAL: the name is NULL or
+ * empty.
  */
 typedef struct rt_marks rt_marks;
 RT_API int rt_marks_open(const char *path, rt_marks **ret_marks);

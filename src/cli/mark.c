@@ -40,13 +40,13 @@ static const char *take_mark_option(void *context, const struct option_row *row,
 	return NULL;
 }
 
-/* One word is the name of the next phase. A lone "start" or "stop" lacks the name. */
+/* One word is the name of the next phase. A lone "start" or "stop" lacks the name. "" is a name, of a variable that is empty. */
 static bool find_event(const struct mark_request *request, enum mark_event *ret_event)
 {
 	const char *last = request->word_count ? request->words[request->word_count - 1] : "";
 	bool starts = strcmp(last, "start") == 0, stops = strcmp(last, "stop") == 0;
 
-	if (!*last || !*request->words[0] || (starts || stops) != (request->word_count == 2))
+	if (!request->word_count || (starts || stops) != (request->word_count == 2))
 		return false;
 	*ret_event = starts ? MARK_START : stops ? MARK_STOP : MARK_NEXT;
 	return true;
@@ -94,6 +94,10 @@ int run_mark(char **argv)
 			"mark",
 			"name the phase that begins now, as in `mark load`, or add start or stop, as in "
 			"`mark load start`");
+	if (!*request.words[0]) {
+		say_of("mark", "the phase is not marked: its name is empty");
+		return 0;
+	}
 	(void)uname(&system);
 	mark = (struct mark){
 		.event = event,

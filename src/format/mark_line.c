@@ -44,6 +44,8 @@ int mark_write(int fd, const struct mark *mark)
 	CLEANUP_BUFFER struct buffer line = BUFFER(LINE_BYTES);
 	ssize_t written;
 
+	if (!mark->name || !*mark->name)
+		return -EINVAL;
 	if (strlen(mark->name) > MARK_NAME_BYTES || (mark->id && strlen(mark->id) > MARK_NAME_BYTES))
 		return -ENAMETOOLONG;
 	if (buffer_reserve(&line, 512) < 0)

@@ -29,7 +29,7 @@ struct mark {
 /* Appends the line, with both clocks of this moment. */
 void mark_line(struct buffer *out, const struct mark *mark);
 
-/* Writes the mark. Returns 0 or a negative errno. -ENAMETOOLONG: the name or id is longer than MARK_NAME_BYTES. */
+/* Writes the mark. Returns 0 or a negative errno. -EINVAL: it has no name. -ENAMETOOLONG: the name or id is longer than MARK_NAME_BYTES. */
 int mark_write(int fd, const struct mark *mark);
 
 /*

@@ -46,8 +46,7 @@ def test_json_prints_the_mark(run, tmp_path):
     assert json.loads(result.out)["name"] == "load" and len(marks(tmp_path / "x")) == 1
 
 
-@pytest.mark.parametrize("arguments", [[], [""], ["start"], ["stop"], ["load", "begin"], ["", "start"], ["--what", "a", "start"],
-                                       ["a", "start", "b"]])
+@pytest.mark.parametrize("arguments", [[], ["start"], ["stop"], ["load", "begin"], ["load", ""], ["--what", "a", "start"], ["a", "start", "b"]])
 def test_wrong_use_is_one_line(run, arguments):
     result = run("mark", *arguments)
     assert result.returncode == 2 and len(result.err.splitlines()) == 1 and "--help" in result.err

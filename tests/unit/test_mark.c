@@ -55,7 +55,7 @@ static void a_name_may_be_that_of_an_event(void **state)
 
 static void a_phase_without_a_name_or_with_another_event_is_wrong(void **state)
 {
-	static const char *const WRONG[] = {"", "''", "start", "stop", "load begin", "'' start", "load ''"};
+	static const char *const WRONG[] = {"", "start", "stop", "load begin", "load ''"};
 
 	(void)state;
 	setenv("RESOURCE_TRACKER_MARKS", "marks", 1);
@@ -84,6 +84,21 @@ static void a_job_that_is_not_recorded_gets_no_message(void **state)
 	assert_printed_has(
 		"err",
 		"the phase is not marked: missing/marks: its folder does not exist; create it first\n");
+}
+
+/* The name of a variable that is empty. A script with `set -e` goes on. */
+static void an_empty_name_marks_nothing_and_fails_no_job(void **state)
+{
+	static const char *const EMPTY[] = {"''", "'' start", "'' stop", "'' --json"};
+
+	(void)state;
+	setenv("RESOURCE_TRACKER_MARKS", "marks", 1);
+	for (size_t i = 0; i < sizeof EMPTY / sizeof *EMPTY; i++) {
+		assert_int_equal(mark(EMPTY[i]), 0);
+		assert_printed("err", "resource-tracker mark: the phase is not marked: its name is empty\n");
+		assert_printed("out", "");
+	}
+	assert_int_equal(access("marks", F_OK), -1);
 }
 
 static void a_mark_that_cannot_be_written_fails_no_job(void **state)
@@ -152,6 +167,7 @@ UNIT_TESTS
 		unit_test_of_mark(a_name_may_be_that_of_an_event),
 		unit_test_of_mark(a_phase_without_a_name_or_with_another_event_is_wrong),
 		unit_test_of_mark(a_job_that_is_not_recorded_gets_no_message),
+		unit_test_of_mark(an_empty_name_marks_nothing_and_fails_no_job),
 		unit_test_of_mark(a_mark_that_cannot_be_written_fails_no_job),
 		unit_test_of_mark(a_file_of_another_user_takes_no_mark),
 		unit_test_of_mark(a_phase_named_end_is_told_from_the_end_of_one),

@@ -47,6 +47,9 @@ static void without_a_file_nothing_is_marked(void **state)
 	/* A phase that was never started has no number, and an error is none. */
 	assert_int_equal(rt_mark_stop(marks, "load", 0), 0);
 	assert_int_equal(rt_mark_stop(marks, "load", -ENOSPC), -EINVAL);
+	assert_int_equal(rt_mark_start(marks, ""), -EINVAL);
+	assert_int_equal(rt_mark_start(marks, NULL), -EINVAL);
+	assert_int_equal(rt_mark_stop(marks, NULL, 7), -EINVAL);
 	assert_file_text("named.marks", "");
 	rt_marks_close(marks);
 }
