@@ -339,8 +339,21 @@ static void wait_for_target_room(const struct target *target, int64_t left_ns)
 	ppoll(&room, 1, &left, NULL);
 }
 
+/* It grows less with each write. */
+static size_t pending_bytes(const struct target *target)
+{
+	return target->ring.record_bytes + target->unfinished.length - target->unfinished_written;
+}
+
 int target_flush(struct target *target, int64_t deadline_ns)
 {
+	return target_drain(target, deadline_ns, INT64_MAX);
+}
+
+int target_drain(struct target *target, int64_t deadline_ns, int64_t still_ns)
+{
+	size_t left = SIZE_MAX;
+	int64_t written_ns = 0;
 	struct held_signals held;
 
 	if (target->gone || !is_pending(target))
@@ -348,8 +361,15 @@ int target_flush(struct target *target, int64_t deadline_ns)
 	held = hold_signals();
 	while (!target->gone && !write_pending_record(target)) {
 		static const struct timespec PAUSE = {0, NSEC_PER_MSEC};
-		int64_t left_ns = deadline_ns ? deadline_ns - SYSTEM_CLOCKS.monotonic_ns(NULL) : 0;
+		int64_t now_ns = deadline_ns ? SYSTEM_CLOCKS.monotonic_ns(NULL) : 0;
+		int64_t left_ns = deadline_ns - now_ns;
 
+		if (pending_bytes(target) < left) {
+			left = pending_bytes(target);
+			written_ns = now_ns;
+		}
+		if (left_ns > still_ns - (now_ns - written_ns))
+			left_ns = still_ns - (now_ns - written_ns);
 		if (left_ns <= 0 || target->gone || is_file(target) || target->last_error != -EAGAIN)
 			break;
 		/* A stream may be ready and still lack room for the whole next record. */

@@ -83,6 +83,8 @@ int target_write_head(struct target *target, const char *bytes, size_t length);
  * (CLOCK_MONOTONIC. 0: no time). Files are tried once. Returns as target_write() does.
  */
 int target_flush(struct target *target, int64_t deadline_ns);
+/* The same, but gives up a reader that takes nothing for `still_ns`. */
+int target_drain(struct target *target, int64_t deadline_ns, int64_t still_ns);
 
 /*
  * Call after the last flush. If records still wait, they may be lost, and target_take_warning() says so unless it

@@ -27,6 +27,9 @@ enum {
 
 /* Time for all files that are kept by processes of their own, until these have written the rest. */
 #define BESIDE_PATIENCE_NS (600 * NSEC_PER_MSEC)
+/* Time for the readers of pipes, and how long one may take nothing before it is given up. */
+#define END_PATIENCE_NS (1 * NSEC_PER_SEC)
+#define STILL_NS (100 * NSEC_PER_MSEC)
 
 void tracker_warn(struct rt_tracker *tracker, const char *text)
 {
@@ -365,26 +368,25 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 	tracker->context.progress.dropped = dropped;
 }
 
-void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns)
+void tracker_end_outputs(struct rt_tracker *tracker)
 {
+	/* The status of a wrapped job is waited for. */
+	int64_t still_ns = tracker->wrapped ? STILL_NS : INT64_MAX;
 	int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
-	int64_t deadline_ns = patience_ns ? now_ns + patience_ns : 0;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		struct tracker_output *output = &tracker->outputs[i];
 
-		(void)target_flush(output->target, deadline_ns);
-		/* After a wrapped job the close tries a last time, too late for a warning. */
-		if (patience_ns || target_process(output->target) || target_has_no_reader(output->target))
-			target_end(output->target, now_ns + BESIDE_PATIENCE_NS);
+		(void)target_drain(output->target, now_ns + END_PATIENCE_NS, still_ns);
+		target_end(output->target, now_ns + BESIDE_PATIENCE_NS);
 		collect_warning(tracker, output);
 	}
 }
 
 void tracker_close_targets(struct rt_tracker *tracker)
 {
-	/* The job is over: a slow reader that is still alive gets this much time. */
-	int64_t deadline_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + 100 * NSEC_PER_MSEC;
+	/* Without an end of the recording, a slow reader gets this much time. */
+	int64_t deadline_ns = tracker->finished ? 0 : SYSTEM_CLOCKS.monotonic_ns(NULL) + STILL_NS;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		target_close(tracker->outputs[i].target, deadline_ns);

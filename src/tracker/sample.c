@@ -15,7 +15,6 @@
 /* Takes one sample early, so that a job leaves a record even if it dies soon together with its tracker. */
 #define EARLY_SAMPLE_NS (1 * NSEC_PER_SEC)
 #define EARLY_SAMPLE_INTERVAL_NS (10 * NSEC_PER_SEC)
-#define END_PATIENCE_NS (1 * NSEC_PER_SEC)
 
 static struct frame *free_frame(struct rt_tracker *tracker)
 {
@@ -349,7 +348,6 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 		error = tracker_take_sample(tracker, false);
 	if (error < 0)
 		tell_of_lost_sample(tracker);
-	/* The end of a wrapped job is passed on at once. Otherwise a slow reader gets some time. */
-	tracker_end_outputs(tracker, tracker->wrapped ? 0 : END_PATIENCE_NS);
+	tracker_end_outputs(tracker);
 	return error;
 }

@@ -164,8 +164,8 @@ int tracker_add_spool(struct rt_tracker *tracker, const char *path);
 /* Closes that output and removes its file. */
 void tracker_remove_spool(struct rt_tracker *tracker);
 void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame);
-/* The last flush. `patience_ns` is the time for slow readers. Lost samples become a warning. */
-void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns);
+/* The last flush, for which slow readers get some time. Lost samples become a warning. */
+void tracker_end_outputs(struct rt_tracker *tracker);
 void tracker_close_outputs(struct rt_tracker *tracker);
 /* Closes the files alone. Their names stay known. */
 void tracker_close_targets(struct rt_tracker *tracker);

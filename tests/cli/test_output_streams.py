@@ -311,6 +311,27 @@ def test_samples_lost_to_a_slow_reader_at_the_end_are_reported(spawn, helpers, r
         os.close(read_end)
 
 
+@pytest.mark.alone
+@pytest.mark.parametrize("pause, is_whole", [(0.01, True), (0.3, False)], ids=("slow", "too slow"))
+def test_the_end_of_a_job_waits_for_a_slow_reader_or_tells_what_it_lost(spawn, pause, is_whole):
+    """Once the last samples of a job were lost without a word."""
+    read_end, write_end = small_pipe()
+    try:
+        tracker = spawn("-i", 0.02, "-o", "-", "--", "sleep", "0.4", stdout=write_end, stderr=subprocess.PIPE)
+        os.close(write_end)
+        seen = b""
+        while chunk := os.read(read_end, 4096):
+            seen += chunk
+            time.sleep(pause)
+        said = tracker.stderr.read().decode()
+        assert tracker.wait() == 0
+        last = seen.rpartition(b"\n")[0].rpartition(b"\n")[2]
+        assert (b'"run_end":{' in last) == is_whole, said
+        assert said == ("" if is_whole else "resource-tracker: cannot write to -: its reader is too slow; the last samples may be lost\n")
+    finally:
+        os.close(read_end)
+
+
 # ---- the log of a CI system ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("value, summary", [("true", True), ("1", True), ("woodpecker", True), ("false", False), ("", False)])
