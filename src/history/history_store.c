@@ -145,7 +145,11 @@ int history_replace_lines(int folder, const struct buffer *lines)
 	r = write_new(folder, partial, lines);
 	if (r == -ENOSPC || r == -EDQUOT)
 		return shorten_lines(folder, lines);
-	return r == 0 && renameat(folder, partial, folder, LINES) < 0 ? -errno : r;
+	if (r == 0 && renameat(folder, partial, folder, LINES) < 0) {
+		r = -errno;
+		unlinkat(folder, partial, 0);
+	}
+	return r;
 }
 
 /* ---- recordings -------------------------------------------------------------------------------------- */

@@ -95,6 +95,7 @@ static void an_unfinished_file_of_lines_is_replaced(void **state)
 	/* A folder keeps its place, and the caller is told. */
 	assert_int_equal(mkdir("runs.jsonl", 0700), 0);
 	assert_int_equal(history_replace_lines(folder, &line), -EISDIR);
+	assert_int_equal(access(partial, F_OK), -1);
 	assert_int_equal(rmdir("runs.jsonl"), 0);
 	put_text(partial, "torn");
 	assert_int_equal(history_replace_lines(folder, &line), 0);
