@@ -69,6 +69,12 @@ static bool is_second_head(const struct file_keeper *keeper, const char *record,
 	       memcmp(record, head, length) == 0;
 }
 
+static void look_at_file(struct file_keeper *keeper)
+{
+	if (target_lost_its_name(keeper->target, false))
+		keeper->page->lost++;
+}
+
 /* A length stands before each record, without bytes behind it, it asks for another file under the name. */
 static void write_whole_records(struct file_keeper *keeper)
 {
@@ -84,15 +90,16 @@ static void write_whole_records(struct file_keeper *keeper)
 			break;
 		if (!length)
 			renew_file(keeper);
-		else if (!is_second_head(keeper, record, length))
+		else if (!is_second_head(keeper, record, length)) {
+			look_at_file(keeper);
 			(void)target_write(keeper->target, record, length);
+		}
 		at += sizeof length + length;
 	}
 	text->length -= at;
 	memmove(text->data, text->data + at, text->length);
 	pass_state_on(keeper);
-	if (target_lost_its_name(keeper->target, false))
-		keeper->page->lost++;
+	look_at_file(keeper);
 }
 
 static void keep_file_beside(struct file_keeper *keeper, int socket)

@@ -58,6 +58,8 @@ struct target {
 	int64_t looked_ns; /* when the name was last checked */
 	bool is_late;      /* the process that keeps the file goes on after our end */
 	bool told_of_loss; /* a warning said that the file is gone and none could be opened */
+	bool has_bytes;    /* an OWN_FILE, unless another program has emptied it */
+	bool is_emptied;   /* by another program, as copytruncate of logrotate does */
 	int last_error;
 	bool may_have_raised; /* a signal, by a write since they are held */
 	uint64_t dropped_records;
@@ -141,6 +143,7 @@ static ssize_t put_target_bytes(struct target *target, const char *bytes, size_t
 			n = write(target->fd, bytes, length);
 		while (n < 0 && errno == EINTR);
 		n = n < 0 ? -errno : n == 0 && length ? -ENOSPC : n;
+		target->has_bytes |= n > 0;
 	} else {
 		n = nowait_stream_write(&target->stream, bytes, length);
 		n = n == 0 && length ? -EAGAIN : n;
@@ -182,8 +185,11 @@ static bool roll_back(struct target *target, int64_t start, size_t written)
 {
 	int64_t end = start + (int64_t)written;
 
-	return target->kind == OWN_FILE && start >= 0 && lseek(target->fd, 0, SEEK_CUR) == end &&
-	       file_size(target) == end && ftruncate(target->fd, (off_t)start) == 0;
+	if (target->kind != OWN_FILE || start < 0 || lseek(target->fd, 0, SEEK_CUR) != end ||
+	    file_size(target) != end || ftruncate(target->fd, (off_t)start) < 0)
+		return false;
+	target->has_bytes = start > 0;
+	return true;
 }
 
 static void remember_unfinished(struct target *target, const char *bytes, size_t length, size_t written)
@@ -571,6 +577,7 @@ int target_open(const char *path, const struct target_options *options, struct t
 	target->no_reader_yet = output.no_reader_yet;
 	target->opening = (struct target_opening){output.had_content, output.is_new, output.renamed_number,
 						  output.repair};
+	target->has_bytes = output.had_content;
 	*ret_target = target;
 	return 0;
 }
@@ -584,15 +591,29 @@ bool target_lost_its_name(struct target *target, bool at_end)
 
 	if (target->beside)
 		return target->beside->page->lost != target->beside->seen_lost;
-	if (target->kind != OWN_FILE || target->gone || !target->path ||
-	    (!at_end && now_ns - target->looked_ns < LOOK_NS))
+	if (target->kind != OWN_FILE || target->gone || fstat(target->fd, &opened) < 0)
+		return false;
+	if (opened.st_size == 0 && target->has_bytes && opened.st_nlink > 0) {
+		target->has_bytes = false;
+		target->is_emptied = true;
+		return true;
+	}
+	if (!target->path || (!at_end && now_ns - target->looked_ns < LOOK_NS))
 		return false;
 	target->looked_ns = now_ns;
-	if (fstat(target->fd, &opened) < 0)
-		return false;
 	if (stat(target->path, &named) < 0)
 		return opened.st_nlink == 0 || errno == ENOENT || errno == ENOTDIR;
 	return opened.st_dev != named.st_dev || opened.st_ino != named.st_ino;
+}
+
+/* A record that is partly in the old file is written whole to the new one. */
+static void begin_file(struct target *target)
+{
+	target->unfinished_written = 0;
+	target->unfinished_size = file_size(target);
+	target->newline_due = false;
+	target->has_bytes = target->unfinished_size > 0;
+	target->is_emptied = false;
 }
 
 static void use_new_file(struct target *target, const struct opened_output *output)
@@ -600,13 +621,19 @@ static void use_new_file(struct target *target, const struct opened_output *outp
 	flock(target->fd, LOCK_UN);
 	close(target->fd);
 	target->fd = output->fd;
-	/* A record that is partly in the old file is written whole to the new one. */
-	target->unfinished_written = 0;
-	target->unfinished_size = file_size(target);
-	target->newline_due = false;
+	begin_file(target);
 	target->told_of_loss = false;
 	target->opening.had_content = output->had_content;
 	target->opening.repair = output->repair;
+}
+
+static void use_emptied_file(struct target *target, char *ret_message, size_t message_size)
+{
+	begin_file(target);
+	target->opening.had_content = false;
+	output_message(ret_message, message_size,
+		       "%s was emptied by another program: only the samples from now on are in it",
+		       output_shown_path(target->name));
 }
 
 /* Warns once. The next check tries again. */
@@ -634,6 +661,10 @@ bool target_renew(struct target *target, const struct target_options *options, c
 		target->beside->seen_lost = target->beside->page->lost;
 		target->opening.had_content = false;
 		(void)target_write_head(target, "", 0);
+		return true;
+	}
+	if (target->is_emptied) {
+		use_emptied_file(target, ret_message, message_size);
 		return true;
 	}
 	r = open_output(target->path, &output_options, &output, why, sizeof why);

@@ -117,13 +117,14 @@ void target_leave(struct target *target);
 
 /*
  * Whether a file of ours was removed, or renamed as logrotate does: later records would follow it. Checks the name
- * at most once a second, and with the last record.
+ * at most once a second, and with the last record. Also whether the file was emptied (copytruncate of logrotate),
+ * each time.
  */
 bool target_lost_its_name(struct target *target, bool at_end);
 
 /*
- * Call if target_lost_its_name(). Returns true if another file was opened under the name, with a line for the
- * user. The caller then writes the header again, and waiting records go to the new file. If no file can be opened,
+ * Call if target_lost_its_name(). Returns true if another file was opened under the name, or the file was emptied,
+ * with a line for the user. The caller then writes the header again, and waiting records go to the new file. If no file can be opened,
  * the line says so once, and the old file continues.
  */
 bool target_renew(struct target *target, const struct target_options *options, char *ret_message,

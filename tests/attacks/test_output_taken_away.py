@@ -80,6 +80,51 @@ def test_folder_that_was_removed_is_told_once(spawn, helpers, tmp_path):
     assert said.count("was removed or renamed; no new one can be opened") == 1
 
 
+def emptying(path):
+    """copytruncate of logrotate: copies the file, and empties it under the recorder's descriptor."""
+    def act():
+        shutil.copy(path, path.with_suffix(".old"))
+        os.truncate(path, 0)
+    return act
+
+
+@pytest.mark.parametrize("options", [(), ("--append",)], ids=["new", "append"])
+def test_emptied_csv_has_its_header_again(spawn, helpers, tmp_path, options):
+    path = tmp_path / "run.csv"
+    said = follow(spawn, helpers, path, emptying(path), *options)
+    assert said.count("run.csv was emptied by another program: only the samples from now on are in it") == 1
+    assert rows(path)[0] == rows(path.with_suffix(".old"))[0] and rows(path)[0].startswith("timestamp,")
+    assert len(rows(path)) > 5 and {row.count(",") for row in rows(path)} == {31}
+
+
+def test_emptied_csv_of_a_run_before_has_its_header_again(run, spawn, helpers, tmp_path):
+    """--append leaves the header out where the file has one."""
+    path = tmp_path / "run.csv"
+    assert run("-f", "csv", "-o", path, "--no-summary", "--", "true").returncode == 0
+    follow(spawn, helpers, path, emptying(path), "--append")
+    assert [row.startswith("timestamp,") for row in rows(path)].count(True) == 1 and rows(path)[0].startswith("timestamp,")
+
+
+def test_identity_is_written_again_into_an_emptied_file(spawn, helpers, tmp_path):
+    path = tmp_path / "run.jsonl"
+    said = follow(spawn, helpers, path, emptying(path), "--static-once")
+    samples = helpers.json_lines(path)
+    assert samples[0]["host"] and "tracked_pid" in samples[0] and len(samples) > 5
+    assert samples[-1]["run_end"]["dropped_samples"] == 0 and said.count("was emptied") == 1
+    before = helpers.json_lines(path.with_suffix(".old"))
+    assert before[-1]["sample"] + 1 >= samples[0]["sample"]
+
+
+def test_compressed_file_that_was_emptied_can_be_read(spawn, helpers, run, tmp_path):
+    path = tmp_path / "run.jsonl.gz"
+    tracker = spawn("-i", 0.1, "-o", path, "--no-summary", "--", "sleep", "2", stderr=subprocess.PIPE)
+    helpers.wait_until(lambda: path.exists() and path.stat().st_size > 0)
+    os.truncate(path, 0)
+    _, said = tracker.communicate()
+    assert tracker.returncode == 0 and b"was emptied" in said
+    assert run("summary", path).returncode == 0
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
 def test_link_that_was_planted_under_the_name_is_not_followed(spawn, helpers, shared, tmp_path):
     path, victim = shared / "run.jsonl", tmp_path / "victim"
