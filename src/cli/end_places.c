@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -14,7 +15,9 @@
 #include "base/cleanup.h"
 #include "base/file_place.h"
 #include "base/is_page.h"
+#include "base/trust.h"
 #include "cli/message.h"
+#include "kernel/may_hang.h"
 #include "launch/in_time.h"
 
 enum { COPY_BYTES = 1 << 20, MOST_RESCUED = 100, REASON_BYTES = 200 };
@@ -110,22 +113,67 @@ static int create_rescue(const char *page, struct buffer *ret_name)
 	return -EEXIST;
 }
 
-void rescue_recording(int fd, const char *page)
+/* A regular file beside a device would be in memory, where few look for it. */
+static int create_beside(const char *page, struct buffer *ret_name)
 {
-	CLEANUP_BUFFER struct buffer name = BUFFER(PATH_MAX);
-	CLEANUP_CLOSE int copy_fd = create_rescue(page, &name);
-	off_t offset = 0;
+	bool is_in_dev = strncmp(page, "/dev/", 5) == 0 || strncmp(page, "/proc/", 6) == 0;
+	struct stat status;
+
+	return is_in_dev && lstat(page, &status) == 0 && !S_ISREG(status.st_mode)
+		       ? -ENODEV
+		       : create_rescue(page, ret_name);
+}
+
+static int create_in_temporary_folder(const char *page, struct buffer *ret_name)
+{
+	const char *folder = has_more_rights_than_caller() ? NULL : getenv("TMPDIR");
+	int fd;
+
+	(void)page;
+	ret_name->length = 0;
+	buffer_printf(ret_name, "%s/resource-tracker-XXXXXX.jsonl",
+		      folder && *folder && !path_may_hang(folder) ? folder : "/tmp");
+	if (buffer_error(ret_name))
+		return buffer_error(ret_name);
+	fd = mkostemps(ret_name->data, (int)strlen(".jsonl"), O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int copy_recording(int fd, int copy_fd, off_t *ret_copied)
+{
 	ssize_t sent;
 
-	if (copy_fd < 0) {
-		say("the recording cannot be kept in %s.jsonl: %s", page, strerror(-copy_fd));
-		return;
-	}
+	*ret_copied = 0;
 	do
-		sent = sendfile(copy_fd, fd, &offset, COPY_BYTES);
+		sent = sendfile(copy_fd, fd, ret_copied, COPY_BYTES);
 	while (sent > 0 || (sent < 0 && errno == EINTR));
-	if (sent < 0)
-		say("%s: only a part of the recording is kept: %s", name.data, strerror(errno));
-	else
-		say("the recording is kept in %s", name.data);
+	return sent < 0 ? -errno : 0;
+}
+
+void rescue_recording(int fd, const char *page)
+{
+	static int (*const PLACES[])(const char *page,
+				     struct buffer *ret_name) = {create_beside, create_in_temporary_folder};
+	enum { PLACE_COUNT = sizeof PLACES / sizeof *PLACES };
+	CLEANUP_BUFFER struct buffer name = BUFFER(PATH_MAX);
+	int why = 0;
+
+	for (size_t i = 0; i < PLACE_COUNT; i++) {
+		CLEANUP_CLOSE int copy_fd = PLACES[i](page, &name);
+		off_t copied = 0;
+		int r = copy_fd < 0 ? copy_fd : copy_recording(fd, copy_fd, &copied);
+
+		if (r == 0) {
+			say("the recording is kept in %s", name.data);
+			return;
+		}
+		if (copied && i == PLACE_COUNT - 1) {
+			say("%s: only a part of the recording is kept: %s", name.data, strerror(-r));
+			return;
+		}
+		if (copy_fd >= 0)
+			unlink_file(name.data);
+		why = i ? why : r;
+	}
+	say("the recording cannot be kept in %s.jsonl: %s", page, strerror(-why));
 }

@@ -1,5 +1,6 @@
 /* Tests of src/cli/end_places.c: where --report and --runs write, and the recording that is kept without a page. */
 #include "captured.h"
+#include "small_disk.h"
 
 #include <sys/mman.h>
 
@@ -118,25 +119,87 @@ static void at_most_a_hundred_are_kept(void **state)
 	}
 	rescue_recording(fd, "page");
 	assert_printed("err", "resource-tracker: the recording is kept in page.99.jsonl\n");
+	assert_int_equal(setenv("TMPDIR", "missing", 1), 0);
 	rescue_recording(fd, "page");
 	assert_printed("err", "resource-tracker: the recording cannot be kept in page.jsonl: File exists\n");
-	rescue_recording(fd, "missing/page");
-	assert_printed("err", "resource-tracker: the recording cannot be kept in missing/page.jsonl: No such "
-			      "file or directory\n");
+	unsetenv("TMPDIR");
 	close(fd);
 }
 
-static void a_part_that_is_kept_is_told(void **state)
+/* Reads the name of the file in the temporary folder from the message, and returns the file's text. */
+static char *text_in_temporary_folder(const char *before, const char *after)
 {
-	int pipes[2];
+	char *said = get_file("err", NULL), *name = strstr(said, before), *end, *text;
+
+	assert_non_null(name);
+	name += strlen(before);
+	assert_int_equal(strncmp(name, "temporary/resource-tracker-", 27), 0);
+	end = strstr(name, ".jsonl");
+	assert_non_null(end);
+	assert_string_equal(end + 6, after);
+	end[6] = '\0';
+	text = get_file(name, NULL);
+	assert_int_equal(unlink(name), 0);
+	free(said);
+	assert_int_equal(truncate("err", 0), 0);
+	return text;
+}
+
+static void a_recording_is_kept_in_the_temporary_folder_if_the_page_has_no_folder(void **state)
+{
+	static const char *const PAGES[] = {"missing/page", "/dev/full", "/dev/stdin", "/proc/self/fd/0"};
+	static const char KEPT[] = "resource-tracker: the recording is kept in ";
+	int fd = memfd_create("recording", MFD_CLOEXEC);
 
 	(void)state;
-	assert_int_equal(pipe(pipes), 0);
-	rescue_recording(pipes[0], "page");
-	assert_printed("err",
-		       "resource-tracker: page.jsonl: only a part of the recording is kept: Illegal seek\n");
-	close(pipes[0]);
-	close(pipes[1]);
+	assert_int_equal(write(fd, "one\ntwo\n", 8), 8);
+	assert_int_equal(mkdir("temporary", 0700), 0);
+	assert_int_equal(setenv("TMPDIR", "temporary", 1), 0);
+	for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++) {
+		char *text;
+
+		rescue_recording(fd, PAGES[i]);
+		text = text_in_temporary_folder(KEPT, "\n");
+		assert_string_equal(text, "one\ntwo\n");
+		free(text);
+	}
+	assert_int_equal(setenv("TMPDIR", "missing", 1), 0);
+	rescue_recording(fd, "missing/page");
+	assert_printed("err", "resource-tracker: the recording cannot be kept in missing/page.jsonl: No such "
+			      "file or directory\n");
+	unsetenv("TMPDIR");
+	close(fd);
+}
+
+/* The page's folder and the temporary one are on a disk with 8 KiB left. */
+static void a_part_that_is_kept_is_told(void **state)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	char *text;
+
+	(void)state;
+	assert_int_equal(mount_small_disk(), 0);
+	require_small_disk();
+	fill_small_disk("disk/filler", 8192);
+	assert_int_equal(mkdir("temporary", 0700), 0);
+	assert_int_equal(ftruncate(fd, SMALL_DISK_BYTES), 0);
+	assert_int_equal(setenv("TMPDIR", "disk", 1), 0);
+	rescue_recording(fd, "disk/page");
+	assert_int_equal(access("disk/page.jsonl", F_OK), -1);
+	text = get_file("err", NULL);
+	assert_non_null(strstr(text, "resource-tracker: disk/resource-tracker-"));
+	assert_non_null(
+		strstr(text, ".jsonl: only a part of the recording is kept: No space left on device\n"));
+	free(text);
+	/* The other folder has room. */
+	assert_int_equal(truncate("err", 0), 0);
+	assert_int_equal(setenv("TMPDIR", "temporary", 1), 0);
+	rescue_recording(fd, "disk/page");
+	text = text_in_temporary_folder("resource-tracker: the recording is kept in ", "\n");
+	free(text);
+	unsetenv("TMPDIR");
+	close(fd);
+	assert_int_equal(unmount_small_disk(), 0);
 }
 
 UNIT_TESTS
@@ -148,6 +211,7 @@ UNIT_TESTS
 		unit_test_captured(a_file_or_folder_that_may_not_be_written_is_told),
 		unit_test_captured(a_recording_without_a_page_is_kept_beside_it),
 		unit_test_captured(at_most_a_hundred_are_kept),
+		unit_test_captured(a_recording_is_kept_in_the_temporary_folder_if_the_page_has_no_folder),
 		unit_test_captured(a_part_that_is_kept_is_told),
 	};
 
