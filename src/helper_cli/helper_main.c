@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/close_descriptors.h"
 #include "base/debug.h"
 #include "base/scan.h"
@@ -70,7 +71,7 @@ static void set_helper_signals(void)
 
 	for (int signo = 1; signo < NSIG; signo++)
 		(void)signal(signo, SIG_DFL);
-	for (size_t i = 0; i < sizeof(IGNORED) / sizeof(IGNORED[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(IGNORED); i++)
 		(void)signal(IGNORED[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -172,8 +173,7 @@ int main(int argc, char **argv)
 	set_helper_signals();
 	leave_no_cores();
 	/* If the kernel refuses, the helper stays in the job's folder, which only keeps a mount busy. */
-	if (chdir("/") < 0)
-		errno = 0;
+	(void)!chdir("/");
 	prctl(PR_SET_NAME, "rt-helper");
 	debug_say("helper", 0, "process %d of resource-tracker-helper " RT_VERSION " is there for kind %s",
 		  (int)getpid(), kind->name);

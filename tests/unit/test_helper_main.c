@@ -277,7 +277,8 @@ static void memory_that_is_too_short_or_none_is_refused(void **state)
 	/* The page's own size has no room for the parts. One byte less has none for the page. */
 	assert_int_equal(ftruncate(memory.fd, sizeof(struct helper_page)), 0);
 	assert_int_equal(run_with(&memory), USAGE_STATUS);
-	assert_non_null(strstr(text_of(saying_fd), "the recorder's memory is not that of version"));
+	assert_non_null(strstr(text_of(saying_fd),
+			       "helper: the recorder's memory is not that of version " RT_VERSION "\n"));
 	assert_int_equal(ftruncate(memory.fd, sizeof(struct helper_page) - 1), 0);
 	assert_int_equal(run_with(&memory), USAGE_STATUS);
 	snprintf(memory.fd_word, sizeof memory.fd_word, "%d", null_fd);
@@ -416,6 +417,7 @@ static void no_core_at_all_stays_none(void **state)
 static void while_debugging_it_speaks(void **state)
 {
 	struct memory memory;
+	char line[200];
 	pid_t pid;
 
 	(void)state;
@@ -427,7 +429,10 @@ static void while_debugging_it_speaks(void **state)
 	wait_for_name(pid);
 	assert_free_of_its_starter(pid);
 	assert_int_equal(end_helper(&memory), 0);
-	assert_non_null(strstr(text_of(saying_fd), "is there for kind gpu"));
+	snprintf(line, sizeof line,
+		 "helper: process %d of resource-tracker-helper " RT_VERSION " is there for kind gpu\n",
+		 (int)pid);
+	assert_non_null(strstr(text_of(saying_fd), line));
 	free_memory(&memory);
 }
 

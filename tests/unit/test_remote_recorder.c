@@ -202,6 +202,27 @@ static void a_name_without_its_end_is_left_out(void **state)
 	wait_for_its_end();
 }
 
+/* Other settings may stand between the words of the command. */
+static void the_words_of_the_command_are_kept_in_their_order(void **state)
+{
+	char *text;
+
+	(void)state;
+	give("argument", "job");
+	give_pid(getpid());
+	give("argument", "");
+	give("record-command", "1");
+	give("output", "run.jsonl");
+	give("argument", "two words");
+	assert_int_equal(open_with(0), 0);
+	assert_int_equal(ask(REMOTE_START), 0);
+	wait_for(1);
+	wait_for_its_end();
+	text = get_file("run.jsonl", NULL);
+	assert_non_null(strstr(text, "\"command\":\"[\\\"job\\\",\\\"\\\",\\\"two words\\\"]\""));
+	free(text);
+}
+
 static void a_question_may_have_a_mebibyte(void **state)
 {
 	(void)state;
@@ -355,6 +376,10 @@ static void it_sleeps_until_the_next_sample_or_question(void **state)
 	assert_int_equal(ask(REMOTE_START), 0);
 	wait_for(0);
 	assert_true(cpu_in_half_a_second() < WAITING_MOST_NS);
+	/* A second later, so that odd and even seconds are left to wait. */
+	usleep(500000);
+	wait_for(0);
+	assert_true(cpu_in_half_a_second() < WAITING_MOST_NS);
 	assert_int_equal(ask_with(stop.what, stop.first, 0, NULL, 0), 0);
 	assert_true(cpu_in_half_a_second() < WAITING_MOST_NS);
 	wait_for_its_end();
@@ -453,6 +478,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(wrong_settings_are_told_and_right_ones_open_afterwards, begin,
 						end),
 		cmocka_unit_test_setup_teardown(a_name_without_its_end_is_left_out, begin, end),
+		cmocka_unit_test_setup_teardown(the_words_of_the_command_are_kept_in_their_order, begin, end),
 		cmocka_unit_test_setup_teardown(a_question_may_have_a_mebibyte, begin, end),
 		cmocka_unit_test_setup_teardown(without_a_sample_there_is_no_value, begin, end),
 		cmocka_unit_test_setup_teardown(values_and_texts_come_with_their_lengths, begin, end),
