@@ -17,7 +17,7 @@
 #include "measure.h"
 #include "metric/frame.h"
 #include "resource_tracker_analysis.h"
-#include "format/sample_format.h"
+#include "format/json_encode.h"
 #include "metric/typed_rows.h"
 
 enum { CORES = 64, NETWORKS = 2, DISKS = 1 };

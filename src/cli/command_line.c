@@ -5,6 +5,8 @@
  *
  * Options stop at the first operand, which is COMMAND, or at "--"; see options/parse.h for the rules.
  */
+#include "cli/command_line.h"
+
 #include "cli/given.h"
 #include "cli/message.h"
 #include "options/parse.h"

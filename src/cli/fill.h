@@ -11,7 +11,6 @@ void print_escaped(const char *text, const char *letters);
 void print_sentence(const char *help);
 
 bool is_any(const struct option_row *row);
-bool has_choices(const struct option_row *row);
 /* Those whose value may be the next word. */
 bool takes_word(const struct option_row *row);
 

@@ -9,7 +9,7 @@ bool is_any(const struct option_row *row)
 	return row->name != NULL;
 }
 
-bool has_choices(const struct option_row *row)
+static bool has_choices(const struct option_row *row)
 {
 	return strchr(row->argument, '|') || row->kind == KIND_OPTIONAL;
 }

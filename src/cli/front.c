@@ -1,4 +1,5 @@
 /* Decides what this run of the command does; see front.h. */
+#include "cli/command_line.h"
 #include "cli/front.h"
 
 #include <errno.h>

@@ -47,12 +47,6 @@ static inline bool given_is_output(const struct given *item)
 }
 
 /*
- * Reads the options before COMMAND. *ret_command points to COMMAND and its arguments in argv, or is NULL.
- * *ret_separated tells whether "--" was there. Returns 0, or -1 after reporting an error.
- */
-int read_arguments(char **argv, struct given_list *list, char ***ret_command, bool *ret_separated);
-
-/*
  * Reads the TRACKER_ variables. An empty one counts as unset; newlines separate the elements of a list.
  * Returns 0 or -ENOMEM.
  */

@@ -76,7 +76,7 @@ static struct gpu_number process_rate(const struct timed_survey *now, const stru
 
 /* ---- whose ----------------------------------------------------------------------------------------- */
 
-bool gpu_is_member(const struct gpu_members *members, int64_t pid)
+static bool gpu_is_member(const struct gpu_members *members, int64_t pid)
 {
 	if (!members->tree || pid <= 0 || pid > INT32_MAX)
 		return false;

@@ -26,8 +26,6 @@ struct gpu_members {
 	size_t gone_count;
 };
 
-bool gpu_is_member(const struct gpu_members *members, int64_t pid);
-
 struct device_account {
 	bool divided;           /* the survey has its instances, and their use is counted there */
 	int64_t process_count;  /* members on the device */

@@ -79,9 +79,6 @@ bool compared_alike(const struct compared *compared, size_t side);
 /* Adds the measures of one side: "shared pages once", "an upper bound and shared pages in each process". */
 void compared_add_measures(struct buffer *out, const struct compared *compared, size_t side);
 
-/* Returns a side's name for people: the last part of its path if that is unique. */
-const char *comparison_side_name(const rt_comparison *comparison, size_t side);
-
 /* Adds an amount with a unit for people: "12.3 s", "1.5 GiB", "1.96 cores"; "unknown". */
 void compared_add_amount(struct buffer *out, double value, const char *unit);
 

@@ -225,6 +225,23 @@ static void add_figure_row(struct grid *grid, const rt_comparison *comparison,
 	}
 }
 
+static const char *last_part_of_side(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Returns a side's name for people: the last part of its path if that is unique. */
+static const char *comparison_side_name(const rt_comparison *comparison, size_t side)
+{
+	for (size_t i = 0; i < comparison->side_count; i++)
+		if (i != side && strcmp(last_part_of_side(comparison->sides[i]),
+					last_part_of_side(comparison->sides[side])) == 0)
+			return comparison->sides[side];
+	return last_part_of_side(comparison->sides[side]);
+}
+
 static void add_side_columns(struct grid *grid, const rt_comparison *comparison)
 {
 	grid->keys = 1;
@@ -506,22 +523,6 @@ int rt_comparison_for_screen(const rt_comparison *comparison, int fd, const char
 /* Between single runs a smaller change may be chance. */
 /* A cause explains at least this part of a difference in wall time. */
 static const double MOST_OF_IT = 0.5;
-
-static const char *last_part_of_side(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-const char *comparison_side_name(const rt_comparison *comparison, size_t side)
-{
-	for (size_t i = 0; i < comparison->side_count; i++)
-		if (i != side && strcmp(last_part_of_side(comparison->sides[i]),
-					last_part_of_side(comparison->sides[side])) == 0)
-			return comparison->sides[side];
-	return last_part_of_side(comparison->sides[side]);
-}
 
 void compared_add_amount(struct buffer *out, double value, const char *unit)
 {

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "export/combine.h"
 #include "export/export.h"
-#include "format/sample_format.h"
+#include "format/json_encode.h"
 #include "metric/typed_rows.h"
 
 /* How the values of several recordings are combined. */

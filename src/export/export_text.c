@@ -7,6 +7,7 @@
 #include "export/export.h"
 #include "export/json_check.h"
 #include "export/output.h"
+#include "format/json_encode.h"
 #include "format/sample_format.h"
 
 static int open_all(const struct export_job *job, struct record **ret_record)

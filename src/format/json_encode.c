@@ -3,6 +3,7 @@
  *
  *   {"timestamp_secs":1718000000,...,"cpu":{"utilization_pct":4.6,...},"memory":{...},"network":[{...}],...}
  */
+#include "format/json_encode.h"
 #include "format/sample_format.h"
 #include "metric/typed_rows.h"
 

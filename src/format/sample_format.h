@@ -38,9 +38,3 @@ extern const struct sample_format CSV_FORMAT;
 /* Finds a format by name ("json", "csv") or by the extension of a path. NULL: unknown. */
 const struct sample_format *sample_format_find(const char *name);
 const struct sample_format *sample_format_for_path(const char *path);
-
-/* A row with the rows below it: {"exit_code":0,...,"signals":[...]}. A NULL row is written as null. */
-void write_row_json(struct json_writer *json, const struct frame *frame, const struct row *row);
-
-/* One sample as JSON without newline. brief: without identity fields and nulls. */
-void write_frame_json(struct buffer *out, const struct frame *frame, bool brief);

@@ -165,7 +165,7 @@ int run_lines_next(struct run_lines *lines)
 	return 0;
 }
 
-int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem)
+static int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem)
 {
 	memset(ret_lines, 0, sizeof(*ret_lines));
 	return source_open(&ret_lines->source, path, ret_problem);
@@ -181,7 +181,7 @@ int run_lines_read_text(struct run_lines *ret_lines, const char *text, size_t le
 	return take_run_line(ret_lines, &line) ? 0 : -EBADMSG;
 }
 
-void run_lines_close(struct run_lines *lines)
+static void run_lines_close(struct run_lines *lines)
 {
 	source_close(&lines->source);
 }

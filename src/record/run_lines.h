@@ -79,11 +79,7 @@ struct run_lines {
 /* Whether a file begins with the line of a run. "-" and files that cannot be read do not. */
 bool is_file_of_runs(const char *path);
 
-/* "-" is standard input. */
-int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem);
-void run_lines_close(struct run_lines *lines);
-
-/* As run_lines_open(), in memory of its own, which is about 26 KiB. run_lines_free() closes and frees it. */
+/* "-" is standard input. The memory is about 26 KiB. run_lines_free() closes and frees it. */
 int run_lines_new(struct run_lines **ret_lines, const char *path, struct rt_problem *ret_problem);
 void run_lines_free(struct run_lines *lines); /* NULL is allowed. */
 /*

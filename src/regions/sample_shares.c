@@ -8,7 +8,7 @@
 
 /* ---- one stretch ------------------------------------------------------------------------------------ */
 
-void share_sums_clear(struct share_sums *sums, size_t count)
+static void share_sums_clear(struct share_sums *sums, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		sums[i] = (struct share_sums){.least = NAN, .most = NAN};
@@ -28,8 +28,9 @@ static void add_interval(struct share_sums *sums, double value, double weight)
 	sums->weights += weight;
 }
 
-bool share_sums_add(struct share_sums *sums, const enum measure_holds *holds, size_t count,
-		    const struct sample_values *sample, double start, double stop)
+/* Adds the part of a sample that lies between `start` and `stop`. Returns whether its time stamp does. */
+static bool share_sums_add(struct share_sums *sums, const enum measure_holds *holds, size_t count,
+			   const struct sample_values *sample, double start, double stop)
 {
 	bool has_end = sample->ended >= start && sample->ended <= stop;
 	double length = sample->ended - sample->began;

@@ -29,10 +29,6 @@ struct share_sums {
 	double least, most, sum, weights, squares; /* of intervals. Least and most are NaN without any */
 };
 
-void share_sums_clear(struct share_sums *sums, size_t count);
-/* Adds the part of a sample that lies between `start` and `stop`. Returns whether its time stamp does. */
-bool share_sums_add(struct share_sums *sums, const enum measure_holds *holds, size_t count,
-		    const struct sample_values *sample, double start, double stop);
 /* NaN: no sample has the measure. Moments have no total. */
 void share_sums_get(struct share_sums *sums, enum measure_holds holds, double *ret_statistics);
 

@@ -17,7 +17,7 @@
 #include "verdict/run_summary.h"
 #include "base/cleanup.h"
 #include "export/output.h"
-#include "format/sample_format.h"
+#include "format/json_encode.h"
 #include "record/problem.h"
 #include "metric/job_texts.h"
 #include "report/page.h"

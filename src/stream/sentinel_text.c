@@ -135,6 +135,17 @@ void write_finish_inline(struct buffer *out, const struct run_outcome *outcome, 
 	json_close(&json, '}');
 }
 
+/* "PREFIX/RUN_ID/000007.csv.gz" */
+static void upload_uri(struct buffer *out, const char *uri_prefix, const char *run_id, int64_t sequence)
+{
+	size_t length = strlen(uri_prefix);
+
+	while (length && uri_prefix[length - 1] == '/')
+		length--;
+	buffer_add(out, uri_prefix, length);
+	buffer_printf(out, "/%s/%06lld.csv.gz", run_id, (long long)sequence);
+}
+
 void write_finish_s3(struct buffer *out, const struct run_outcome *outcome, const char *uri_prefix,
 		     const char *run_id, int64_t objects)
 {
@@ -151,16 +162,6 @@ void write_finish_s3(struct buffer *out, const struct run_outcome *outcome, cons
 	}
 	json_close(&json, ']');
 	json_close(&json, '}');
-}
-
-void upload_uri(struct buffer *out, const char *uri_prefix, const char *run_id, int64_t sequence)
-{
-	size_t length = strlen(uri_prefix);
-
-	while (length && uri_prefix[length - 1] == '/')
-		length--;
-	buffer_add(out, uri_prefix, length);
-	buffer_printf(out, "/%s/%06lld.csv.gz", run_id, (long long)sequence);
 }
 
 /* ---- what it answers -------------------------------------------------------------------------------- */

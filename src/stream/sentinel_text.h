@@ -26,12 +26,9 @@ char *object_as_line(const char *bytes, size_t length);
 void write_finish_inline(struct buffer *out, const struct run_outcome *outcome, const char *csv,
 			 size_t length);
 
-/* POST /runs/ID/finish with the addresses of `objects` objects, as upload_uri() makes them. */
+/* POST /runs/ID/finish with the addresses of `objects` objects: "PREFIX/RUN_ID/000007.csv.gz". */
 void write_finish_s3(struct buffer *out, const struct run_outcome *outcome, const char *uri_prefix,
 		     const char *run_id, int64_t objects);
-
-/* "PREFIX/RUN_ID/000007.csv.gz" */
-void upload_uri(struct buffer *out, const char *uri_prefix, const char *run_id, int64_t sequence);
 
 struct credentials {
 	char *access_key;

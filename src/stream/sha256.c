@@ -54,7 +54,7 @@ static void add_block(uint32_t state[8], const unsigned char *block)
 		state[i] += v[i];
 }
 
-void sha256(const void *bytes, size_t length, unsigned char ret_digest[SHA256_SIZE])
+static void sha256(const void *bytes, size_t length, unsigned char ret_digest[SHA256_SIZE])
 {
 	/* The first 32 bits of the fractional parts of the square roots of the first 8 primes. */
 	uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,

@@ -7,8 +7,6 @@
 
 enum { SHA256_SIZE = 32, SHA256_HEX_SIZE = 65 };
 
-void sha256(const void *bytes, size_t length, unsigned char ret_digest[SHA256_SIZE]);
-
 /* 0 or -ENOMEM. The key may be the digest that is overwritten. */
 int hmac_sha256(const void *key, size_t key_length, const void *bytes, size_t length,
 		unsigned char ret_digest[SHA256_SIZE]);

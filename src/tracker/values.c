@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/json_encode.h"
 #include "base/sized.h"
 #include "base/cleanup.h"
 #include "base/scan.h"

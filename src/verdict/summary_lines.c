@@ -1,5 +1,5 @@
 /* Lines of the page: those that list figures (see the words in figures/run_figures.def), cores, and waiting. */
-#include "verdict/summary_page.h"
+#include "verdict/summary_lines.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* Formats the summary for a screen. See summary_page.h. */
+#include "verdict/summary_lines.h"
 #include "verdict/summary_page.h"
 
 #include <errno.h>

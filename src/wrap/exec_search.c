@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "wrap/state.h"
+#include "wrap/exec_search.h"
 
 #define SHELL "/bin/sh"
 #define DEFAULT_PATH "/bin:/usr/bin"

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "base/min_max.h"
+#include "wrap/inherited.h"
 #include "wrap/state.h"
 
 static const struct {

@@ -13,7 +13,12 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "wrap/job_control.h"
+#include "wrap/peek.h"
+#include "wrap/reap.h"
+#include "wrap/signals.h"
 #include "wrap/state.h"
+#include "wrap/witness.h"
 
 /* Long, because continuing late does no harm, but a wrong guess would continue the job's next stop. */
 #define ANSWER_LIMIT_NS (100 * NSEC_PER_MSEC)

@@ -15,8 +15,10 @@
 #include <errno.h>
 
 #include "base/min_max.h"
+#include "wrap/judge.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
+#include "wrap/witness.h"
 
 /* The two together stay well within the 10 ms in which a signal has to arrive. */
 #define SENDER_LIMIT_NS (5 * NSEC_PER_MSEC)

@@ -9,8 +9,12 @@
 
 #include "base/process_room.h"
 #include "base/scan.h"
+#include "wrap/inherited.h"
 #include "wrap/peek.h"
+#include "wrap/prepare.h"
+#include "wrap/signals.h"
 #include "wrap/state.h"
+#include "wrap/witness.h"
 
 static struct wrap the_wrap;
 

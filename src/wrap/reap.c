@@ -10,7 +10,9 @@
 
 #include "base/wait_child.h"
 #include "wrap/peek.h"
+#include "wrap/reap.h"
 #include "wrap/state.h"
+#include "wrap/witness.h"
 
 enum {
 	/* Limit per call: a storm of orphans must not keep the tracker from sampling. */

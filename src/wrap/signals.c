@@ -8,7 +8,10 @@
 #include <errno.h>
 
 #include "base/debug.h"
+#include "wrap/judge.h"
+#include "wrap/signals.h"
 #include "wrap/state.h"
+#include "wrap/witness.h"
 
 #define LOOK_EVERY_NS (200 * NSEC_PER_USEC)
 #define RETRY_EVERY_NS NSEC_PER_MSEC

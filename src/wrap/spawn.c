@@ -3,7 +3,12 @@
 #include <string.h>
 
 #include "base/debug.h"
+#include "wrap/exec_search.h"
+#include "wrap/inherited.h"
+#include "wrap/prepare.h"
+#include "wrap/signals.h"
 #include "wrap/state.h"
+#include "wrap/witness.h"
 
 #ifndef SYS_clone3
 #define SYS_clone3 435

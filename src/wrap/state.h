@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <sys/time.h>
 
-#include "wrap/peek.h"
 #include "wrap/pid_set.h"
 #include "wrap/signal_set.h"
 #include "wrap/wrap.h"
@@ -95,95 +94,3 @@ struct wrap {
 	struct wrap_end end;
 	const struct wrap_hooks *hooks;
 };
-
-/*
- * prepare.c: children from before the job's start do not belong to the job. A shell that runs the tracker as
- * its last command (exec) leaves its own children to the tracker; when the tracker is a subreaper, the
- * recorder's helpers are its children, too.
- */
-void note_earlier_children(struct wrap *wrap);
-
-/* inherited.c */
-void inherited_capture(struct wrap *wrap);
-void inherited_restore_for_job(const struct wrap *wrap);
-
-/* witness.c */
-void witness_start(struct wrap *wrap);
-/* The witness was reaped. If another process killed it, starts a new one. */
-void witness_lost(struct wrap *wrap);
-void witness_kill(struct wrap *wrap);
-void witness_reap(struct wrap *wrap);
-/* Makes the witness take everything that was sent to it until now. Returns the number of the question. */
-uint32_t witness_ask(struct wrap *wrap);
-bool witness_has_answered(const struct wrap *wrap, uint32_t question);
-void witness_wake(const struct wrap *wrap);
-
-/* signals.c */
-/* Signals that are blocked, and taken by the loops. */
-signal_set signals_blocked(enum wrap_mode mode);
-/* Notes a signal that was taken and may have to be forwarded. before_job: taken before the fork. */
-void signals_note(struct wrap *wrap, const siginfo_t *info, bool before_job);
-/* Signals for which the list of undecided ones has room. */
-signal_set signals_wanted(const struct wrap *wrap);
-/*
- * Forwards or drops each signal that can be decided. Returns when to call again; INT64_MAX: all are decided.
- */
-int64_t signals_settle(struct wrap *wrap);
-/* Drops undecided stop signals, as the kernel discards pending ones when a process is continued. */
-void signals_drop_stops(struct wrap *wrap);
-
-/* judge.c */
-enum verdict { UNDECIDED, OURS_ALONE, REACHED_THE_JOB };
-
-/* The last look at a sender, so that many signals from one sender cost one look. */
-struct sender_look {
-	pid_t sender;
-	int result;
-	struct peek peek;
-};
-
-bool is_real_time(int signo);
-bool is_from_kernel(const struct undecided *signal);
-/*
- * Whether its sender will not send it to the process group any more. Notes whether the sender has slept
- * since.
- */
-bool sender_is_done(const struct wrap *wrap, struct undecided *signal, int64_t now_ns,
-		    struct sender_look *look);
-/* Whether the witness got this signal, or has it pending, and it is not matched with another one yet. */
-bool witness_was_sent(struct wrap *wrap, const struct undecided *signal);
-/* A verdict uses up the witness's signal on which it rests. */
-enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t now_ns);
-
-/* job_control.c */
-/* Stops the tracker if the job has stopped. */
-void mirror_stop(struct wrap *wrap);
-/* Notes a SIGCONT that was taken. */
-void note_continued(struct wrap *wrap, const siginfo_t *info);
-/* Continues the job if the SIGCONT came to the tracker alone. Returns when to call again. */
-int64_t continue_job(struct wrap *wrap);
-
-/* reap.c */
-/* Reaps dead children, the job first. Returns true if there may be more. */
-bool reap_children(struct wrap *wrap);
-bool has_descendants(struct wrap *wrap);
-/*
- * By wait4(2), where waitid(2) is refused: the signal of a stop of the job that was not taken yet, or 0. Since wait4 tells
- * ends as well, a job that has ended since the last look is reaped by it.
- */
-int wait_for_stop_of_job(struct wrap *wrap);
-
-/* exec_search.c */
-struct exec_plan {
-	char **paths; /* in the order of PATH */
-	size_t path_count;
-	bool is_search; /* the command was a plain name */
-	char **argv;
-	char **script_argv; /* for sh; [1] is set to the path */
-	char **environment;
-	char *memory;
-};
-int exec_plan_make(char *const *argv, const char *const *additions, struct exec_plan *ret_plan);
-void exec_plan_free(struct exec_plan *plan);
-/* Returns only on failure, with errno as a positive number. Async-signal-safe. */
-int exec_plan_run(const struct exec_plan *plan);

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "base/min_max.h"
+#include "wrap/job_control.h"
+#include "wrap/reap.h"
+#include "wrap/signals.h"
 #include "wrap/state.h"
 
 enum {

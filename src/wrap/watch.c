@@ -14,6 +14,7 @@
 #include "base/min_max.h"
 #include "base/wait_child.h"
 #include "wrap/peek.h"
+#include "wrap/signals.h"
 #include "wrap/state.h"
 
 #ifndef SYS_pidfd_open

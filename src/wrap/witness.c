@@ -46,6 +46,7 @@
 #include "base/wait_child.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
+#include "wrap/witness.h"
 
 enum { MOST_LOST = 16 };
 

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "format/json_decode.h"
-#include "format/sample_format.h"
+#include "format/json_encode.h"
 #include "record/reader.h"
 #include "resource_tracker_internal.h"
 

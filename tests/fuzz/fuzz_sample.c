@@ -4,7 +4,7 @@
 
 #include "format/csv_decode.h"
 #include "format/json_decode.h"
-#include "format/sample_format.h"
+#include "format/json_encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

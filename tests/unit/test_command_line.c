@@ -2,6 +2,7 @@
 #include "captured.h"
 #include "command_words.h"
 
+#include "cli/command_line.h"
 #include "cli/given.h"
 
 static void the_first_operand_begins_the_command(void **state)

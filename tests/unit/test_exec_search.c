@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
+#include "wrap/exec_search.h"
+#include "wrap/inherited.h"
 #include "wrap/pid_set.h"
 
 static char told[256];

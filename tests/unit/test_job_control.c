@@ -1,5 +1,6 @@
 /* Tests of src/wrap/job_control.c: whether a SIGCONT to the tracker continues the job, which is a stopped child here. */
 #include "wrap_children.h"
+#include "wrap/job_control.h"
 
 static struct shared_page page;
 static struct wrap wrap;

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/cleanup.h"
+#include "format/json_encode.h"
 #include "format/sample_format.h"
 #include "metric/typed_rows.h"
 

@@ -1,5 +1,6 @@
 /* Tests of src/wrap/judge.c: whether the job got a signal that the tracker got, by what the witness has counted. */
 #include "wrap_children.h"
+#include "wrap/judge.h"
 
 static struct shared_page page;
 static struct wrap wrap;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include "wrap/peek.h"
 
 static int occupies_closed_streams(void)
 {

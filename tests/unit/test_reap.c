@@ -1,5 +1,7 @@
 /* Tests of src/wrap/reap.c: the job and its orphans are reaped, and children of others without a word. */
 #include "wrap_children.h"
+#include "wrap/prepare.h"
+#include "wrap/reap.h"
 
 static struct shared_page page;
 static struct wrap wrap;

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "format/csv_layout.h"
+#include "format/json_encode.h"
 #include "format/sample_format.h"
 #include "metric/typed_rows.h"
 #include "record/reader.h"

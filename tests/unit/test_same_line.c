@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/sample_format.h"
+#include "format/json_encode.h"
 #include "metric/typed_rows.h"
 #include "record/same_line.h"
 

@@ -2,6 +2,7 @@
 #include "wrap_children.h"
 
 #include <errno.h>
+#include "wrap/signals.h"
 
 static struct shared_page page;
 static struct wrap wrap;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/wait_child.h"
+#include "wrap/witness.h"
 
 enum { SIGNALS = 1000 };
 

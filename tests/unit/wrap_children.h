@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "wrap/peek.h"
 #include "wrap/state.h"
 
 /* For tests of signals and children, of which an emulator has its own idea. */
