@@ -22,7 +22,7 @@ enum { USAGE_STATUS = 2, PAGE_BYTES = 4096, WORDS_MOST = 5, STAYS = 1 << 30 };
 
 static char program[4096], said[65536];
 static int ends[2]; /* of a connection; the second is the program's */
-static int stdin_fd = STAYS, stdout_fd = STAYS, saying_fd;
+static int stdin_fd = STAYS, stdout_fd = STAYS, third_fd = STAYS, saying_fd;
 
 static int begin(void **state)
 {
@@ -32,7 +32,7 @@ static int begin(void **state)
 	snprintf(program, sizeof program, "%s/resource-tracker-helper", getenv("TEST_BUILD"));
 	nvml_script_begin("nvml_fake");
 	nvml_script_set("gpus 1\n");
-	stdin_fd = stdout_fd = STAYS;
+	stdin_fd = stdout_fd = third_fd = STAYS;
 	saying_fd = mkstemp(path);
 	unlink(path);
 	/* The helper that its first process leaves behind becomes a child of this process. */
@@ -75,6 +75,7 @@ static int run_words(const char *const *words)
 		close(ends[0]);
 		place(stdin_fd, STDIN_FILENO);
 		place(stdout_fd, STDOUT_FILENO);
+		place(third_fd, STDERR_FILENO + 1);
 		dup2(saying_fd, STDERR_FILENO);
 		execv(program, (char *const *)(uintptr_t)words);
 		_exit(99);
@@ -153,6 +154,18 @@ static int run_with(struct memory *memory)
 	return RUN("gpu", memory->fd_word, memory->socket_word);
 }
 
+/* Both parts lie where the page says: the worker reads the one and writes the other. */
+static void wait_for_answer(struct memory *memory)
+{
+	const struct helper_page *page = memory->page;
+	struct latest answer = latest_at((char *)memory->page + page->answer_offset, page->answer_bytes);
+
+	for (int i = 0; i < 20000 && !latest_number(&answer) && !page->failure_count; i++)
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+	assert_int_equal(page->failure_count, 0);
+	assert_true(latest_number(&answer) > 0);
+}
+
 /* The helper ends with the connection. Returns its exit status. */
 static int end_helper(const struct memory *memory)
 {
@@ -215,6 +228,7 @@ static void the_memory_of_this_version_starts_the_helper(void **state)
 		make_memory(&memory, setup_is_last);
 		assert_int_equal(run_with(&memory), 0);
 		assert_int_equal(memory.page->start_error, 0);
+		wait_for_answer(&memory);
 		assert_int_equal(end_helper(&memory), 0);
 		assert_string_equal(text_of(saying_fd), "");
 		free_memory(&memory);
@@ -368,6 +382,7 @@ static void it_leaves_behind_what_its_starter_had(void **state)
 	strcpy(memory.socket_word, "1");
 	stdin_fd = memory.fd;
 	stdout_fd = ends[1];
+	third_fd = saying_fd;
 	sigfillset(&most);
 	sigprocmask(SIG_SETMASK, &most, &old);
 	signal(SIGCONT, SIG_IGN);
@@ -383,6 +398,9 @@ static void it_leaves_behind_what_its_starter_had(void **state)
 	wait_for_name(pid);
 	assert_free_of_its_starter(pid);
 	assert_string_equal(link_of(pid, "fd/2"), "/dev/null");
+	/* The number may be the helper's own again. */
+	assert_string_not_equal(link_of(pid, "fd/3"), "/dev/null");
+	assert_null(strstr(link_of(pid, "fd/3"), "rt-helper-said"));
 	assert_string_equal(link_of(pid, "fd/200"), "");
 	if (cores.rlim_max >= 1)
 		assert_non_null(strstr(file_of(pid, "limits"), "Max core file size        1 "));
