@@ -1,4 +1,4 @@
-/* Tests of src/helper_cli/helper_main.c: which words and which memory the program takes, and what it leaves behind of its start. */
+/* Tests of src/helper_cli/helper_main.c: the words and the memory that the program takes, and how it leaves its starter. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -367,7 +367,7 @@ static void assert_free_of_its_starter(pid_t pid)
 }
 
 /* A recorder whose descriptors 0 and 1 were closed has its memory and its connection there. */
-static void it_leaves_behind_what_its_starter_had(void **state)
+static void the_helper_keeps_nothing_of_its_starter(void **state)
 {
 	struct rlimit cores = {RLIM_INFINITY, RLIM_INFINITY}, before;
 	struct memory memory;
@@ -517,7 +517,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(the_memory_of_this_version_starts_the_helper, begin, end),
 		cmocka_unit_test_setup_teardown(other_memory_is_refused, begin, end),
 		cmocka_unit_test_setup_teardown(memory_that_is_too_short_or_none_is_refused, begin, end),
-		cmocka_unit_test_setup_teardown(it_leaves_behind_what_its_starter_had, begin, end),
+		cmocka_unit_test_setup_teardown(the_helper_keeps_nothing_of_its_starter, begin, end),
 		cmocka_unit_test_setup_teardown(no_core_at_all_stays_none, begin, end),
 		cmocka_unit_test_setup_teardown(while_debugging_it_speaks, begin, end),
 		cmocka_unit_test_setup_teardown(exec_starts_a_program_that_has_no_parent, begin, end),

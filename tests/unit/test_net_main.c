@@ -1,4 +1,4 @@
-/* Tests of src/net_cli/net_main.c: which subcommand runs, and what it refuses before it runs one. */
+/* Tests of src/net_cli/net_main.c: the subcommand that runs, and words and settings that are refused. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -247,7 +247,7 @@ static void a_question_may_have_a_mebibyte(void **state)
 
 /* ---- while it records ------------------------------------------------------------------------------------------- */
 
-static void without_a_sample_there_is_no_value(void **state)
+static void values_are_absent_before_the_first_sample(void **state)
 {
 	(void)state;
 	open_one("10");
@@ -480,7 +480,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(a_name_without_its_end_is_left_out, begin, end),
 		cmocka_unit_test_setup_teardown(the_words_of_the_command_are_kept_in_their_order, begin, end),
 		cmocka_unit_test_setup_teardown(a_question_may_have_a_mebibyte, begin, end),
-		cmocka_unit_test_setup_teardown(without_a_sample_there_is_no_value, begin, end),
+		cmocka_unit_test_setup_teardown(values_are_absent_before_the_first_sample, begin, end),
 		cmocka_unit_test_setup_teardown(values_and_texts_come_with_their_lengths, begin, end),
 		cmocka_unit_test_setup_teardown(rows_of_the_history_come_in_parts, begin, end),
 		cmocka_unit_test_setup_teardown(it_sleeps_until_the_next_sample_or_question, begin, end),
