@@ -461,7 +461,7 @@ void discover_new_parents(struct process_tree *tree)
 		if (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
 		    stat.start_ticks == member->start_ticks) {
 			member->parent_pid = stat.parent_pid;
-			member->parent_reaped = false;
+			member->parent_reaped = member->is_untold = false;
 		}
 	}
 }

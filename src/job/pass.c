@@ -131,7 +131,7 @@ static void read_all_of_member(struct process_tree *tree, struct member *member)
 		return;
 	}
 	if (member->parent_pid != stat.parent_pid)
-		member->parent_reaped = false;
+		member->parent_reaped = member->is_untold = false;
 	member->parent_pid = stat.parent_pid;
 	member->state = stat.state;
 	member->is_zombie = stat.state == 'Z' && stat.thread_count <= 1;
@@ -396,6 +396,7 @@ SELDOM void process_tree_add_exited(struct process_tree *tree, pid_t pid, const 
 	struct member *member = process_tree_find(tree, pid);
 	bool was_counted = tree->cpu.root_vanished && pid == tree->root_pid;
 	struct usages reaped;
+	bool has_waited_for_none;
 
 	if (process_tree_excludes(tree, pid) || !cpu_add_reaped(tree, pid, member, usage, &reaped))
 		return;
@@ -407,10 +408,14 @@ SELDOM void process_tree_add_exited(struct process_tree *tree, pid_t pid, const 
 		carry_below(tree, pid);
 		member = process_tree_find(tree, pid);
 	}
+	has_waited_for_none = cpu_has_waited_for_none(member, &reaped);
 	for (size_t i = 0; i < tree->count; i++)
-		if (tree->members[i].parent_pid == pid)
-			tree->members[i].parent_reaped = !member->ignores_sigchld;
-	if (cpu_has_waited_for_none(member, &reaped))
+		if (tree->members[i].parent_pid == pid) {
+			tree->members[i].is_untold = has_waited_for_none && cpu_has_faults(&tree->members[i]);
+			tree->members[i].parent_reaped =
+				!member->ignores_sigchld && !tree->members[i].is_untold;
+		}
+	if (has_waited_for_none)
 		memory_between_reaped(tree, member, usage->ru_maxrss);
 	if (tree->programs)
 		programs_note_reaped(tree->programs, member);

@@ -688,11 +688,15 @@ static void add_page_notes(const struct page *page)
 			      "samples of %lld hosts are mixed in this file: the figures are of all of them");
 	if (facts->runs > 1)
 		add_page_note(page, (int64_t)facts->runs, "", "the file holds %lld runs; this is the last");
+	/* The control group of the job counts it. */
 	if (end && !count_absent(end->sigchld_ignored) && end->sigchld_ignored)
-		add_page_note(
-			page, 1,
-			"a process ignored SIGCHLD: the CPU time of its children is missing from all figures",
-			"");
+		add_page_note(page, 1,
+			      end->tree_cpu_at_least == 0
+				      ? "a process ignored SIGCHLD: the CPU time of its children is in the "
+					"total alone"
+				      : "a process ignored SIGCHLD: the CPU time of its children is missing "
+					"from all figures",
+			      "");
 }
 #pragma GCC diagnostic pop
 

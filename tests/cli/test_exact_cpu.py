@@ -1,5 +1,7 @@
 """CPU time of a tree agrees with the kernel, in every way that processes live and end."""
+import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -49,7 +51,7 @@ def test_children_of_a_parent_that_ignores_sigchld_in_a_group(binary, workload, 
     samples, (cpu_secs, _, unwaited) = exact.run_schedule(binary, workload, tmp_path, 3, 40, "require", kinds="bi")
     assert unwaited > 0.1 * cpu_secs
     assert samples[0]["cpu"]["process_cpu_source"] == "cgroup"
-    assert samples[-1]["run_end"]["sigchld_ignored"] is True
+    assert samples[-1]["run_end"]["sigchld_ignored"] is True and samples[-1]["run_end"]["tree_cpu_at_least"] is False
     exact.check_intervals(samples)
     # The clock of a reaped process cannot be read, so the truth lacks its exit.
     assert cpu_secs - 0.001 <= exact.told_secs(samples) <= cpu_secs * 1.01 + 0.02 + 120 * 0.0003, cpu_secs
@@ -57,7 +59,7 @@ def test_children_of_a_parent_that_ignores_sigchld_in_a_group(binary, workload, 
 
 def test_children_of_a_parent_that_ignores_sigchld_are_flagged(binary, workload, tmp_path):
     samples, (cpu_secs, _, unwaited) = exact.run_schedule(binary, workload, tmp_path, 3, 40, "off", kinds="bi")
-    assert samples[-1]["run_end"]["sigchld_ignored"] is True
+    assert samples[-1]["run_end"]["sigchld_ignored"] is True and samples[-1]["run_end"]["tree_cpu_at_least"] is True
     exact.check_intervals(samples)
     assert cpu_secs - unwaited - 0.02 <= exact.told_secs(samples) <= cpu_secs * 1.01 + 0.02
 
@@ -98,6 +100,16 @@ os.wait()
 def test_a_member_that_ignores_sigchld_later_is_flagged(record):
     _, samples = record("-i", 0.1, "--cgroup=off", "--", sys.executable, "-c", LATE, "ignores")
     assert samples[-1]["run_end"]["sigchld_ignored"] is True
+
+
+def test_the_time_is_at_least_so_much_where_a_member_discards_its_children(record, binary, tmp_path):
+    """With SA_NOCLDWAIT no file in /proc shows it, but its page faults lack those of a child that a sample has seen."""
+    _, samples = record("-i", 0.005, "--cgroup=off", "--", sys.executable, "-c", LATE, "discards")
+    end = samples[-1]["run_end"]
+    assert end["tree_cpu_at_least"] is True and end["sigchld_ignored"] is False
+    (tmp_path / "discards.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    printed = subprocess.run([binary, "summary", tmp_path / "discards.jsonl"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert "; at least " in " ".join(printed.split())
 
 
 @needs_cgroups

@@ -419,6 +419,35 @@ static void children_of_a_reaped_process_have_their_figures_in_its_own(void **st
 	assert_int_equal(tree->exited_count, 1);
 }
 
+/* SA_NOCLDWAIT does not show below /proc: the faults of a child that has gone are not among those that wait4(2) tells. */
+static void children_that_a_reaped_process_discarded_make_the_time_a_bound(void **state)
+{
+	(void)state;
+	for (int discards = 0; discards <= 1; discards++) {
+		struct rusage usage = used_ms(100);
+
+		begin_chain();
+		member_of(100)->cpu.account.own.of[USAGE_MINOR_FAULTS] = 50;
+		member_of(200)->cpu.account.own.of[USAGE_MINOR_FAULTS] = 20;
+		usage.ru_minflt = discards ? 50 : 70;
+		remove_process(200);
+		remove_process(300);
+		process_tree_add_exited(tree, PIDS + 100, &usage);
+		remove_process(100);
+		assert_true(member_of(200)->parent_reaped == !discards);
+		assert_false(cpu_may_lack_children(tree));
+		process_tree_touch(tree);
+		assert_members("");
+		assert_true(cpu_may_lack_children(tree) == discards);
+		/* The job's own group counts them. */
+		tree->cgroup_folder = 7;
+		assert_false(cpu_may_lack_children(tree));
+		tree->cgroup_folder = -1;
+		process_tree_free(tree);
+		assert_int_equal(process_tree_new(&job_root, true, &tree), 0);
+	}
+}
+
 /* The kernel has discarded what was below it, but 400 is beside it. */
 static void descendants_of_one_that_ignores_its_children_go_along(void **state)
 {
@@ -530,6 +559,7 @@ UNIT_TESTS
 		JOB_TEST(unknown_and_excluded_processes_that_are_reaped),
 		JOB_TEST(a_process_has_no_fewer_threads_than_none),
 		JOB_TEST(children_of_a_reaped_process_have_their_figures_in_its_own),
+		JOB_TEST(children_that_a_reaped_process_discarded_make_the_time_a_bound),
 		JOB_TEST(descendants_of_one_that_ignores_its_children_go_along),
 		JOB_TEST(nothing_is_read_for_a_child_that_is_not_the_jobs),
 		JOB_TEST(a_namespace_that_was_torn_down_may_have_lost_children),

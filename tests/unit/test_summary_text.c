@@ -650,6 +650,8 @@ static void notes_on_the_recording(void **state)
 	begin_with("\"sigchld_ignored\":true");
 	try_line("Note",
 		 "a process ignored SIGCHLD: the CPU time of its children is missing from all figures");
+	begin_with("\"sigchld_ignored\":true,\"tree_cpu_at_least\":false");
+	try_line("Note", "a process ignored SIGCHLD: the CPU time of its children is in the total alone");
 	begin_with("\"sigchld_ignored\":false");
 	try_line("Note", NULL);
 }

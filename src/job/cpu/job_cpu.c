@@ -38,14 +38,25 @@ void cpu_begin_pass(struct process_tree *tree)
 	waiting_begin_pass(tree, tree->pass_ns);
 }
 
+/* Page faults are exact counts, and each process has some: a parent that was told those of a child was told its time, too. */
+static void note_lost_children(struct process_tree *tree, const struct usages *untold)
+{
+	tree->cpu.lacks_children |= untold->of[USAGE_MINOR_FAULTS] > 0;
+}
+
 void cpu_end_readings(struct process_tree *tree)
 {
 	heirs_find_above(tree);
 	turns_note_oldest(tree);
 	/* A parent that has not run since has not waited for its child either: it may be about to. */
-	for (size_t i = 0; i < tree->count; i++)
-		if (!tree->members[i].vanished && !tree->members[i].quiet_ticks)
-			account_settle(&tree->members[i].cpu.account);
+	for (size_t i = 0; i < tree->count; i++) {
+		struct account *account = &tree->members[i].cpu.account;
+
+		if (tree->members[i].vanished || tree->members[i].quiet_ticks)
+			continue;
+		account_settle(account);
+		note_lost_children(tree, &account->settled);
+	}
 }
 
 void cpu_pass_on(struct process_tree *tree)
@@ -272,12 +283,18 @@ bool cpu_has_waited_for_none(const struct member *member, const struct usages *r
 	       own->of[USAGE_MAJOR_FAULTS] == reaped->of[USAGE_MAJOR_FAULTS];
 }
 
+SELDOM bool cpu_has_faults(const struct member *member)
+{
+	return member->cpu.account.own.of[USAGE_MINOR_FAULTS] > 0;
+}
+
 SELDOM bool cpu_retire(struct process_tree *tree, struct member *member, const struct usages *reaped)
 {
 	struct usages unclaimed = account_unclaimed(&member->cpu.account, reaped);
 
 	account_retire(&tree->cpu.account, &member->cpu.account, &unclaimed);
 	tree->cpu.exited_faults += own_faults(member);
+	note_lost_children(tree, &unclaimed);
 	member->cpu.account = (struct account){0};
 	member->cpu.is_reaped = true;
 	return unclaimed.of[USAGE_CPU_NS] > 0;
@@ -305,7 +322,11 @@ SELDOM bool cpu_may_lack_children(const struct process_tree *tree)
 {
 	const struct account *last = &tree->cpu.root_last;
 
-	return tree->cpu.root_vanished && tree->cgroup_folder < 0 &&
+	if (tree->cgroup_folder >= 0)
+		return false;
+	if (tree->cpu.lacks_children || tree->sigchld_ignored)
+		return true;
+	return tree->cpu.root_vanished &&
 	       (last->carries ||
 		last->waited.of[USAGE_MINOR_FAULTS] + last->own_before.of[USAGE_MINOR_FAULTS] !=
 			last->before.of[USAGE_MINOR_FAULTS]);

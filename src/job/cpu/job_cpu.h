@@ -51,6 +51,9 @@ void cpu_root_was_waited_for(struct process_tree *tree, const struct rusage *usa
 /* Whether the figures that wait4(2) told are those of the process alone: it has waited for no child. */
 bool cpu_has_waited_for_none(const struct member *member, const struct usages *reaped);
 
+/* Whether a process that waits for the member is told of page faults. Each process on a machine has some. */
+bool cpu_has_faults(const struct member *member);
+
 /* A reaped member is about to leave the table. Returns whether it carried CPU time for which no process ever waited. */
 bool cpu_retire(struct process_tree *tree, struct member *member, const struct usages *reaped);
 
@@ -66,8 +69,9 @@ static inline const struct usages *cpu_published(const struct process_tree *tree
 void cpu_raise(struct process_tree *tree, int64_t cpu_ns);
 
 /*
- * Whether the root has gone with the time of children that came and went after its last reading. It is taken to have had some then if it
- * had waited for some before.
+ * Whether the time of children may be missing: a process has discarded that of its own (it ignores SIGCHLD, or SA_NOCLDWAIT), or the root
+ * has gone with that of children that came and went after its last reading. It is taken to have had some then if it had waited for some
+ * before. The job's own control group has it all.
  */
 bool cpu_may_lack_children(const struct process_tree *tree);
 

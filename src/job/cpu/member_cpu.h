@@ -102,7 +102,8 @@ struct job_cpu {
 	int64_t unseen_faults; /* page faults of the tree that no seen member explains */
 	bool exits_missed;     /* a process may have come and gone unseen: tree->exited_count is too low */
 	size_t watches;        /* rounds in which ancestors of heirs were watched */
-	bool root_vanished;    /* its figures are those of `root_last`, until its parent tells them */
+	bool lacks_children; /* a process discards the use of its children, so only their last readings count */
+	bool root_vanished; /* its figures are those of `root_last`, until its parent tells them */
 	struct account root_last;
 	struct account
 		root_children; /* ended in the root's last interval: it waited for them, if no other process did */

@@ -39,6 +39,7 @@ static void retire_member(struct process_tree *tree, const struct member *gone, 
 	/* The caller has reaped the last ancestor, and its wait4() sum includes everything below that was waited for before. */
 	if (last->parent_reaped && !parent_of(tree, last))
 		return;
+	tree->cpu.lacks_children |= last->is_untold;
 	usages_add(&tree->cpu.account.retired, &total);
 	if (last != gone && last->pid == tree->root_pid)
 		account_carry(&tree->cpu.root_children, &gone->cpu.account);

@@ -44,6 +44,7 @@ struct member {
 	bool ignores_sigchld;
 	bool tears_down;    /* init of a PID namespace that is exiting: the kernel ignores SIGCHLD for it */
 	bool parent_reaped; /* the caller reaped its parent: its figures are in the parent's sum already */
+	bool is_untold;     /* the same, but the parent had waited for no child: its figures are in no sum */
 
 	/*
 	 * This one, and each of the others at the end, is written in the folder of its subject alone. The code that reads fields near the
