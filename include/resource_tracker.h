@@ -30,7 +30,7 @@
  *
  * fork(): a tracker belongs to the process that opened it. In a forked child, calls on it have no effect:
  * they return -ECHILD, or RT_STATE_STOPPED, true or INT64_MAX where the type requires that. rt_close() then closes
- * its files and leaves its memory.
+ * its files and leaves its memory. With NULL in the place of a tracker, calls return the same.
  *
  * Units are part of the names: _secs, _ms, _ns, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent),
  * _cores. Two names are older than this rule: cpu.utilization_pct and cpu.cgroup_utilization_pct count cores

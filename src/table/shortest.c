@@ -1,4 +1,5 @@
 /* Writes real numbers in their shortest form. See table.h. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -6,14 +7,15 @@
 #include "base/scan.h"
 #include "table/table.h"
 
-enum { MOST_DIGITS = 17, PLAIN_FROM = -4, PLAIN_TO = 16 };
+enum { MOST_DIGITS = 17, SURE_DIGITS = 15, PLAIN_FROM = -4, PLAIN_TO = 16 };
 
 /* Finds the fewest digits that read back as this number, and the power of ten of the first. */
 static int shortest_digits(double value, char digits[static MOST_DIGITS + 1], int *ret_exponent)
 {
 	char text[40];
 
-	for (int count = 15; count <= MOST_DIGITS; count++) {
+	/* Fifteen digits hold any number but the tiniest, whose bits are fewer. Noughts at their end are cut off. */
+	for (int count = value < DBL_MIN ? 1 : SURE_DIGITS; count <= MOST_DIGITS; count++) {
 		struct scan scan =
 			scan_bytes(text, (size_t)plain_print(text, sizeof(text), "%.*e", count - 1, value));
 		int64_t exponent = 0;

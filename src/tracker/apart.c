@@ -88,7 +88,7 @@ void apart_close(struct rt_tracker *tracker)
 
 pid_t rt_recorder_pid(struct rt_tracker *tracker)
 {
-	return tracker->apart ? tracker->apart->pid : 0;
+	return tracker && tracker->apart ? tracker->apart->pid : 0;
 }
 
 /* ---- questions --------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 bool tracker_lock(struct rt_tracker *tracker)
 {
 	/* The command forks for its helpers and the job, which never call the tracker. Another process has the settings of an apart one. */
-	if (!(tracker->config && tracker->config->own_process) && tracker->owner != getpid())
+	if (!tracker || (!(tracker->config && tracker->config->own_process) && tracker->owner != getpid()))
 		return false;
 	if (pthread_mutex_trylock(&tracker->lock)) {
 		tracker->callers++;

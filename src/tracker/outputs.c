@@ -437,6 +437,8 @@ static const char *path_there(struct rt_tracker *tracker, size_t index)
 
 const char *rt_output_path(struct rt_tracker *tracker, size_t index)
 {
+	if (!tracker)
+		return NULL;
 	if (tracker->apart)
 		return path_there(tracker, index);
 	/* The paths are set before rt_open() returns and never change, so no lock is needed. */

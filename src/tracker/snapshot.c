@@ -72,7 +72,7 @@ int rt_snapshot_take(rt_tracker *tracker, rt_snapshot **ret_snapshot)
 	CLEANUP_BUFFER struct buffer bytes = BUFFER(PACKED_MOST_BYTES);
 	int error;
 
-	if (!tracker->apart) {
+	if (!tracker || !tracker->apart) {
 		error = tracker_pack_newest(tracker, &bytes);
 		return error < 0 ? error : unpack_snapshot(&bytes, ret_snapshot);
 	}

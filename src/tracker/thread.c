@@ -204,7 +204,7 @@ int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_se
 	struct timespec until = timespec_of(SYSTEM_CLOCKS.monotonic_ns(NULL) + (int64_t)(bounded_secs * 1e9));
 	int error = 0;
 
-	if (tracker->apart)
+	if (tracker && tracker->apart)
 		return wait_there(tracker, n, bounded_secs);
 	if (!tracker_lock(tracker))
 		return -ECHILD;

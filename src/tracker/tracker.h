@@ -113,7 +113,7 @@ struct rt_tracker {
 };
 
 /*
- * Every public call begins with this. Returns false in a forked child of the process that opened the tracker:
+ * Every public call begins with this. Returns false for NULL, and in a forked child of the process that opened the tracker:
  * a thread that the child does not have may hold the lock there for ever, and the data behind it may be half
  * changed.
  */
@@ -122,7 +122,7 @@ bool tracker_lock(struct rt_tracker *tracker);
 /* The same for calls that another process cannot make for this one (rt_config_set_apart()): 0, -ECHILD or -ENOTSUP. */
 static inline int tracker_enter(struct rt_tracker *tracker)
 {
-	if (tracker->apart)
+	if (tracker && tracker->apart)
 		return -ENOTSUP;
 	return tracker_lock(tracker) ? 0 : -ECHILD;
 }

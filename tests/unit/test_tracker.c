@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -238,6 +239,54 @@ static void a_finished_tracker_holds_no_descriptor(void **state)
 		rt_close(tracker);
 	}
 	unlink(path);
+}
+
+static void calls_without_a_tracker_have_no_effect(void **state)
+{
+	enum rt_end_reason reason = RT_END_DURATION;
+	struct rt_value value = {.count = 7};
+	rt_snapshot *snapshot = NULL;
+	struct rusage usage = {0};
+	char *text = NULL, line[8] = "";
+	double values[1];
+	int64_t first;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(rt_get_state(NULL), RT_STATE_STOPPED);
+	assert_int_equal(rt_next_sample_ns(NULL), INT64_MAX);
+	assert_true(rt_over(NULL, &reason) && reason == RT_END_DURATION);
+	assert_int_equal(rt_sample_count(NULL), -ECHILD);
+	assert_int_equal(rt_recorder_pid(NULL), 0);
+	assert_null(rt_output_path(NULL, 0));
+	assert_int_equal(rt_instance_count(NULL, rt_metric_find("sample")), 0);
+	rt_close(NULL);
+	assert_int_equal(rt_track(NULL, getpid(), false), -ECHILD);
+	assert_int_equal(rt_track_in_cgroup(NULL, getpid()), -ECHILD);
+	assert_int_equal(rt_set_job_start(NULL, 1), -ECHILD);
+	assert_int_equal(rt_job_cgroup(NULL), -ECHILD);
+	assert_int_equal(rt_before_reap(NULL, getpid()), -ECHILD);
+	assert_int_equal(rt_add_exited(NULL, getpid(), 0, &usage), -ECHILD);
+	assert_int_equal(rt_exclude(NULL, getpid()), -ECHILD);
+	assert_int_equal(rt_add_signal(NULL, SIGTERM, 1), -ECHILD);
+	assert_int_equal(rt_sample(NULL), -ECHILD);
+	assert_int_equal(rt_sample_due(NULL), -ECHILD);
+	assert_int_equal(rt_finish(NULL, RT_END_TRACKER_STOPPED, 0), -ECHILD);
+	assert_int_equal(rt_wait_for_upload(NULL, 0), -ECHILD);
+	assert_int_equal(rt_upload_answer(NULL, &text), -ECHILD);
+	assert_int_equal(rt_start(NULL), -ECHILD);
+	assert_int_equal(rt_stop(NULL), -ECHILD);
+	assert_int_equal(rt_stop_with(NULL, RT_END_TRACKER_STOPPED, 0), -ECHILD);
+	assert_int_equal(rt_wait_for_samples(NULL, 1, 0), -ECHILD);
+	assert_int_equal(rt_get(NULL, rt_metric_find("sample"), 0, &value), -ECHILD);
+	assert_int_equal(rt_get_named(NULL, "sample", &value), -ECHILD);
+	assert_int_equal(rt_snapshot_take(NULL, &snapshot), -ECHILD);
+	assert_int_equal(rt_sample_json(NULL, &text), -ECHILD);
+	assert_int_equal(rt_explain_absent(NULL, &text), -ECHILD);
+	assert_int_equal(rt_next_warning(NULL, line, sizeof line), -ECHILD);
+	assert_int_equal(rt_history_count(NULL, &first, &bytes), -ECHILD);
+	assert_int_equal(rt_history_read(NULL, NULL, "sample", 0, 1, values), -ECHILD);
+	assert_true(value.count == 7 && !text && !snapshot);
 }
 
 static void errors_of_opening(void **state)
@@ -563,6 +612,7 @@ UNIT_TESTS
 		cmocka_unit_test(values_by_their_full_names),
 		cmocka_unit_test(states_of_the_thread),
 		cmocka_unit_test(a_finished_tracker_holds_no_descriptor),
+		cmocka_unit_test(calls_without_a_tracker_have_no_effect),
 		cmocka_unit_test(errors_of_opening),
 		cmocka_unit_test(selection_keeps_only_the_wanted_metrics),
 		cmocka_unit_test(totals_are_those_of_wait4),
