@@ -274,7 +274,7 @@ static bool waiting_is_known(const struct search *search)
 	return summary_cpu_wait_known_pct(search->facts) >= 95;
 }
 
-/* "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 19.6 s of CPU time": the job itself shows it. */
+/* "Its threads waited for a CPU for 3.94 s and ran for 4.05 s, while all CPUs were busy": the job itself shows it. */
 static void add_threads_wait(struct search *search, const struct pressure *pressure, const char *if_unknown,
 			     double wait_secs, double run_secs)
 {
@@ -286,12 +286,12 @@ static void add_threads_wait(struct search *search, const struct pressure *press
 	if (is_known)
 		wait_secs = fmin(wait_secs, total_of(&search->facts->cpu_wait_secs));
 	if (run_secs < ALL_OF_IT * cpu_time_total(&time))
-		plain_print(all, sizeof(all), " of the %s of CPU time",
+		plain_print(all, sizeof(all), ". The job used %s of CPU time in all",
 			    amount_of(cpu_time_total(&time), add_duration).text);
 	add_bottleneck(search, pressure->rule, pressure->title, pressure->secs / search->facts->recorded_secs,
 		       "Its threads waited for a CPU for %s%s and ran for %s%s%s.",
 		       is_known ? "" : if_unknown, amount_of(wait_secs, add_duration).text,
-		       amount_of(run_secs, add_duration).text, all, pressure->while_what);
+		       amount_of(run_secs, add_duration).text, pressure->while_what, all);
 }
 
 /* Threads that ended unread did the waiting: "for at least 0.20 ms" would not explain the answer. */

@@ -399,24 +399,24 @@ static void threads_tell_their_waiting_themselves(void **state)
 		"At least one process waited for a CPU during 20.0 % of the time, while all CPUs were busy.");
 	facts->tracked = true;
 	try_first("cpu_pressure", "Short of CPU",
-		  "Its threads waited for a CPU for 0.50 s and ran for 4.05 s of the 40.0 s of CPU time, "
-		  "while all CPUs were busy.");
+		  "Its threads waited for a CPU for 0.50 s and ran for 4.05 s, while all CPUs were busy. "
+		  "The job used 40.0 s of CPU time in all.");
 	facts->io_pressure_secs = sum_of(30);
 	try_rules("io_bound cpu_pressure");
 	facts->io_pressure_secs = NONE;
 	course->threads_wait_secs = 3.94;
 	try_first("cpu_pressure", "Short of CPU",
-		  "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 40.0 s of CPU time, "
-		  "while all CPUs were busy.");
+		  "Its threads waited for a CPU for 3.94 s and ran for 4.05 s, while all CPUs were busy. "
+		  "The job used 40.0 s of CPU time in all.");
 	facts->cpu_wait_known_secs = sum_of(38);
 	try_first("cpu_pressure", "Short of CPU",
-		  "Its threads waited for a CPU for 3.94 s and ran for 4.05 s of the 40.0 s of CPU time, "
-		  "while all CPUs were busy.");
+		  "Its threads waited for a CPU for 3.94 s and ran for 4.05 s, while all CPUs were busy. "
+		  "The job used 40.0 s of CPU time in all.");
 	/* Two sentences of a summary tell one figure: a part is not more than the whole. */
 	facts->cpu_wait_secs = sum_of(3.9);
 	try_first("cpu_pressure", "Short of CPU",
-		  "Its threads waited for a CPU for 3.90 s and ran for 4.05 s of the 40.0 s of CPU time, "
-		  "while all CPUs were busy.");
+		  "Its threads waited for a CPU for 3.90 s and ran for 4.05 s, while all CPUs were busy. "
+		  "The job used 40.0 s of CPU time in all.");
 	/* The line `Held up` has this part. */
 	facts->cpu_wait_known_secs = sum_of(37.9);
 	course->threads_run_secs = 39.6;
@@ -444,9 +444,9 @@ static void threads_confined_to_some_cpus(void **state)
 	facts->cpu_course.confined_wait_secs = 5;
 	facts->cpu_course.confined_run_secs = 6;
 	try_first("cpu_confined", "Confined to some CPUs",
-		  "Its threads waited for a CPU for 5.00 s and ran for 6.00 s of the 40.0 s of CPU time, "
-		  "while other CPUs were free: they may "
-		  "be confined to too few (taskset, affinity).");
+		  "Its threads waited for a CPU for 5.00 s and ran for 6.00 s, while other CPUs were free: "
+		  "they may be confined to too few (taskset, affinity). The job used 40.0 s of CPU time in "
+		  "all.");
 	facts->throttled_secs = sum_of(10);
 	try_rules("throttled");
 	facts->throttled_secs = NONE;
