@@ -157,7 +157,7 @@ static int visit_setting(void *context, const char *table, const char *key, cons
 		buffer_add_char(&name, '.');
 	buffer_add_text(&name, key);
 	row = buffer_error(&name) < 0 ? NULL : option_by_toml_key(name.data);
-	/* What is wrong with a list is told once. */
+	/* A wrong list is told once. */
 	if (place == TOML_NEXT && (!row || !option_is_repeatable(row)))
 		return 0;
 	if (!row)

@@ -409,7 +409,7 @@ static void record_command(const char *command, const char *script, char *real, 
 	root_close(&root);
 }
 
-static int run_step(char **argv)
+static int run_as_shell(char **argv)
 {
 	char real[PATH_MAX];
 	const char *command, *script;
@@ -432,5 +432,5 @@ static int run_step(char **argv)
 int main(int argc, char **argv)
 {
 	(void)argc;
-	return run_with_enough_stack(run_step, argv);
+	return run_with_enough_stack(run_as_shell, argv);
 }

@@ -313,7 +313,7 @@ def test_samples_lost_to_a_slow_reader_at_the_end_are_reported(spawn, helpers, r
 
 @pytest.mark.alone
 @pytest.mark.parametrize("pause, is_whole", [(0.01, True), (0.3, False)], ids=("slow", "too slow"))
-def test_the_end_of_a_job_waits_for_a_slow_reader_or_tells_what_it_lost(spawn, pause, is_whole):
+def test_the_end_of_a_job_waits_for_a_slow_reader_and_tells_lost_samples(spawn, pause, is_whole):
     """Once the last samples of a job were lost without a word."""
     read_end, write_end = small_pipe()
     try:
