@@ -349,5 +349,7 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 	if (error < 0)
 		tell_of_lost_sample(tracker);
 	tracker_end_outputs(tracker);
+	if (!tracker->sample_count)
+		tracker_take_outputs_back(tracker);
 	return error;
 }

@@ -157,7 +157,7 @@ void tracker_let_go(struct rt_tracker *tracker);
 
 /* outputs.c */
 int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config);
-/* The start failed: removes the files that it has made, and gives earlier recordings their names back. */
+/* No sample was written: removes the files that the start has made, and gives earlier recordings their names back. */
 void tracker_take_outputs_back(struct rt_tracker *tracker);
 /* Adds an output for the program that streams. `path` is an empty file. */
 int tracker_add_spool(struct rt_tracker *tracker, const char *path);
