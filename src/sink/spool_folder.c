@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file_place.h"
 #include "base/runs_once.h"
 #include "base/trust.h"
 #include "launch/in_time.h"
@@ -64,6 +65,18 @@ struct make_call {
 	int result;
 };
 
+/* Another user who owns a folder that is given could change its files while they are sent. */
+static int check_kind_and_owner(const char *path, bool is_given)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return -errno;
+	if (!S_ISDIR(status.st_mode))
+		return -ENOTDIR;
+	return !is_given || status.st_uid == geteuid() || geteuid() == 0 ? 0 : -EPERM;
+}
+
 static void call_make(void *data)
 {
 	struct make_call *call = data;
@@ -71,6 +84,8 @@ static void call_make(void *data)
 	call->result = make_spool_folders(call->path);
 	if (call->result == 0)
 		call->result = check_folders(call->path, call->base_length);
+	if (call->result == 0)
+		call->result = check_kind_and_owner(call->path, !call->path[call->base_length]);
 	/* An existing folder may not be writable for this user. */
 	if (call->result == 0 && access(call->path, W_OK | X_OK) < 0)
 		call->result = -errno;
@@ -154,4 +169,18 @@ int spool_folder_make(const char *given, char **ret_path)
 	if (home && home[0] == '/' && make_below(home, ".local/state", ret_path) == 0)
 		return 0;
 	return make_temporary(ret_path);
+}
+
+const char *spool_folder_fault(int error)
+{
+	switch (error) {
+	case -ENOTDIR:
+		return "it is not a folder, or not in one";
+	case -EPERM:
+		return "another user owns it or may write to it";
+	case -ETIMEDOUT:
+		return file_place_fault(error);
+	default:
+		return strerror(-error);
+	}
 }

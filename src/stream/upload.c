@@ -21,6 +21,7 @@
 #include "metric/typed_rows.h"
 #include "net/arguments.h"
 #include "net/redacted_message.h"
+#include "sink/spool_folder.h"
 #include "stream/stream.h"
 #include "options/usage.h"
 
@@ -427,7 +428,7 @@ static void upload_folder(struct upload *upload, const char *folder)
 	}
 	buffer_done(&inner.begun);
 	if (r < 0) {
-		say_redacted("%s: %s", folder ? folder : "the spool", strerror(-r));
+		say_redacted("%s: %s", folder ? folder : "the spool", spool_folder_fault(r));
 		inner.left++;
 	}
 	upload->left += inner.left;

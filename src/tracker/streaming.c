@@ -55,8 +55,7 @@ static void warn_of_stream(struct rt_tracker *tracker, const char *what, const c
 
 	buffer_printf(&text, "streaming is off: %s%s", what, path);
 	if (error)
-		buffer_printf(&text, ": %s",
-			      error == -ETIMEDOUT ? file_place_fault(error) : strerror(-error));
+		buffer_printf(&text, ": %s", spool_folder_fault(error));
 	tracker_warn(tracker, text.data ? text.data : "streaming is off");
 }
 
@@ -270,13 +269,17 @@ static void take_lines(struct rt_tracker *tracker)
 static void tell_of_ended_follower(struct rt_tracker *tracker)
 {
 	struct streaming *streaming = &tracker->streaming;
+	const struct tracker_output *last = &tracker->outputs[tracker->output_count - 1];
 	CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
 
 	if (streaming->sent || streaming->has_told_command || !streaming->command)
 		return;
 	streaming->has_told_command = true;
-	buffer_printf(&text, "the process that sends the samples has ended; to send them: %s",
-		      streaming->command);
+	if (last->is_spool && target_size(last->target) <= 0)
+		buffer_add_text(&text, "the process that sends the samples has ended, and no sample is kept");
+	else
+		buffer_printf(&text, "the process that sends the samples has ended; to send them: %s",
+			      streaming->command);
 	if (!buffer_error(&text))
 		tracker_warn(tracker, text.data);
 }

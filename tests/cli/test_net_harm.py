@@ -140,6 +140,42 @@ def test_a_full_spool_disk_under_a_run(world, run, helpers, tmp_path):
     assert len((tmp_path / "run.csv").read_text().splitlines()) >= 2
 
 
+@needs_private_mounts
+def test_a_run_of_which_nothing_is_kept_names_no_command_that_sends_it(world, run):
+    """The spool alone would have the samples, and its disk is full. `upload SPOOL` was named, which then found nothing."""
+    world.serve()
+    script = (f'mkdir -p "{world.spool}" && mount -t tmpfs -o size=64k,mode=0700 none "{world.spool}" && '
+              f'dd if=/dev/zero of="{world.spool}/filler" bs=1k 2>/dev/null; exec "$@"')
+    result = run("-m", "sh", "-c", script, "sh", PROGRAM, "--spool", world.spool, "-q", "-i", 0.1, "--upload-deadline", 1,
+                 "--", "sh", "-c", "sleep 0.4; exit 6", program=shutil.which("unshare"), env=world.env())
+    assert result.returncode == 6 and "has ended, and no sample is kept" in result.err, result.err
+    assert "upload" not in result.err and result.err.count("\n") <= 2, result.err
+
+
+@pytest.mark.parametrize("kind", ["file", "fifo", "device", "theirs"])
+def test_a_spool_that_is_no_folder_of_this_user_is_named_once(world, kind, program_for_everybody):
+    """It was "Permission denied", or the follower ended with "cannot follow run.jsonl: Operation not permitted"."""
+    world.serve()
+    place, user = pathlib.Path(program_for_everybody).with_name("place"), {}
+    if kind == "file":
+        place.touch()
+    elif kind == "fifo":
+        os.mkfifo(place)
+    elif kind == "device":
+        place = pathlib.Path("/dev/full")
+    else:
+        if os.geteuid() != 0:
+            pytest.skip("only root can be two users")
+        place.mkdir()
+        place.chmod(0o777)
+        user = {"preexec_fn": lambda: os.setuid(NOBODY)}
+    command = [program_for_everybody, "--spool", place, "-q", "--", "sh", "-c", "exit 6"]
+    result = subprocess.run(command, env=world.env(), cwd="/", capture_output=True, text=True, timeout=20, **user)
+    why = "another user owns it or may write to it" if kind == "theirs" else "it is not a folder, or not in one"
+    assert result.returncode == 6
+    assert result.stderr == f"resource-tracker: streaming is off: the spool cannot be used: {place}: {why}\n"
+
+
 @needs_root
 def test_the_network_goes_down_in_the_middle(world, helpers):
     """In a namespace whose loopback goes down and up again, waiting batches are sent, in order, once."""

@@ -134,6 +134,32 @@ static void folders_that_others_may_change_are_refused(void **state)
 	assert_null(path);
 }
 
+/* A folder that is given has to be one, and of this user, as the follower demands. */
+static void a_given_folder_of_another_kind_or_user_is_refused(void **state)
+{
+	char *path = NULL;
+
+	(void)state;
+	put_text("file", "");
+	assert_int_equal(mkfifo(below("fifo"), 0777), 0);
+	assert_int_equal(spool_folder_make(below("file"), &path), -ENOTDIR);
+	assert_int_equal(spool_folder_make(below("fifo"), &path), -ENOTDIR);
+	assert_int_equal(spool_folder_make("/dev/full", &path), -ENOTDIR);
+	assert_int_equal(spool_folder_make(below("file/spool"), &path), -ENOTDIR);
+	assert_string_equal(spool_folder_fault(-ENOTDIR), "it is not a folder, or not in one");
+	if (geteuid() == 0) {
+		assert_int_equal(mkdir(below("theirs"), 0700), 0);
+		assert_int_equal(chmod(below("theirs"), 0777), 0);
+		assert_int_equal(chmod(root, 0755), 0);
+		assert_int_equal(seteuid(65534), 0);
+		assert_int_equal(spool_folder_make(below("theirs"), &path), -EPERM);
+		assert_int_equal(seteuid(0), 0);
+		assert_string_equal(spool_folder_fault(-EPERM), "another user owns it or may write to it");
+	}
+	assert_null(path);
+	assert_string_equal(spool_folder_fault(-ENOSPC), "No space left on device");
+}
+
 /* The folders below the home are judged, and the home itself is not. */
 static void appended_folders_must_be_ours(void **state)
 {
@@ -163,6 +189,7 @@ UNIT_TESTS
 		IN_ROOT(a_folder_that_is_given_is_made_for_us_alone),
 		IN_ROOT(places_follow_each_other),
 		IN_ROOT(folders_that_others_may_change_are_refused),
+		IN_ROOT(a_given_folder_of_another_kind_or_user_is_refused),
 		IN_ROOT(appended_folders_must_be_ours),
 	};
 
