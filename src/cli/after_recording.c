@@ -179,6 +179,9 @@ void add_run_line(const char *path, const char *runs)
 		say_missing("--runs");
 	else if (result < 0)
 		say("%s: the line of this run could not be added: %s", runs, strerror(-result));
+	/* The analysis said why. A recording without a name ends with us. */
+	if (result != 0 && result != -ENOENT && strncmp(path, "/proc/", 6) != 0)
+		say("to append it later: resource-tracker runs add %s --runs %s", path, runs);
 }
 
 bool write_report(const char *path, const char *page)

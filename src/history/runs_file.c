@@ -142,5 +142,6 @@ int runs_file_append(const char *template, const struct buffer *line, struct rt_
 	if (written > 0 && is_locked)
 		(void)!ftruncate(fd, status.st_size);
 	written = written < 0 ? -errno : -ENOSPC;
-	return problem_set(ret_problem, (int)written, "%s: %s", path, strerror((int)-written));
+	return problem_set(ret_problem, (int)written, "%s: no line is appended: %s", path,
+			   strerror((int)-written));
 }

@@ -15,6 +15,7 @@ import pytest
 import recordings
 from conftest import clean_environment, json_lines, wait_until
 from gpu import stay_until
+from namespaces import needs_private_mounts
 
 WRITERS = 64
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "FLEET.md"
@@ -172,6 +173,21 @@ def test_a_file_that_takes_no_line_is_told_and_the_job_keeps_its_status(run, tmp
         result = run("-q", "--runs", name, "--", "sh", "-c", "exit 4")
         assert result.returncode == 4 and len(result.err.splitlines()) == 1 and name in result.err
     assert (tmp_path / "recording.jsonl").read_bytes() == before
+
+
+@needs_private_mounts
+def test_a_line_that_a_full_disk_refuses_can_be_appended_later(binary, tmp_path):
+    """The command that does it is named where a recording is left."""
+    (tmp_path / "full").mkdir()
+    script = f"""mount -t tmpfs -o size=64k none full; dd if=/dev/zero of=full/fill bs=4k 2>/dev/null
+        $0 -q $1 --runs full/runs.jsonl -- sh -c 'exit 4' 2>said; echo $? >code
+        rm full/fill; [ -z "$1" ] || $0 runs add {tmp_path}/run.jsonl --runs full/runs.jsonl; wc -l <full/runs.jsonl"""
+    refused = "resource-tracker runs: full/runs.jsonl: no line is appended: No space left on device\n"
+    later = f"resource-tracker: to append it later: resource-tracker runs add {tmp_path}/run.jsonl --runs full/runs.jsonl\n"
+    for output, said, lines in ("", refused, "0\n"), ("-orun.jsonl", refused + later, "1\n"):
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script, binary, output], cwd=tmp_path, env=clean_environment(),
+                              capture_output=True, text=True, check=True)
+        assert ((tmp_path / "said").read_text(), (tmp_path / "code").read_text(), done.stdout) == (said, "4\n", lines), done.stderr
 
 
 def test_a_torn_line_costs_only_itself(run, tmp_path):

@@ -136,7 +136,7 @@ static void a_full_disk_leaves_no_part_of_a_line(void **state)
 	buffer_add_text(&line, "\"}\n");
 	/* The page of the first line has room for a part. */
 	assert_int_equal(runs_file_append("disk/runs", &line, &problem), -ENOSPC);
-	assert_string_equal(problem.text, "disk/runs: No space left on device");
+	assert_string_equal(problem.text, "disk/runs: no line is appended: No space left on device");
 	assert_int_equal(stat("disk/runs", &after), 0);
 	assert_int_equal(after.st_size, before.st_size);
 	/* A file without a page takes nothing. */
