@@ -200,6 +200,8 @@ bool write_report(const char *path, const char *page)
 	if (result == -ENOENT)
 		say_missing("--report");
 	else if (result < 0)
-		say("%s: the report could not be written: %s", page, strerror(-result));
+		say("%s: the report could not be written: %s", page,
+		    result == -ETIMEDOUT ? "it took no byte for 5 s; a FIFO needs a reader"
+					 : strerror(-result));
 	return path && result == 0;
 }

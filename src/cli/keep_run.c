@@ -1,11 +1,13 @@
 /* Keeps a run in the history; see keep_run.h. */
 #include "cli/keep_run.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -132,6 +134,26 @@ void drop_kept_run(struct front *front)
 		unlink_in_time(front->kept_path);
 	free(front->kept_path);
 	front->kept_path = NULL;
+}
+
+bool leave_kept_run(struct front *front)
+{
+	struct stat opened, named;
+	int r;
+
+	if (!front->kept_path || !front->kept_fd || fstat(front->kept_fd, &opened) < 0)
+		return false;
+	r = stat_in_time(front->kept_path, &named);
+	if (r < 0 ? r != -ENOENT && r != -ENOTDIR
+		  : opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
+		return false;
+	if (!front->no_warnings)
+		say("this run is no longer kept: %s was removed or renamed", front->kept_path);
+	free(front->kept_path);
+	front->kept_path = NULL;
+	front->temporary_fd = front->kept_fd;
+	front->kept_fd = 0;
+	return true;
 }
 
 void finish_kept_run(struct front *front)

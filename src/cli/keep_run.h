@@ -28,6 +28,12 @@ int begin_kept_run(struct front *front);
 void drop_kept_run(struct front *front);
 
 /*
+ * After the last sample: whether the recording, or the history, was removed or renamed while the job ran. One line says so, and the recording
+ * becomes a temporary one, of which the summary, the report and the line are still made.
+ */
+bool leave_kept_run(struct front *front);
+
+/*
  * After the last sample: prints the summary that was asked for and the run's number, and puts the recording in order.
  * An end that is cut short is made up for by the next command that looks at the history.
  */

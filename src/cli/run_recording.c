@@ -278,10 +278,13 @@ static void report_run(struct recording_run *run, const char *summary_path)
 {
 	bool is_sending = rt_wait_for_upload(run->tracker, 0) == -ETIMEDOUT;
 	CLEANUP_FREE char *csv_path = NULL;
+	CLEANUP_FREE char *nameless = NULL;
 	const char *named_path;
 
 	say_that_job_ended();
 	allow_work_aside(JOB_LOOK_MS);
+	if (leave_kept_run(run->front))
+		summary_path = nameless = recorded_file(run);
 	csv_path = run->front->temporary_fd ? first_file(run->tracker) : NULL;
 	named_path = csv_path ? csv_path : run->front->temporary_fd ? NULL : summary_path;
 	/* The phases of a job are found beside the file that is read. */

@@ -98,6 +98,40 @@ static void the_end_unlocks_a_recording(void **state)
 	close(front.kept_fd);
 }
 
+static void a_recording_that_was_removed_becomes_a_temporary_one(void **state)
+{
+	static const char *const WAYS[] = {"removed", "renamed", "replaced", "folder"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
+		put_text("1.jsonl", "");
+		front.kept_path = strdup(i == 3 ? "away/1.jsonl" : "1.jsonl");
+		front.kept_fd = open_kept();
+		front.temporary_fd = 0;
+		if (i < 3)
+			assert_false(leave_kept_run(&front));
+		assert_printed("err", "");
+		assert_int_equal(i == 1 ? rename("1.jsonl", "old") : unlink("1.jsonl"), 0);
+		if (i == 2)
+			put_text("1.jsonl", "");
+		assert_true(leave_kept_run(&front));
+		assert_null(front.kept_path);
+		assert_int_equal(front.kept_fd, 0);
+		assert_true(front.temporary_fd > STDERR_FILENO);
+		assert_printed_has("err", "resource-tracker: this run is no longer kept: ");
+		close(front.temporary_fd);
+		unlink("1.jsonl");
+	}
+	/* Without a descriptor, the output itself begins a new file under the name. */
+	front.kept_path = strdup("1.jsonl");
+	assert_false(leave_kept_run(&front));
+	front.kept_fd = 1;
+	free(front.kept_path);
+	front.kept_path = NULL;
+	assert_false(leave_kept_run(&front));
+	front.kept_fd = 0;
+}
+
 #define unit_test_of_kept(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 UNIT_TESTS
@@ -107,6 +141,7 @@ UNIT_TESTS
 		unit_test_of_kept(a_recording_that_is_open_is_an_output_by_its_descriptor),
 		unit_test_of_kept(a_run_that_never_began_is_removed),
 		unit_test_of_kept(the_end_unlocks_a_recording),
+		unit_test_of_kept(a_recording_that_was_removed_becomes_a_temporary_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
