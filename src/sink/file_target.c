@@ -20,6 +20,7 @@
 #include "kernel/may_hang.h"
 #include "sink/beside.h"
 #include "sink/held_signals.h"
+#include "sink/last_record.h"
 #include "sink/nowait_stream.h"
 #include "sink/open_output.h"
 #include "sink/record_ring.h"
@@ -60,6 +61,7 @@ struct target {
 	bool told_of_loss; /* a warning said that the file is gone and none could be opened */
 	bool has_bytes;    /* an OWN_FILE, unless another program has emptied it */
 	bool is_emptied;   /* by another program, as copytruncate of logrotate does */
+	bool told_of_emptying;
 	int last_error;
 	bool may_have_raised; /* a signal, by a write since they are held */
 	uint64_t dropped_records;
@@ -404,11 +406,28 @@ void target_end(struct target *target, int64_t deadline_ns)
 	warn_of_target(target);
 }
 
+/* On a full disk, the newest record that waits: the end of the run. */
+static void save_last_record(struct target *target)
+{
+	const char *bytes = target->unfinished.data;
+	size_t length = target->unfinished.length, torn = target->unfinished_written;
+
+	if (!is_file(target) || target->has_members || target->gone ||
+	    (target->last_error != -ENOSPC && target->last_error != -EDQUOT) ||
+	    (torn && file_size(target) != target->unfinished_size))
+		return;
+	while (target->ring.records > 1)
+		record_ring_remove_oldest(&target->ring);
+	if (record_ring_oldest(&target->ring, &bytes, &length) || length)
+		(void)write_last_record(target->fd, torn, bytes, length);
+}
+
 void target_close(struct target *target, int64_t deadline_ns)
 {
 	if (!target)
 		return;
-	target_flush(target, deadline_ns);
+	if (target_flush(target, deadline_ns) == -EAGAIN)
+		save_last_record(target);
 	/* Unlock explicitly: a forked process that still has a copy of the descriptor would keep the lock. */
 	if (target->kind == OWN_FILE && target->fd >= 0)
 		flock(target->fd, LOCK_UN);
@@ -631,6 +650,9 @@ static void use_emptied_file(struct target *target, char *ret_message, size_t me
 {
 	begin_file(target);
 	target->opening.had_content = false;
+	if (target->told_of_emptying)
+		return;
+	target->told_of_emptying = true;
 	output_message(ret_message, message_size,
 		       "%s was emptied by another program: only the samples from now on are in it",
 		       output_shown_path(target->name));

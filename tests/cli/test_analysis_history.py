@@ -467,6 +467,8 @@ def test_a_disk_that_fills_up_during_a_run_is_named(terminal, small_disk):
                           status=3, columns=200)
     assert screen.count(f"cannot write to {terminal.history}/1.jsonl: No space left on device") == 1
     assert "/dev/fd/" not in screen and "Bottleneck" in screen and "recorded as run 1;" in screen
+    # The end has taken the place of the last samples. It was "no end is recorded", and "tracker killed" in the list.
+    assert "Failed: exit status 3" in screen and terminal.listed()[0]["exit_code"] == 3
 
 
 @pytest.mark.parametrize("way", ["rm 1.jsonl", "mv 1.jsonl old.jsonl", "rm -r ../resource-tracker", "mv ../resource-tracker ../other"])

@@ -389,7 +389,7 @@ def test_a_disk_that_fills_and_is_freed_again_loses_no_sample(spawn, small_disk,
     # Our own truncation may also cut off data that arrived between read and truncate.
     assert len(numbers) + dropped >= numbers[-1] + 1 - 3
     warnings = [line for line in process.stderr.read().decode().splitlines() if "run.jsonl" in line]
-    assert len(warnings) == 1 and "No space left on device" in warnings[0]
+    assert len(warnings) == 2 and "No space left on device" in warnings[0] and "was emptied by another program" in warnings[1]
 
 
 @AS_ROOT
@@ -416,8 +416,30 @@ def test_dropped_samples_are_counted_in_the_record(spawn, small_disk, helpers):
     # More than 256 KiB of samples had to wait, and 256 KiB did; the disk holds a quarter of them.
     samples = helpers.json_lines(path)
     numbers = [sample["sample"] for sample in samples]
+    end = numbers.pop()
     assert numbers[0] > 0 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     assert samples[0]["tracker"]["dropped_samples"] > 0
+    # The end has the place of the last ones.
+    assert end > numbers[-1] + 1 and samples[-1]["run_end"]["exit_code"] == 7
+
+
+@AS_ROOT
+def test_the_end_of_a_run_is_on_a_disk_that_stays_full(run, small_disk, helpers, tmp_path):
+    path = small_disk / "run.jsonl"
+    job = f"sleep 0.3; dd if=/dev/zero of={small_disk}/filler bs=1k 2>/dev/null; sleep 0.5; exit 7"
+    done = run("-q", "-i", "0.05", "--summary", "-o", path, "--", "sh", "-c", job)
+    samples = helpers.json_lines(path)
+    assert done.returncode == 7 and samples[-1]["run_end"]["exit_code"] == 7 and samples[0]["run_start"]
+    assert samples[-1]["sample"] > samples[-2]["sample"] + 1
+    assert "Failed: exit status 7" in done.err and done.err.count("cannot write") == 1
+    # Lines of a run before in the same file stay.
+    (small_disk / "filler").unlink()
+    path.write_text("")
+    assert run("-q", "-o", path, "--", "true").returncode == 0
+    before = path.read_bytes()
+    fill(small_disk / "filler")
+    assert run("-q", "-o", path, "--append", "--", "sh", "-c", "exit 7").returncode == 7
+    assert path.read_bytes().startswith(before)
 
 
 def test_a_size_limit_does_not_reach_the_job(run, tmp_path, helpers):
