@@ -69,7 +69,7 @@ static bool is_second_head(const struct file_keeper *keeper, const char *record,
 	       memcmp(record, head, length) == 0;
 }
 
-static void look_at_file(struct file_keeper *keeper)
+static void look_at_kept_file(struct file_keeper *keeper)
 {
 	if (target_lost_its_name(keeper->target, false))
 		keeper->page->lost++;
@@ -91,7 +91,7 @@ static void write_whole_records(struct file_keeper *keeper)
 		if (!length)
 			renew_file(keeper);
 		else if (!is_second_head(keeper, record, length)) {
-			look_at_file(keeper);
+			look_at_kept_file(keeper);
 			(void)target_write(keeper->target, record, length);
 		}
 		at += sizeof length + length;
@@ -99,7 +99,7 @@ static void write_whole_records(struct file_keeper *keeper)
 	text->length -= at;
 	memmove(text->data, text->data + at, text->length);
 	pass_state_on(keeper);
-	look_at_file(keeper);
+	look_at_kept_file(keeper);
 }
 
 static void keep_file_beside(struct file_keeper *keeper, int socket)

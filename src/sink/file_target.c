@@ -50,6 +50,7 @@ struct target {
 	int64_t unfinished_size; /* file size after that part */
 	bool newline_due;        /* the file ends in the middle of a line: write a newline first */
 	bool has_members;        /* instead of lines */
+	bool has_lines;          /* of JSON */
 
 	bool no_reader_yet;
 	bool gone;
@@ -60,6 +61,9 @@ struct target {
 	bool is_late;      /* the process that keeps the file goes on after our end */
 	bool told_of_loss; /* a warning said that the file is gone and none could be opened */
 	bool has_bytes;    /* an OWN_FILE, unless another program has emptied it */
+	int64_t base_size; /* of a file when it was opened or emptied */
+	int64_t own_bytes; /* in it, by this target */
+	int64_t first_end; /* where the first record ends; 0: none was written in one piece */
 	bool is_emptied;   /* by another program, as copytruncate of logrotate does */
 	bool told_of_emptying;
 	int last_error;
@@ -146,6 +150,7 @@ static ssize_t put_target_bytes(struct target *target, const char *bytes, size_t
 		while (n < 0 && errno == EINTR);
 		n = n < 0 ? -errno : n == 0 && length ? -ENOSPC : n;
 		target->has_bytes |= n > 0;
+		target->own_bytes += n > 0 ? n : 0;
 	} else {
 		n = nowait_stream_write(&target->stream, bytes, length);
 		n = n == 0 && length ? -EAGAIN : n;
@@ -191,6 +196,7 @@ static bool roll_back(struct target *target, int64_t start, size_t written)
 	    file_size(target) != end || ftruncate(target->fd, (off_t)start) < 0)
 		return false;
 	target->has_bytes = start > 0;
+	target->own_bytes -= (int64_t)written;
 	return true;
 }
 
@@ -216,8 +222,11 @@ static enum outcome write_target_record(struct target *target, const char *bytes
 	size_t done = n < 0 ? 0 : (size_t)n;
 	int64_t start;
 
-	if (n >= 0 && done == length)
+	if (n >= 0 && done == length) {
+		if (!target->first_end)
+			target->first_end = target->base_size + target->own_bytes;
 		return WRITTEN;
+	}
 	if (!done)
 		return NOT_WRITTEN;
 	start = start_of_last_write(target, done);
@@ -412,14 +421,15 @@ static void save_last_record(struct target *target)
 	const char *bytes = target->unfinished.data;
 	size_t length = target->unfinished.length, torn = target->unfinished_written;
 
-	if (!is_file(target) || target->has_members || target->gone ||
-	    (target->last_error != -ENOSPC && target->last_error != -EDQUOT) ||
-	    (torn && file_size(target) != target->unfinished_size))
+	/* Other programs may append, too. */
+	if (!is_file(target) || !target->has_lines || target->gone || !target->first_end ||
+	    file_size(target) != target->base_size + target->own_bytes ||
+	    (target->last_error != -ENOSPC && target->last_error != -EDQUOT))
 		return;
 	while (target->ring.records > 1)
 		record_ring_remove_oldest(&target->ring);
 	if (record_ring_oldest(&target->ring, &bytes, &length) || length)
-		(void)write_last_record(target->fd, torn, bytes, length);
+		(void)write_last_record(target->fd, target->first_end, torn, bytes, length);
 }
 
 void target_close(struct target *target, int64_t deadline_ns)
@@ -462,6 +472,7 @@ static struct target *new_target(const char *name, const struct target_options *
 		RECORD_RING(options->ring_ceiling_bytes ? options->ring_ceiling_bytes : DEFAULT_RING_BYTES);
 	target->unfinished = target->framed = BUFFER(UNFINISHED_CEILING_BYTES);
 	target->has_members = options->text >= MEMBERS_JSON;
+	target->has_lines = options->text == LINES_JSON;
 	target->name = strdup(name);
 	if (!target->name) {
 		free(target);
@@ -491,6 +502,7 @@ static int attach_descriptor(struct target *target, int fd, bool append)
 	 */
 	target->kind = SHARED_FILE;
 	target->opening.had_content = append && status.st_size > 0;
+	target->base_size = status.st_size;
 	target->fd = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_STDIO);
 	return target->fd < 0 ? -errno : 0;
 }
@@ -597,6 +609,7 @@ int target_open(const char *path, const struct target_options *options, struct t
 	target->opening = (struct target_opening){output.had_content, output.is_new, output.renamed_number,
 						  output.repair};
 	target->has_bytes = output.had_content;
+	target->base_size = output.regular ? file_size(target) : 0;
 	*ret_target = target;
 	return 0;
 }
@@ -629,7 +642,8 @@ bool target_lost_its_name(struct target *target, bool at_end)
 static void begin_file(struct target *target)
 {
 	target->unfinished_written = 0;
-	target->unfinished_size = file_size(target);
+	target->unfinished_size = target->base_size = file_size(target);
+	target->own_bytes = target->first_end = 0;
 	target->newline_due = false;
 	target->has_bytes = target->unfinished_size > 0;
 	target->is_emptied = false;

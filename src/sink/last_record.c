@@ -2,9 +2,7 @@
 #include "sink/last_record.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,56 +10,24 @@
 
 enum { TAIL_BYTES = 256 << 10 };
 
-/* Returns the text from "tracked_pid": to the comma behind a number, or NULL. */
-static const char *find_process(const char *line, size_t length, size_t *ret_length)
+/* Returns where in the tail the lines begin that a record of that length replaces, or -1. */
+static ssize_t find_replaced_lines(const char *tail, size_t length, size_t torn, size_t record_length)
 {
-	static const char KEY[] = "\"tracked_pid\":";
-	const char *at = memmem(line, length, KEY, strlen(KEY));
-	const char *digits = at ? at + strlen(KEY) : NULL, *end = digits;
+	size_t at = length - torn;
 
-	while (end && end < line + length && *end >= '0' && *end <= '9')
-		end++;
-	if (!end || end == digits || end == line + length)
-		return NULL;
-	*ret_length = (size_t)(end + 1 - at);
-	return at;
-}
-
-/* The first sample of a run has its beginning, which stays. */
-static bool may_be_replaced(const char *line, size_t length, const char *process, size_t process_length)
-{
-	static const char BEGINNING[] = "\"run_start\":{";
-	size_t own_length;
-	const char *own = find_process(line, length, &own_length);
-
-	return own && !memmem(line, length, BEGINNING, strlen(BEGINNING)) && own_length == process_length &&
-	       memcmp(own, process, own_length) == 0;
-}
-
-/* Returns where in the tail the lines begin that the record replaces, or -1. */
-static ssize_t find_room(const char *tail, size_t length, size_t torn, const char *record,
-			 size_t record_length)
-{
-	size_t process_length, at = length - torn;
-	const char *process = find_process(record, record_length, &process_length);
-
-	if (!process || !at || tail[at - 1] != '\n')
+	if (!at || tail[at - 1] != '\n')
 		return -1;
 	while (length - at < record_length) {
-		size_t end = at;
-
 		if (!at)
 			return -1;
 		for (at--; at && tail[at - 1] != '\n';)
 			at--;
-		if (!may_be_replaced(tail + at, end - at, process, process_length))
-			return -1;
 	}
 	return (ssize_t)at;
 }
 
 /* With O_APPEND, pwrite(2) ignores the place. */
-static bool write_at(int fd, off_t place, const char *record, size_t length)
+static bool write_at(int fd, int64_t place, const char *record, size_t length)
 {
 	int flags = fcntl(fd, F_GETFL);
 	ssize_t written;
@@ -77,12 +43,12 @@ static bool write_at(int fd, off_t place, const char *record, size_t length)
 	       written == (ssize_t)length;
 }
 
-bool write_last_record(int fd, size_t torn, const char *record, size_t length)
+bool write_last_record(int fd, int64_t floor, size_t torn, const char *record, size_t length)
 {
 	CLEANUP_FREE char *tail = malloc(TAIL_BYTES);
 	struct stat status;
 	off_t begin;
-	ssize_t size, room;
+	ssize_t size, at;
 
 	if (!tail || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		return false;
@@ -90,7 +56,7 @@ bool write_last_record(int fd, size_t torn, const char *record, size_t length)
 	size = pread(fd, tail, TAIL_BYTES, begin);
 	if (size <= 0 || begin + size != status.st_size || (size_t)size < torn)
 		return false;
+	at = find_replaced_lines(tail, (size_t)size, torn, length);
 	/* The first line of a part of the file may be torn. */
-	room = find_room(tail, (size_t)size, torn, record, length);
-	return room > 0 && write_at(fd, begin + room, record, length);
+	return at > 0 && begin + at >= floor && write_at(fd, begin + at, record, length);
 }

@@ -473,7 +473,7 @@ def test_a_disk_that_fills_up_during_a_run_is_named(terminal, small_disk):
 
 @pytest.mark.parametrize("way", ["rm 1.jsonl", "mv 1.jsonl old.jsonl", "rm -r ../resource-tracker", "mv ../resource-tracker ../other"])
 def test_a_history_that_is_taken_away_during_a_run_is_told_once(terminal, tmp_path, way):
-    """The summary, the line and the page are made all the same. Without the file, nothing at all was printed."""
+    """The summary, the line and the page still exist. Without the file, nothing at all was printed."""
     screen = terminal.run("-i", "0.1", "--runs", str(tmp_path / "lines.jsonl"), "--report", str(tmp_path / "page.html"), "--",
                           "sh", "-c", f"sleep 0.3; cd {terminal.history} && {way}; exit 3", status=3, columns=200)
     assert screen.count(f"this run is no longer kept: {terminal.history}/1.jsonl was removed or renamed") == 1

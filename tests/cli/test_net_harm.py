@@ -153,7 +153,7 @@ def test_a_run_of_which_nothing_is_kept_names_no_command_that_sends_it(world, ru
 
 
 @pytest.mark.parametrize("kind", ["file", "fifo", "device", "theirs"])
-def test_a_spool_that_is_no_folder_of_this_user_is_named_once(world, kind, program_for_everybody):
+def test_a_spool_that_another_user_owns_or_a_file_is_named_once(world, kind, program_for_everybody):
     """It was "Permission denied", or the follower ended with "cannot follow run.jsonl: Operation not permitted"."""
     world.serve()
     place, user = pathlib.Path(program_for_everybody).with_name("place"), {}

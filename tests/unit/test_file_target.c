@@ -201,6 +201,57 @@ static void the_ring_drops_the_oldest_and_counts_them(void **state)
 	target_close(target, 0);
 }
 
+enum { LONG_PAD = 3000 };
+
+/* Fills the disk, and closes the target with a record that is longer than one line. Returns the last number in the file. */
+static int close_on_full_disk(struct target *target, const char *note, int *ret_written)
+{
+	int numbers[256], number = 0, fd = open("disk/run.jsonl", O_WRONLY | O_APPEND | O_CLOEXEC);
+	size_t count;
+
+	assert_int_equal(write_numbered(target, number++, 700), 0);
+	/* By another program. */
+	assert_int_equal(write(fd, note, strlen(note)), (ssize_t)strlen(note));
+	close(fd);
+	number += *note != '\0';
+	fill_small_disk("disk/filler", 8192);
+	while (write_numbered(target, number, 700) == 0)
+		number++;
+	*ret_written = number;
+	assert_int_equal(write_numbered(target, 200, LONG_PAD), -EAGAIN);
+	target_close(target, 0);
+	count = check_lines("disk/run.jsonl", numbers, 256);
+	for (size_t i = 0; i + 1 < count; i++)
+		assert_int_equal(numbers[i], (int)i);
+	return numbers[count - 1];
+}
+
+static void the_newest_record_replaces_others_on_a_full_disk(void **state)
+{
+	struct target_options compressed = {.text = MEMBERS_JSON};
+	int written, last;
+
+	(void)state;
+	require_small_disk();
+	last = close_on_full_disk(open_target("disk/run.jsonl", &JSON), "", &written);
+	assert_true(written > 5);
+	assert_int_equal(last, 200);
+	/* Without lines, the place of a record is unknown. */
+	assert_int_equal(unlink("disk/filler") | unlink("disk/run.jsonl"), 0);
+	last = close_on_full_disk(open_target("disk/run.jsonl", &compressed), "", &written);
+	assert_int_equal(last, written - 1);
+}
+
+static void the_newest_record_replaces_nothing_where_others_write(void **state)
+{
+	int written, last;
+
+	(void)state;
+	require_small_disk();
+	last = close_on_full_disk(open_target("disk/run.jsonl", &JSON), NUMBERED("1", "0"), &written);
+	assert_int_equal(last, written - 1);
+}
+
 /*
  * A note that another program writes between two of our records survives when we truncate a part of the
  * third.
@@ -429,6 +480,8 @@ UNIT_TESTS
 		unit_test_in_scratch(closing_unlocks_even_with_a_duplicate_descriptor),
 		unit_test_on_small_disk(a_full_disk_loses_nothing_that_the_ring_can_hold),
 		unit_test_on_small_disk(the_ring_drops_the_oldest_and_counts_them),
+		unit_test_on_small_disk(the_newest_record_replaces_others_on_a_full_disk),
+		unit_test_on_small_disk(the_newest_record_replaces_nothing_where_others_write),
 		unit_test_on_small_disk(a_head_is_never_dropped),
 		unit_test_on_small_disk(bytes_appended_by_others_are_never_cut),
 		unit_test_on_small_disk(a_shared_file_is_continued),
