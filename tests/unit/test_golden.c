@@ -38,6 +38,18 @@ static const char *const MACHINES[] = {
 	"hand-made-storage-zfs-5.15",
 	"hand-made-vm-3.10",
 	"hand-made-workstation-6.1",
+	"qemu-arm64-6.1",
+	"qemu-ppc64le-6.1",
+	"qemu-riscv64-6.12",
+	"qemu-s390x-6.1",
+	"qemu-x86-cgroup1-5.10",
+	"qemu-x86-container-6.12",
+	"qemu-x86-diskless-6.12",
+	"qemu-x86-networks-6.12",
+	"qemu-x86-numa-6.12",
+	"qemu-x86-raid-hybrid-5.10",
+	"qemu-x86-virtio-6.12",
+	"qemu-x86-zram-6.12",
 };
 
 /* ---- comparing -------------------------------------------------------------------------------------------- */
