@@ -172,6 +172,7 @@ static void wrong_settings_are_told_and_right_ones_open_afterwards(void **state)
 				  10),
 			 -EINVAL);
 	assert_int_equal(ask_with(REMOTE_OPEN, RT_VERSION_NUMBER, 0, "argument\0", 9), -EINVAL);
+	assert_int_equal(ask_with(REMOTE_OPEN, RT_VERSION_NUMBER, 0, "history", 8), -EINVAL);
 	give("no-such-setting", "1");
 	give_pid(getpid());
 	assert_true(open_with(0) < 0);
@@ -385,6 +386,29 @@ static void it_sleeps_until_the_next_sample_or_question(void **state)
 	wait_for_its_end();
 }
 
+static int lines_of(const char *path)
+{
+	char *text = get_file(path, NULL);
+	int count = 0;
+
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		count++;
+	free(text);
+	return count;
+}
+
+/* More than a second apart, and nothing is asked meanwhile. */
+static void samples_are_taken_though_no_question_comes(void **state)
+{
+	(void)state;
+	open_one("1.1");
+	assert_int_equal(ask(REMOTE_START), 0);
+	for (int i = 0; i < 12000 && lines_of("run.jsonl") < 2; i++)
+		usleep(5000);
+	assert_int_equal(lines_of("run.jsonl"), 2);
+	wait_for_its_end();
+}
+
 /* ---- its end ---------------------------------------------------------------------------------------------------- */
 
 static void a_recording_starts_once_and_ends_once(void **state)
@@ -484,6 +508,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(values_and_texts_come_with_their_lengths, begin, end),
 		cmocka_unit_test_setup_teardown(rows_of_the_history_come_in_parts, begin, end),
 		cmocka_unit_test_setup_teardown(it_sleeps_until_the_next_sample_or_question, begin, end),
+		cmocka_unit_test_setup_teardown(samples_are_taken_though_no_question_comes, begin, end),
 		cmocka_unit_test_setup_teardown(a_recording_starts_once_and_ends_once, begin, end),
 		cmocka_unit_test_setup_teardown(a_closed_connection_finishes_the_recording, begin, end),
 		cmocka_unit_test_setup_teardown(half_a_question_finishes_the_recording, begin, end),
