@@ -434,17 +434,14 @@ static int fill_pressure_of_cgroup(int folder, struct root *root, struct pressur
 {
 	static const char *const FILES[3] = {"cpu.pressure", "memory.pressure", "io.pressure"};
 	struct proc_pressure found;
-	int first_error = -ENOENT;
+	int errors[3];
 
 	for (int i = 0; i < 3; i++) {
-		int error = read_cgroup_pressure(root, folder, FILES[i], &found);
-
-		if (!error)
+		errors[i] = read_cgroup_pressure(root, folder, FILES[i], &found);
+		if (!errors[i])
 			set_stall(row, i, &found, false);
-		if (i == 0)
-			first_error = error;
 	}
-	return first_error;
+	return errors[0];
 }
 
 static void set_stalls(struct pressure_row *row, double secs)

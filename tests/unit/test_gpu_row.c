@@ -135,6 +135,11 @@ static void readings_have_words_and_parts(void **state)
 	assert_int_equal(count_absent(row->unattributed_vram_bytes), ABSENT_NO_ATTRIBUTION);
 	assert_string_equal(row->energy_source, "power");
 	assert_int_equal(text_absent(row->throttle_reasons), ABSENT_NO_SUCH_COUNTER);
+	/* A device without memory has no part of it. */
+	device->readings[GPU_VRAM_TOTAL_BYTES] = device->readings[GPU_VRAM_USED_BYTES] = gpu_value(0);
+	gpu_fill_readings(&frame, row, device, &account);
+	assert_true(row->vram_used_pct == 0);
+	device->readings[GPU_VRAM_USED_BYTES] = gpu_value(250);
 	device->readings[GPU_VRAM_TOTAL_BYTES] = gpu_absent(EACCES);
 	device->energy_source = GPU_ENERGY_COUNTER;
 	device->tenant_count = -1;

@@ -61,6 +61,27 @@ static void escapes_are_decoded(void **state)
 	assert_int_equal(mount_text(&mount.source, NULL, 0), 5);
 }
 
+/* Three octal digits of one byte. Each text that misses that by one character stays as it is. */
+static void only_octal_numbers_of_a_byte_are_escapes(void **state)
+{
+	static const char *const OTHERS[] = {"\\440", "\\/40", "\\0:0", "\\080", "\\0/0",
+					     "\\048", "\\04/", "\\04",  "/040"};
+	char line[100], text[64];
+	struct mount mount;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+		snprintf(line, sizeof line, "46 27 8:33 / /x%s rw - vfat /dev/sdc1 rw\n", OTHERS[i]);
+		mount = first_mount(line);
+		assert_int_equal(mount_text(&mount.point, text, sizeof text), 2 + strlen(OTHERS[i]));
+		assert_string_equal(text + 2, OTHERS[i]);
+	}
+	mount = first_mount("46 27 8:33 / /\\077\\377\\101 rw - vfat /dev/sdc1 rw\n");
+	assert_int_equal(mount_text(&mount.point, text, sizeof text), 4);
+	assert_string_equal(text, "/?\xff"
+				  "A");
+}
+
 static void options_match_as_a_whole(void **state)
 {
 	struct mount mount = first_mount("32 31 0:29 / /c rw - cgroup cgroup rw,cpuacct,name=systemd");
@@ -151,6 +172,7 @@ UNIT_TESTS
 		cmocka_unit_test(every_column_finds_its_field),
 		cmocka_unit_test(a_source_may_be_empty),
 		cmocka_unit_test(escapes_are_decoded),
+		cmocka_unit_test(only_octal_numbers_of_a_byte_are_escapes),
 		cmocka_unit_test(options_match_as_a_whole),
 		cmocka_unit_test(odd_lines_are_skipped),
 		cmocka_unit_test(every_beginning_is_harmless),

@@ -68,6 +68,10 @@ static void missing_lines_are_absent(void **state)
 	assert_int_equal(status.effective_uid, -1);
 	assert_int_equal(status.peak_rss_kib, -1);
 	assert_int_equal(status.allowed_cpu_count, -1);
+	/* A number and a list. */
+	assert_int_equal(parse_proc_pid_status("Tgid:\t5\nNSpid:\t5\n", 16, &status), 0);
+	assert_int_equal(status.namespace_pid_count, 1);
+	assert_int_equal(parse_proc_pid_status("NSpid:\t5\n", 9, &status), 0);
 }
 
 static void more_namespaces_than_there_can_be_do_no_harm(void **state)

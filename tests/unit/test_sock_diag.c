@@ -249,6 +249,26 @@ static void every_cut_of_a_datagram_is_survived(void **state)
 	each_beginning(CONNECTED, sizeof CONNECTED, expect_no_message);
 }
 
+/* A length below that of its own head would never come to an end, and one above the rest would be read past it. */
+static void an_attribute_with_a_wrong_length_ends_the_message(void **state)
+{
+	static const uint16_t WRONG[] = {0, 1, 3, sizeof CONNECTED - INFO_AT + 1, UINT16_MAX};
+	uint8_t bytes[sizeof CONNECTED];
+
+	(void)state;
+	skip_on_other_machines();
+	for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+		struct diag_message message;
+
+		memcpy(bytes, CONNECTED, sizeof bytes);
+		memcpy(bytes + INFO_AT, &WRONG[i], sizeof WRONG[i]);
+		message = only_message(bytes, sizeof bytes);
+		assert_int_equal(message.socket.received, -1);
+		assert_int_equal(message.socket.sent, -1);
+		assert_int_equal(message.socket.family, 2);
+	}
+}
+
 static void count_one(void *context, const struct diag_socket *socket)
 {
 	(void)socket;
@@ -308,6 +328,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_connection_is_from_the_socket_that_listens_to_its_port),
 		cmocka_unit_test(shorter_figures_of_older_kernels_are_unknown),
 		cmocka_unit_test(requests_have_their_length),
+		cmocka_unit_test(an_attribute_with_a_wrong_length_ends_the_message),
 		cmocka_unit_test(every_cut_of_a_datagram_is_survived),
 		cmocka_unit_test(the_kernel_answers_for_a_connection_of_this_test),
 	};
