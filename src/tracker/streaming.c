@@ -270,12 +270,14 @@ static void tell_of_ended_follower(struct rt_tracker *tracker)
 {
 	struct streaming *streaming = &tracker->streaming;
 	const struct tracker_output *last = &tracker->outputs[tracker->output_count - 1];
+	struct stat status;
 	CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
 
 	if (streaming->sent || streaming->has_told_command || !streaming->command)
 		return;
 	streaming->has_told_command = true;
-	if (last->is_spool && target_size(last->target) <= 0)
+	/* A follower that has seen no sample removes the file when it ends. */
+	if (last->is_spool && stat_in_time(last->path, &status) == -ENOENT)
 		buffer_add_text(&text, "the process that sends the samples has ended, and no sample is kept");
 	else
 		buffer_printf(&text, "the process that sends the samples has ended; to send them: %s",

@@ -1,10 +1,12 @@
 """Processes that a job starts late are found, whether their numbers or the lists of children led to them."""
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -137,6 +139,31 @@ def test_a_storm_of_processes_is_left_out_of_the_table(binary, tmp_path):
     for sample in full:
         assert sample["cpu"]["process_memory_mib"] is None and sample["cpu"]["process_rss_mib"] is None
         assert all(program["process_count"] is None and program["memory_mib"] is None for program in sample["programs"])
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("user", ["root", "nobody"])
+def test_a_storm_of_5000_processes_a_second_costs_2_percent_of_a_core(binary, program_for_everybody, user, tmp_path):
+    """Such a job cost the recorder 8.5 s of CPU time in 12 s, and its end came up to 35 s late."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be two users")
+    place = pathlib.Path(program_for_everybody).parent
+    chaos = shutil.copy(exact.build_workload(binary, tmp_path, "chaos"), place / "storm")
+    place.chmod(0o777)
+    record = place / "record.jsonl"
+    command = [program_for_everybody, "-i", "1", "-o", record, "--no-summary", "--", chaos, place / "truth", "storm", "6000"]
+    if user == "nobody":
+        command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *command]
+    began = time.monotonic()
+    pid = os.posix_spawnp(command[0], command, os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    samples = [json.loads(line) for line in record.open()]
+    assert os.waitstatus_to_exitcode(status) == 7 and time.monotonic() - began < 8
+    cost = usage.ru_utime + usage.ru_stime - exact.rusage_secs(samples)
+    assert cost < 0.02 * 6 + 0.02, cost
+    # The start of the program and its end are in no sample.
+    assert abs(sum(sample["tracker"]["cpu_secs"] for sample in samples) - cost) < 0.02, cost
+    assert len(samples) >= 6 and max(sample["tracker"]["sample_ms"] for sample in samples) < 100
 
 
 MANY = """

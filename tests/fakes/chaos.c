@@ -4,6 +4,7 @@
  *   chaos TRUTH SEED COUNT [KINDS]   KINDS: letters of the table below
  *   chaos TRUTH wild SEED            a tree in which each process acts at random, as act_wild() lists
  *   chaos TRUTH chain COUNT          each process waits in vfork(2) for the next one; all are there for a second
+ *   chaos TRUTH storm MS             5,000 processes a second, by vfork(2), which end at once; exit status 7
  *   chaos TRUTH rename COUNT         gives itself the name "renamed", and forks that burn 4 ms and end
  *   chaos TRUTH burn MS              the program that children call by exec
  *
@@ -475,6 +476,25 @@ static void live_in_a_chain(volatile int *left)
 	_exit(0);
 }
 
+/* ---- a storm ------------------------------------------------------------------------------------------------ */
+
+static void live_in_a_storm(int64_t length_ns)
+{
+	const int64_t step_ns = 1000 * NSEC_PER_MSEC / 5000;
+
+	for (int64_t begin_ns = clock_ns(CLOCK_MONOTONIC), next_ns = begin_ns; next_ns < begin_ns + length_ns;
+	     next_ns += step_ns) {
+		pid_t pid = vfork();
+
+		if (pid == 0)
+			_exit(0);
+		(void)waitpid(pid, NULL, 0);
+		if (next_ns + step_ns > clock_ns(CLOCK_MONOTONIC))
+			sleep_ns(next_ns + step_ns - clock_ns(CLOCK_MONOTONIC));
+	}
+	_exit(7);
+}
+
 /* ---- a new name --------------------------------------------------------------------------------------------- */
 
 /* As servers do: the arguments are overwritten, and the name is set. */
@@ -560,6 +580,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[2], "rename") == 0)
 		live_renamed(argv, argc, number_argument(argv[3]));
+	if (strcmp(argv[2], "storm") == 0)
+		live_in_a_storm(number_argument(argv[3]) * NSEC_PER_MSEC);
 	if (strcmp(argv[2], "chain") == 0) {
 		int left = number_argument(argv[3]);
 
