@@ -116,10 +116,9 @@ static int create_rescue(const char *page, struct buffer *ret_name)
 /* A regular file beside a device would be in memory, where few look for it. */
 static int create_beside(const char *page, struct buffer *ret_name)
 {
-	bool is_in_dev = strncmp(page, "/dev/", 5) == 0 || strncmp(page, "/proc/", 6) == 0;
 	struct stat status;
 
-	return is_in_dev && lstat(page, &status) == 0 && !S_ISREG(status.st_mode)
+	return strncmp(page, "/dev/", 5) == 0 && lstat(page, &status) == 0 && !S_ISREG(status.st_mode)
 		       ? -ENODEV
 		       : create_rescue(page, ret_name);
 }

@@ -190,15 +190,14 @@ struct rename_call {
 static void rename_back(void *data)
 {
 	const struct rename_call *call = data;
-	static const char *const MARKS[] = {"", ".marks"};
+	char from[PATH_MAX], to[PATH_MAX];
 
-	for (size_t i = 0; i < ARRAY_SIZE(MARKS); i++) {
-		CLEANUP_BUFFER struct buffer from = BUFFER(PATH_MAX), to = BUFFER(PATH_MAX);
+	for (int i = 0; i < 2; i++) {
+		const char *ending = i ? ".marks" : "";
 
-		buffer_printf(&from, "%s.%u%s", call->path, call->number, MARKS[i]);
-		buffer_printf(&to, "%s%s", call->path, MARKS[i]);
-		if (!buffer_error(&from) && !buffer_error(&to))
-			(void)rename(from.data, to.data);
+		if (snprintf(from, sizeof from, "%s.%u%s", call->path, call->number, ending) < PATH_MAX &&
+		    snprintf(to, sizeof to, "%s%s", call->path, ending) < PATH_MAX)
+			(void)rename(from, to);
 	}
 }
 
@@ -331,18 +330,6 @@ static void renew_target(struct rt_tracker *tracker, struct tracker_output *outp
 		tracker_warn(tracker, message);
 }
 
-static void tell_of_unwritten(struct rt_tracker *tracker, struct tracker_output *output)
-{
-	char message[MESSAGE_SIZE];
-
-	if (output->unwritten++)
-		return;
-	snprintf(message, sizeof message,
-		 "cannot write to %.300s: there is no memory for the line of a sample, which is lost",
-		 output->path ? output->path : "a stream");
-	tracker_warn(tracker, message);
-}
-
 void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame)
 {
 	int64_t dropped = 0;
@@ -358,10 +345,12 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 		buffer_clear(&tracker->line);
 		output->format->sample(&tracker->line, frame, &output->options, &output->state);
 		record = record_of_line(tracker, output);
-		if (record)
+		if (record) {
 			(void)target_write(output->target, record->data, record->length);
-		else
-			tell_of_unwritten(tracker, output);
+		} else {
+			output->unwritten++;
+			tracker_tell_of_lost_sample(tracker);
+		}
 		collect_warning(tracker, output);
 		dropped += (int64_t)target_status(output->target).dropped_records + output->unwritten;
 	}

@@ -102,7 +102,7 @@ static void attend_collectors(struct rt_tracker *tracker)
 		own_cost_end(&tracker->own_cost, &tracker->root);
 }
 
-static void tell_of_lost_sample(struct rt_tracker *tracker)
+void tracker_tell_of_lost_sample(struct rt_tracker *tracker)
 {
 	if (!tracker->has_lost_sample)
 		tracker_warn(tracker, "samples are missing: there was no memory for them");
@@ -130,7 +130,7 @@ static int fill_next_sample(struct rt_tracker *tracker, bool baseline)
 	selection_apply(&tracker->selection, frame);
 	if (frame->error) {
 		if (!baseline && !tracker->finished)
-			tell_of_lost_sample(tracker);
+			tracker_tell_of_lost_sample(tracker);
 		return frame->error;
 	}
 	keep_history(tracker, frame);
@@ -347,7 +347,7 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 	if (error < 0)
 		error = tracker_take_sample(tracker, false);
 	if (error < 0)
-		tell_of_lost_sample(tracker);
+		tracker_tell_of_lost_sample(tracker);
 	tracker_end_outputs(tracker);
 	if (!tracker->sample_count)
 		tracker_take_outputs_back(tracker);
