@@ -205,6 +205,8 @@ static double divided_exactly(uint64_t mantissa, int digits)
 	return (double)((uint64_t)quotient | rest) * power_of_two(exponent);
 }
 
+enum { POWER_MOST = 300 };
+
 static double scale_mantissa(uint64_t mantissa, int64_t exponent)
 {
 	bool exact = mantissa <= UINT64_C(1) << 53;
@@ -218,8 +220,13 @@ static double scale_mantissa(uint64_t mantissa, int64_t exponent)
 		return (double)mantissa * POWERS_OF_TEN[exponent];
 	if (exponent < 0 && exponent >= -19)
 		return divided_exactly(mantissa, (int)-exponent);
-	return (double)(exponent < 0 ? (long double)mantissa / power_of_ten(-exponent)
-				     : (long double)mantissa * power_of_ten(exponent));
+	if (exponent > 0)
+		return (double)((long double)mantissa * power_of_ten(exponent));
+	/* A power of ten above 10^308 is infinite where a long double is a double, as below valgrind. */
+	if (exponent < -POWER_MOST)
+		return (double)((long double)mantissa / power_of_ten(POWER_MOST) /
+				power_of_ten(-exponent - POWER_MOST));
+	return (double)((long double)mantissa / power_of_ten(-exponent));
 }
 
 /* Reads digits with at most one point. After the nineteenth significant digit they only scale. */

@@ -407,12 +407,13 @@ static int64_t oldest_row(const struct kept_samples *kept)
 ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const char *column, int64_t first,
 			size_t count, double *ret_values)
 {
-	const struct kept_samples *kept = &tracker->kept;
+	const struct kept_samples *kept;
 	struct reading reading;
 	ssize_t result;
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
+	kept = &tracker->kept;
 	if (tracker->apart) {
 		result = apart_history_read(tracker, layout, column, first, count, ret_values);
 		tracker_unlock(tracker);
@@ -432,11 +433,12 @@ ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const ch
 
 int64_t rt_history_count(struct rt_tracker *tracker, int64_t *ret_first, size_t *ret_bytes)
 {
-	const struct kept_samples *kept = &tracker->kept;
+	const struct kept_samples *kept;
 	int64_t count = -ENODATA, first;
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
+	kept = &tracker->kept;
 	if (tracker->apart) {
 		count = apart_history_count(tracker, ret_first, ret_bytes);
 	} else if (kept->columns) {

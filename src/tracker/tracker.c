@@ -444,11 +444,12 @@ int rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 
 int rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage)
 {
-	struct run_ending *ending = &tracker->ending;
+	struct run_ending *ending;
 	int error = tracker_enter(tracker);
 
 	if (error < 0)
 		return error;
+	ending = &tracker->ending;
 	/* wait4(2) tells a job's use without its /proc, too. */
 	if (!tracker->tree->root_pid) {
 		error = -ESRCH;
@@ -487,11 +488,12 @@ int rt_exclude(struct rt_tracker *tracker, pid_t pid)
 
 int rt_add_signal(struct rt_tracker *tracker, int signo, int64_t monotonic_ns)
 {
-	struct run_ending *ending = &tracker->ending;
+	struct run_ending *ending;
 	int error = tracker_enter(tracker);
 
 	if (error < 0)
 		return error;
+	ending = &tracker->ending;
 	if (ending->signal_count < sizeof ending->signals / sizeof ending->signals[0])
 		ending->signals[ending->signal_count] = (struct sent_signal){signo, monotonic_ns};
 	ending->signal_count++;
