@@ -28,6 +28,9 @@ static void max_means_unlimited(void **state)
 	assert_int_equal(limit_of("maximum"), -EBADMSG);
 	assert_int_equal(limit_of("-1"), -EBADMSG);
 	assert_int_equal(limit_of("99999999999999999999"), -EBADMSG);
+	assert_int_equal(limit_of("5x"), -EBADMSG);
+	assert_true(limit_of("9223372036854775807") == INT64_MAX);
+	assert_int_equal(limit_of("9223372036854775808"), -EBADMSG);
 }
 
 static void a_quota_needs_its_period(void **state)
@@ -41,6 +44,8 @@ static void a_quota_needs_its_period(void **state)
 	assert_int_equal(parse_cgroup_v2_cpu_max("max 100000\n", 11, &max), 0);
 	assert_true(max.quota_usec == CGROUP_NO_LIMIT);
 	assert_int_equal(parse_cgroup_v2_cpu_max("5\n", 2, &max), -EBADMSG);
+	assert_int_equal(parse_cgroup_v2_cpu_max("5x 100000\n", 10, &max), -EBADMSG);
+	assert_int_equal(parse_cgroup_v2_cpu_max("5 9223372036854775808\n", 22, &max), -EBADMSG);
 	assert_int_equal(parse_cgroup_v2_cpu_max("5 0\n", 4, &max), -EBADMSG);
 	assert_int_equal(parse_cgroup_v2_cpu_max("0 5\n", 4, &max), -EBADMSG);
 	assert_int_equal(parse_cgroup_v2_cpu_max("", 0, &max), -EBADMSG);

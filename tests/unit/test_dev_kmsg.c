@@ -45,6 +45,10 @@ static void other_records_are_not_kills(void **state)
 	assert_int_equal(killed("3,1,2,-;Out of memory: Killed process 0 (x)\n"), 0);
 	assert_int_equal(killed("3,1,2,-;Out of memory: Killed process 99999999999 (x)\n"), 0);
 	assert_int_equal(killed("3,1,2,-;x\n KEY=: Killed process 7 (x)\n"), 0);
+	assert_int_equal(killed("6,1,2,-;oom-kill:7,uid=0\n"), 0);
+	assert_int_equal(killed("3,1,2,-;Out of memory: Killed process 2147483648 (x)\n"), 0);
+	assert_int_equal(killed("8,1,2,-;Out of memory: Killed process 7 (x)\n"), 0);
+	assert_int_equal(killed("7,1,2,-;Out of memory: Killed process 7 (x)\n"), 7);
 	assert_int_equal(killed(""), 0);
 	assert_int_equal(killed("oom-kill:pid=1"), 0);
 }

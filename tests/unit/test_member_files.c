@@ -127,6 +127,16 @@ static void there_is_room_for_32_files(void **state)
 	assert_false(holder->left_out);
 }
 
+static void files_of_nvidia_count_by_their_number(void **state)
+{
+	(void)state;
+	lay_link(30, "1", "/dev/dri/card0");
+	lay_link(30, "2", "/dev/nvidia0");
+	lay_link(30, "3", "/dev/nvidia1");
+	lay_link(30, "4", "/dev/nvidia0");
+	assert_int_equal(update_at(0, 1)->count, 3);
+}
+
 static void a_process_that_cannot_be_searched_has_its_reason(void **state)
 {
 	const struct file_holder *holder = update_at(0, 1);
@@ -206,6 +216,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(names_of_device_files_are_read_to_their_end, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_open_while_its_descriptor_leads_to_it, begin, end),
 		cmocka_unit_test_setup_teardown(there_is_room_for_32_files, begin, end),
+		cmocka_unit_test_setup_teardown(files_of_nvidia_count_by_their_number, begin, end),
 		cmocka_unit_test_setup_teardown(a_process_that_cannot_be_searched_has_its_reason, begin, end),
 		cmocka_unit_test_setup_teardown(pauses_double_up_to_eight_seconds, begin, end),
 		cmocka_unit_test_setup_teardown(members_that_have_left_are_forgotten, begin, end),

@@ -41,6 +41,28 @@ static void a_missing_folder_is_an_error(void **state)
 	assert_int_equal(root_open(&root, "/dev/null", NULL), -ENOTDIR);
 }
 
+/* A machine whose /proc is not there has no processes. */
+static void a_machine_without_proc_has_no_processes(void **state)
+{
+	char folder[] = "/tmp/rt-root-XXXXXX", target[8] = "old";
+	struct root root;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(root_open(&root, folder, NULL), 0);
+	assert_int_equal(root_open_pid(&root, 1, "stat", 0), -ENOENT);
+	assert_int_equal(root_read_pid(&root, 1, "stat"), -ENOENT);
+	assert_int_equal(root_link(&root, "x", target, 0), -EINVAL);
+	assert_int_equal(root_link(&root, "x", target, sizeof target), -ENOENT);
+	assert_string_equal(target, "old");
+	assert_int_equal(symlinkat("longer than that", root.dir_fd, "x"), 0);
+	assert_int_equal(root_link(&root, "x", target, sizeof target), 7);
+	assert_string_equal(target, "longer ");
+	assert_int_equal(unlinkat(root.dir_fd, "x", 0), 0);
+	root_close(&root);
+	rmdir(folder);
+}
+
 static void only_the_slash_is_live(void **state)
 {
 	struct root root = live_root();
@@ -325,6 +347,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_missing_folder_is_an_error),
+		cmocka_unit_test(a_machine_without_proc_has_no_processes),
 		cmocka_unit_test(only_the_slash_is_live),
 		cmocka_unit_test(a_tree_brings_its_tick_and_page_size),
 		cmocka_unit_test(long_files_are_complete),

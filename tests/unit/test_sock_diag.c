@@ -269,6 +269,31 @@ static void an_attribute_with_a_wrong_length_ends_the_message(void **state)
 	}
 }
 
+/* The kernel's errors are -4095 to -1. Every other answer, and a cut one, is a message that is not understood. */
+static void an_answer_is_an_error_of_the_kernel_or_bad(void **state)
+{
+	static const struct {
+		uint32_t length;
+		int32_t told;
+		int wanted;
+	} CASES[] = {{20, 0, 0},        {20, -2, -2},       {20, -4095, -4095}, {20, -4096, -EBADMSG},
+		     {20, 1, -EBADMSG}, {19, -2, -EBADMSG}, {16, -2, -EBADMSG}, {36, -13, -13}};
+
+	(void)state;
+	skip_on_other_machines();
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		uint8_t bytes[36] = {0};
+		struct diag_message message;
+
+		memcpy(bytes, &CASES[i].length, 4);
+		bytes[4] = 2;
+		memcpy(bytes + 16, &CASES[i].told, 4);
+		message = only_message(bytes, CASES[i].length);
+		assert_true(message.is_end && !message.is_socket);
+		assert_int_equal(message.error, CASES[i].wanted);
+	}
+}
+
 static void count_one(void *context, const struct diag_socket *socket)
 {
 	(void)socket;
@@ -329,6 +354,7 @@ UNIT_TESTS
 		cmocka_unit_test(shorter_figures_of_older_kernels_are_unknown),
 		cmocka_unit_test(requests_have_their_length),
 		cmocka_unit_test(an_attribute_with_a_wrong_length_ends_the_message),
+		cmocka_unit_test(an_answer_is_an_error_of_the_kernel_or_bad),
 		cmocka_unit_test(every_cut_of_a_datagram_is_survived),
 		cmocka_unit_test(the_kernel_answers_for_a_connection_of_this_test),
 	};

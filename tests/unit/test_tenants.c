@@ -136,6 +136,12 @@ static void processes_of_other_devices_are_left_alone(void **state)
 	judge_them(false);
 	assert_int_equal(device->pids, GPU_PIDS_OURS);
 	assert_int_equal(survey.processes[0].pid, 7);
+	survey.processes[1] = (struct gpu_process){.device = 1, .pid = 8};
+	survey.process_count = 2;
+	judge_them(false);
+	assert_int_equal(device->pids, GPU_PIDS_MAPPED);
+	assert_int_equal(survey.processes[0].pid, 7);
+	assert_int_equal(survey.processes[1].pid, 101);
 }
 
 /* The driver hides the processes of others: a member holds the file, and the list is empty. */
