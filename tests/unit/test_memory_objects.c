@@ -72,6 +72,32 @@ static struct memory_object *map_file(const char *path, const char *name, bool s
 	return memory_objects_meet(&objects, &root, getpid(), &area);
 }
 
+/* The first path by which it can be opened stays; a deleted file, and one that never had a path, have none. */
+static void test_an_object_keeps_its_first_path(void **state)
+{
+	static const char *const NAMELESS[] = {
+		"/memfd:x", "/SYSV00000000", "/dev/zero (deleted)", "/anon_hugepage", "x", ""};
+	struct memory_area area = {.start = 4096, .end = 8192, .shared = true, .device = 5};
+	char wanted[128];
+
+	(void)state;
+	mount_scratch("/nowhere");
+	close(make_file("file"));
+	assert_null(map_file("file", "file (deleted)", true, true)->path);
+	snprintf(wanted, sizeof wanted, "%s/first", scratch_folder);
+	assert_string_equal(map_file("file", "first", true, true)->path, wanted);
+	assert_string_equal(map_file("file", "second", true, true)->path, wanted);
+	for (size_t i = 0; i < sizeof NAMELESS / sizeof NAMELESS[0]; i++) {
+		struct memory_object *object;
+
+		area.inode = 100 + i;
+		area.name = scan_bytes(NAMELESS[i], strlen(NAMELESS[i]));
+		object = memory_objects_meet(&objects, &root, getpid(), &area);
+		assert_non_null(object);
+		assert_null(object->path);
+	}
+}
+
 static void test_a_closed_memfd_counts_until_a_search_has_not_found_it(void **state)
 {
 	static const char bytes[BYTES] = {1};
@@ -458,6 +484,7 @@ static void test_a_round_ends_with_the_reading_of_the_last_member(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_an_object_keeps_its_first_path, begin, end),
 		TEST(test_a_closed_memfd_counts_until_a_search_has_not_found_it),
 		TEST(test_the_deepest_mount_says_whether_an_open_file_is_memory),
 		TEST(test_a_file_that_was_written_counts_after_its_use),
