@@ -46,6 +46,54 @@ static void ipv6_rejecting_routes_do_not_count(void **state)
 	assert_false(proc_net_ipv6_route_next_default(&routes, &route));
 }
 
+#define SOME "fd000000000000000000000000000000"
+
+/* Each line of the second table misses being a route to everywhere by one column. */
+static void each_column_of_an_ipv6_route_decides(void **state)
+{
+	static const char *const DEFAULTS[] = {
+		ZEROS " 00 " ZEROS " 00 " ZEROS " ffffffff 1 0 00000001 wwan0",
+		ZEROS " 00 " SOME " 40 " SOME " 00000000 1 0 00000003 wwan0",
+	};
+	static const char *const OTHERS[] = {
+		SOME " 00 " ZEROS " 00 " ZEROS " 00000400 1 0 00000003 eth0",
+		ZEROS " 40 " ZEROS " 00 " ZEROS " 00000400 1 0 00000003 eth0",
+		ZEROS " 00 " ZEROS " 00 " ZEROS " 00000400 1 0 00000002 eth0",
+		ZEROS " 00 " ZEROS " 00 " ZEROS " 00000400 1 0 00000201 eth0",
+		ZEROS " 00 " ZEROS " 00 " ZEROS " 00000400 1 0 x eth0",
+		ZEROS " 00 " ZEROS " 00 " ZEROS " 100000000 1 0 00000003 eth0",
+		ZEROS " 00 " ZEROS " 00 " ZEROS " x 1 0 00000003 eth0",
+		ZEROS " 00 " ZEROS " 00 " ZEROS " 00000400 1 0 00000003",
+	};
+	struct default_route route;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof DEFAULTS / sizeof DEFAULTS[0]; i++) {
+		struct scan routes = parse_proc_net_ipv6_route(DEFAULTS[i], strlen(DEFAULTS[i]));
+
+		assert_true(proc_net_ipv6_route_next_default(&routes, &route));
+		assert_scan_equal(&route.interface, "wwan0");
+		assert_true(route.metric == (i ? 0 : UINT32_MAX));
+	}
+	for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+		struct scan routes = parse_proc_net_ipv6_route(OTHERS[i], strlen(OTHERS[i]));
+
+		if (proc_net_ipv6_route_next_default(&routes, &route))
+			fail_msg("%s", OTHERS[i]);
+	}
+}
+
+static void a_metric_of_33_bits_is_none(void **state)
+{
+	static const char TEXT[] = "eth0\t00000000\t0\t0003\t0\t0\t4294967296\t00000000\n"
+				   "eth1\t00000000\t0\t0003\t0\t0\tx\t00000000\n";
+	struct scan routes = parse_proc_net_route(TEXT, strlen(TEXT));
+	struct default_route route;
+
+	(void)state;
+	assert_false(proc_net_route_next_default(&routes, &route));
+}
+
 static void fixtures_name_their_uplink(void **state)
 {
 	struct root root = test_root("hand-made-hypervisor-5.15/t0");
@@ -71,6 +119,8 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_routes_to_everywhere_count),
 		cmocka_unit_test(ipv6_rejecting_routes_do_not_count),
+		cmocka_unit_test(each_column_of_an_ipv6_route_decides),
+		cmocka_unit_test(a_metric_of_33_bits_is_none),
 		cmocka_unit_test(fixtures_name_their_uplink),
 	};
 
