@@ -83,10 +83,11 @@ static void each_column_of_an_ipv6_route_decides(void **state)
 	}
 }
 
-static void a_metric_of_33_bits_is_none(void **state)
+static void a_route_has_a_metric_of_32_bits_and_no_destination(void **state)
 {
 	static const char TEXT[] = "eth0\t00000000\t0\t0003\t0\t0\t4294967296\t00000000\n"
-				   "eth1\t00000000\t0\t0003\t0\t0\tx\t00000000\n";
+				   "eth1\t00000000\t0\t0003\t0\t0\tx\t00000000\n"
+				   "eth2\t000200C0\t0\t0003\t0\t0\t1\t00000000\n";
 	struct scan routes = parse_proc_net_route(TEXT, strlen(TEXT));
 	struct default_route route;
 
@@ -120,7 +121,7 @@ UNIT_TESTS
 		cmocka_unit_test(only_routes_to_everywhere_count),
 		cmocka_unit_test(ipv6_rejecting_routes_do_not_count),
 		cmocka_unit_test(each_column_of_an_ipv6_route_decides),
-		cmocka_unit_test(a_metric_of_33_bits_is_none),
+		cmocka_unit_test(a_route_has_a_metric_of_32_bits_and_no_destination),
 		cmocka_unit_test(fixtures_name_their_uplink),
 	};
 
