@@ -507,7 +507,8 @@ def test_history(give, needs_toml, program_with_analysis, helpers, tmp_path):
 def test_runs(run_with, program_with_analysis, tmp_path):
     lines, recording = str(tmp_path / "runs.jsonl"), (tmp_path / "run.jsonl").resolve()
     result = run_with([("runs", lines)], "-o", recording, "--no-summary", "--", "sh", "-c", "exit 4", program=program_with_analysis)
-    assert (result.returncode, result.err) == (4, f"analysis runs --runs={lines} -- add {recording}\n")
+    later = f"resource-tracker: to append it later: resource-tracker runs add {recording} --runs {lines}"
+    assert (result.returncode, result.err.splitlines()) == (4, [f"analysis runs --runs={lines} -- add {recording}", later])
 
 
 @of_options("why")

@@ -52,15 +52,20 @@ static void a_temporary_recording_is_kept_if_no_page_is_made_of_it(void **state)
 
 static void a_signal_after_the_job_cuts_the_end_short(void **state)
 {
+	char said[600];
+
 	(void)state;
 	put_program(ANALYSIS, SAYS_ITS_WORDS "kill -TERM $PPID\nexec sleep 60\n");
 	record("-q --summary --report page.html --runs runs.jsonl -o run.jsonl -- sh -c 'exit 3'", 3);
 	assert_said("summary --no-pager -- %s/run.jsonl");
-	assert_file_text("err",
-			 "resource-tracker: page.html: the report could not be written: Interrupted system "
-			 "call\n"
-			 "resource-tracker: runs.jsonl: the line of this run could not be added: "
-			 "Interrupted system call\n");
+	snprintf(said, sizeof said,
+		 "resource-tracker: page.html: the report could not be written: Interrupted system call\n"
+		 "resource-tracker: runs.jsonl: the line of this run could not be added: Interrupted system "
+		 "call\n"
+		 "resource-tracker: to append it later: resource-tracker runs add %s/run.jsonl --runs "
+		 "runs.jsonl\n",
+		 scratch_folder);
+	assert_file_text("err", said);
 }
 
 static void a_signal_to_the_job_leaves_the_end_whole(void **state)
