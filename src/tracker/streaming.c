@@ -269,7 +269,8 @@ static void take_lines(struct rt_tracker *tracker)
 static void tell_of_ended_follower(struct rt_tracker *tracker)
 {
 	struct streaming *streaming = &tracker->streaming;
-	const struct tracker_output *last = &tracker->outputs[tracker->output_count - 1];
+	size_t count = tracker->output_count;
+	const struct tracker_output *last = count ? &tracker->outputs[count - 1] : NULL;
 	struct stat status;
 	CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
 
@@ -277,7 +278,7 @@ static void tell_of_ended_follower(struct rt_tracker *tracker)
 		return;
 	streaming->has_told_command = true;
 	/* A follower that has seen no sample removes the file when it ends. */
-	if (last->is_spool && stat_in_time(last->path, &status) == -ENOENT)
+	if (last && last->is_spool && stat_in_time(last->path, &status) == -ENOENT)
 		buffer_add_text(&text, "the process that sends the samples has ended, and no sample is kept");
 	else
 		buffer_printf(&text, "the process that sends the samples has ended; to send them: %s",
