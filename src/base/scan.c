@@ -210,6 +210,7 @@ enum { POWER_MOST = 300 };
 static double scale_mantissa(uint64_t mantissa, int64_t exponent)
 {
 	bool exact = mantissa <= UINT64_C(1) << 53;
+	long double value = (long double)mantissa;
 
 	if (!mantissa || !exponent)
 		return (double)mantissa;
@@ -221,12 +222,13 @@ static double scale_mantissa(uint64_t mantissa, int64_t exponent)
 	if (exponent < 0 && exponent >= -19)
 		return divided_exactly(mantissa, (int)-exponent);
 	if (exponent > 0)
-		return (double)((long double)mantissa * power_of_ten(exponent));
+		return (double)(value * power_of_ten(exponent));
 	/* A power of ten above 10^308 is infinite where a long double is a double, as below valgrind. */
-	if (exponent < -POWER_MOST)
-		return (double)((long double)mantissa / power_of_ten(POWER_MOST) /
-				power_of_ten(-exponent - POWER_MOST));
-	return (double)((long double)mantissa / power_of_ten(-exponent));
+	if (exponent < -POWER_MOST) {
+		value /= power_of_ten(POWER_MOST);
+		exponent += POWER_MOST;
+	}
+	return (double)(value / power_of_ten(-exponent));
 }
 
 /* Reads digits with at most one point. After the nineteenth significant digit they only scale. */

@@ -201,7 +201,6 @@ bool write_report(const char *path, const char *page)
 		say_missing("--report");
 	else if (result < 0)
 		say("%s: the report could not be written: %s", page,
-		    result == -ETIMEDOUT ? "it took no byte for 5 s; a FIFO needs a reader"
-					 : strerror(-result));
+		    result == -ETIMEDOUT ? "it took no byte for 5 s" : strerror(-result));
 	return path && result == 0;
 }

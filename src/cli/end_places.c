@@ -123,15 +123,20 @@ static int create_beside(const char *page, struct buffer *ret_name)
 		       : create_rescue(page, ret_name);
 }
 
-static int create_in_temporary_folder(const char *page, struct buffer *ret_name)
+const char *temporary_folder(void)
 {
 	const char *folder = has_more_rights_than_caller() ? NULL : getenv("TMPDIR");
+
+	return folder && *folder && !path_may_hang(folder) ? folder : "/tmp";
+}
+
+static int create_in_temporary_folder(const char *page, struct buffer *ret_name)
+{
 	int fd;
 
 	(void)page;
 	ret_name->length = 0;
-	buffer_printf(ret_name, "%s/resource-tracker-XXXXXX.jsonl",
-		      folder && *folder && !path_may_hang(folder) ? folder : "/tmp");
+	buffer_printf(ret_name, "%s/resource-tracker-XXXXXX.jsonl", temporary_folder());
 	if (buffer_error(ret_name))
 		return buffer_error(ret_name);
 	fd = mkostemps(ret_name->data, (int)strlen(".jsonl"), O_CLOEXEC);

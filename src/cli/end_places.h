@@ -7,6 +7,9 @@ const char *why_no_page(const char *page);
 /* The same for the line of the run, which is appended to `runs`. */
 const char *why_no_line(const char *runs);
 
+/* Returns TMPDIR, or /tmp if it is not given or may hang. */
+const char *temporary_folder(void);
+
 /*
  * Copies the temporary recording `fd`, of which no page could be made, to the new file PAGE.jsonl (or PAGE.1.jsonl, ...),
  * and names the file on stderr. Where that folder has no room, or is that of a device, the temporary folder gets it.

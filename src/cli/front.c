@@ -382,14 +382,13 @@ static int open_in_memory(void)
  */
 static int open_unnamed(const char *beside)
 {
-	const char *folder = has_more_rights_than_caller() ? NULL : getenv("TMPDIR");
 	CLEANUP_BUFFER struct buffer name = BUFFER(PATH_MAX);
 	int fd = open_beside(beside);
+	const char *folder;
 
 	if (fd >= 0)
 		return fd;
-	if (!folder || !*folder || path_may_hang(folder))
-		folder = "/tmp";
+	folder = temporary_folder();
 	if (path_may_hang(folder))
 		return open_in_memory();
 	fd = open(folder, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);

@@ -668,7 +668,7 @@ static void use_emptied_file(struct target *target, char *ret_message, size_t me
 		return;
 	target->told_of_emptying = true;
 	output_message(ret_message, message_size,
-		       "%s was emptied by another program: only the samples from now on are in it",
+		       "%s was emptied by another program: earlier samples are gone",
 		       output_shown_path(target->name));
 }
 

@@ -277,12 +277,12 @@ static void tell_of_ended_follower(struct rt_tracker *tracker)
 	if (streaming->sent || streaming->has_told_command || !streaming->command)
 		return;
 	streaming->has_told_command = true;
+	buffer_add_text(&text, "the process that sends the samples has ended");
 	/* A follower that has seen no sample removes the file when it ends. */
 	if (last && last->is_spool && stat_in_time(last->path, &status) == -ENOENT)
-		buffer_add_text(&text, "the process that sends the samples has ended, and no sample is kept");
+		buffer_add_text(&text, ", and no sample is kept");
 	else
-		buffer_printf(&text, "the process that sends the samples has ended; to send them: %s",
-			      streaming->command);
+		buffer_printf(&text, "; to send them: %s", streaming->command);
 	if (!buffer_error(&text))
 		tracker_warn(tracker, text.data);
 }
