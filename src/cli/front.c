@@ -1,5 +1,4 @@
 /* Decides what this run of the command does; see front.h. */
-#include "cli/command_line.h"
 #include "cli/front.h"
 
 #include <errno.h>
@@ -20,6 +19,7 @@
 #include "base/scan.h"
 #include "base/trust.h"
 #include "cli/alone.h"
+#include "cli/command_line.h"
 #include "cli/config_file.h"
 #include "cli/help.h"
 #include "cli/keep_run.h"

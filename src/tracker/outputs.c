@@ -208,7 +208,9 @@ void tracker_take_outputs_back(struct rt_tracker *tracker)
 		const struct target_opening *opening = target_opening(output->target);
 		struct rename_call call = {output->path, opening->renamed_number};
 
-		if (!opening->is_new || target_size(output->target) > 0)
+		/* Another program may have put a file of its own there. */
+		if (!opening->is_new || target_size(output->target) > 0 ||
+		    target_lost_its_name(output->target, true))
 			continue;
 		if (opening->renamed_number)
 			(void)act_in_time(output->path, rename_back, &call, sizeof call);

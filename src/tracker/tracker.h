@@ -159,7 +159,7 @@ void tracker_let_go(struct rt_tracker *tracker);
 int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config);
 /* No sample was written: removes the files that the start has made, and gives earlier recordings their names back. */
 void tracker_take_outputs_back(struct rt_tracker *tracker);
-/* There is no memory for a sample, or for its line: one warning says so. */
+/* Warns once, where a sample or its line has no memory. */
 void tracker_tell_of_lost_sample(struct rt_tracker *tracker);
 /* Adds an output for the program that streams. `path` is an empty file. */
 int tracker_add_spool(struct rt_tracker *tracker, const char *path);

@@ -341,7 +341,7 @@ static void rows_of_the_history_come_in_parts(void **state)
 	assert_int_equal(read_rows("\0sample", 8, 0, 0), 0);
 	assert_int_equal(read_rows("\0sample", 8, 0, -1), 0);
 	assert_int_equal(payload.length, 0);
-	/* Of another metric nothing is kept; without two names nothing is read. */
+	/* Another metric has no rows, and a request without one of the two names is invalid. */
 	assert_int_equal(read_rows("\0cpu.load_5m", 13, 0, 1), -ENOENT);
 	assert_int_equal(payload.length, 0);
 	assert_int_equal(read_rows("no-such-layout\0sample", 22, 0, 1), -ENOENT);

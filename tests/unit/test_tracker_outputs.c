@@ -221,6 +221,29 @@ static void a_failed_output_takes_new_files_back(void **state)
 	free(text);
 }
 
+static void a_file_that_another_program_put_there_is_not_taken_back(void **state)
+{
+	char *text;
+
+	(void)state;
+	put_text("earlier.jsonl", "{\"timestamp_secs\":1,\"resource-tracker-version\":\"1\"}\n");
+	set("output", "new.jsonl");
+	set("output", "earlier.jsonl");
+	open_tracker();
+	assert_int_equal(unlink("new.jsonl") | unlink("earlier.jsonl"), 0);
+	put_text("new.jsonl", "theirs");
+	put_text("earlier.jsonl", "theirs");
+	tracker_take_outputs_back(tracker);
+	text = get_file("new.jsonl", NULL);
+	assert_string_equal(text, "theirs");
+	free(text);
+	text = get_file("earlier.jsonl", NULL);
+	assert_string_equal(text, "theirs");
+	free(text);
+	assert_int_equal(access("earlier.jsonl.1", F_OK), 0);
+	close_tracker();
+}
+
 static void a_torn_last_line_is_removed_with_a_warning(void **state)
 {
 	char warning[200] = "", whole[] = "{\"timestamp_secs\":1,\"resource-tracker-version\":\"1\"}\n{\"b";
@@ -583,6 +606,7 @@ UNIT_TESTS
 		unit_test_of_outputs(names_that_cannot_be_filled_in_are_refused),
 		unit_test_of_outputs(a_name_that_is_too_long_is_refused),
 		unit_test_of_outputs(a_failed_output_takes_new_files_back),
+		unit_test_of_outputs(a_file_that_another_program_put_there_is_not_taken_back),
 		unit_test_of_outputs(a_torn_last_line_is_removed_with_a_warning),
 		unit_test_of_outputs(samples_are_appended_to_their_like_alone),
 		unit_test_of_outputs(numbers_of_names_have_an_end),
