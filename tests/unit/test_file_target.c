@@ -256,6 +256,29 @@ static void the_newest_record_replaces_nothing_where_others_write(void **state)
  * A note that another program writes between two of our records survives when we truncate a part of the
  * third.
  */
+/* Only one that still has a name can be written on. */
+static void an_emptied_file_is_used_and_a_removed_one_is_replaced(void **state)
+{
+	struct target *target = open_target("run.jsonl", &JSON);
+
+	(void)state;
+	assert_int_equal(write_numbered(target, 1, 1), 0);
+	assert_false(target_lost_its_name(target, true));
+	assert_int_equal(truncate("run.jsonl", 0), 0);
+	assert_true(target_lost_its_name(target, false));
+	assert_true(target_renew(target, &JSON, message, sizeof message));
+	assert_non_null(strstr(message, "was emptied by another program"));
+	assert_int_equal(write_numbered(target, 2, 1), 0);
+	assert_numbers("run.jsonl", 2, 2);
+	assert_int_equal(truncate("run.jsonl", 0) | unlink("run.jsonl"), 0);
+	assert_true(target_lost_its_name(target, true));
+	assert_true(target_renew(target, &JSON, message, sizeof message));
+	assert_non_null(strstr(message, "was removed or renamed"));
+	assert_int_equal(write_numbered(target, 3, 1), 0);
+	target_close(target, 0);
+	assert_numbers("run.jsonl", 3, 3);
+}
+
 static void a_head_is_never_dropped(void **state)
 {
 	struct target_options options = {.text = LINES_CSV, .ring_ceiling_bytes = 1000};
@@ -478,6 +501,7 @@ UNIT_TESTS
 		unit_test_in_scratch(one_record_is_one_write),
 		unit_test_in_scratch(opening_reports_the_state_of_the_file),
 		unit_test_in_scratch(closing_unlocks_even_with_a_duplicate_descriptor),
+		unit_test_in_scratch(an_emptied_file_is_used_and_a_removed_one_is_replaced),
 		unit_test_on_small_disk(a_full_disk_loses_nothing_that_the_ring_can_hold),
 		unit_test_on_small_disk(the_ring_drops_the_oldest_and_counts_them),
 		unit_test_on_small_disk(the_newest_record_replaces_others_on_a_full_disk),

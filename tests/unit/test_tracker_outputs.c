@@ -484,7 +484,8 @@ static void a_full_pipe_has_a_second_at_the_end(void **state)
 	assert_int_equal(warnings, 1);
 	wrapped_secs = end_with_full_pipe(true, &warnings);
 	assert_int_equal(warnings, 1);
-	assert_true(wrapped_secs >= 0.1 && alone_secs >= 1 && wrapped_secs < alone_secs);
+	/* A busy machine may take another second and a half. */
+	assert_true(wrapped_secs >= 0.1 && alone_secs >= 1 && wrapped_secs < alone_secs && alone_secs < 2.5);
 }
 
 /* Its samples were lost, also those of a wrapped job. */
