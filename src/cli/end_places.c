@@ -113,14 +113,10 @@ static int create_rescue(const char *page, struct buffer *ret_name)
 	return -EEXIST;
 }
 
-/* A regular file beside a device would be in memory, where few look for it. */
+/* A file in /dev would be in memory, where few look for it. */
 static int create_beside(const char *page, struct buffer *ret_name)
 {
-	struct stat status;
-
-	return strncmp(page, "/dev/", 5) == 0 && lstat(page, &status) == 0 && !S_ISREG(status.st_mode)
-		       ? -ENODEV
-		       : create_rescue(page, ret_name);
+	return strncmp(page, "/dev/", 5) == 0 ? -ENODEV : create_rescue(page, ret_name);
 }
 
 const char *temporary_folder(void)

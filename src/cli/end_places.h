@@ -12,6 +12,6 @@ const char *temporary_folder(void);
 
 /*
  * Copies the temporary recording `fd`, of which no page could be made, to the new file PAGE.jsonl (or PAGE.1.jsonl, ...),
- * and names the file on stderr. Where that folder has no room, or is that of a device, the temporary folder gets it.
+ * and names the file on stderr. Where that folder has no room, or is /dev, the temporary folder gets it.
  */
 void rescue_recording(int fd, const char *page);

@@ -95,7 +95,7 @@ int run_mark(char **argv)
 			"name the phase that begins now, as in `mark load`, or add start or stop, as in "
 			"`mark load start`");
 	if (!*request.words[0]) {
-		say_of("mark", "the name is empty: no phase begins");
+		say_of("mark", "the name is empty");
 		return 0;
 	}
 	(void)uname(&system);

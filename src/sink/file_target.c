@@ -667,8 +667,7 @@ static void use_emptied_file(struct target *target, char *ret_message, size_t me
 	if (target->told_of_emptying)
 		return;
 	target->told_of_emptying = true;
-	output_message(ret_message, message_size,
-		       "%s was emptied by another program: earlier samples are gone",
+	output_message(ret_message, message_size, "%s was emptied by another program",
 		       output_shown_path(target->name));
 }
 

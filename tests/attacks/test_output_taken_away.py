@@ -92,7 +92,7 @@ def emptying(path):
 def test_emptied_csv_has_its_header_again(spawn, helpers, tmp_path, options):
     path = tmp_path / "run.csv"
     said = follow(spawn, helpers, path, emptying(path), *options)
-    assert said.count("run.csv was emptied by another program: earlier samples are gone") == 1
+    assert said.count("run.csv was emptied by another program") == 1
     assert rows(path)[0] == rows(path.with_suffix(".old"))[0] and rows(path)[0].startswith("timestamp,")
     assert len(rows(path)) > 5 and {row.count(",") for row in rows(path)} == {31}
 

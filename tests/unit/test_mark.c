@@ -95,7 +95,7 @@ static void an_empty_name_marks_nothing_and_fails_no_job(void **state)
 	setenv("RESOURCE_TRACKER_MARKS", "marks", 1);
 	for (size_t i = 0; i < sizeof EMPTY / sizeof *EMPTY; i++) {
 		assert_int_equal(mark(EMPTY[i]), 0);
-		assert_printed("err", "resource-tracker mark: the name is empty: no phase begins\n");
+		assert_printed("err", "resource-tracker mark: the name is empty\n");
 		assert_printed("out", "");
 	}
 	assert_int_equal(access("marks", F_OK), -1);
