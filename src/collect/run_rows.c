@@ -109,8 +109,9 @@ static void fill_pairs(struct frame *frame, enum row_kind kind, struct row *pare
 	}
 }
 
-static void fill_start(const struct machine *machine, struct collect_context *context, struct frame *frame)
+void run_start_add(void *state, const struct collect_context *context, struct frame *frame)
 {
+	const struct machine *machine = &((const struct run_state *)state)->machine;
 	const struct run_facts *facts = context->facts;
 	struct run_start_row *row = ADD_ROW(frame, run_start, NULL);
 	const struct memory_row *memory = (const struct memory_row *)(const void *)frame->first[ROW_memory];
@@ -181,7 +182,7 @@ static void run_collect(void *state_, struct collect_context *context, struct fr
 	}
 	run_end_follow(&state->end, context, frame);
 	if (context->progress.number == 0)
-		fill_start(&state->machine, context, frame);
+		run_start_add(state, context, frame);
 	if (context->ending->reason)
 		run_end_fill(&state->end, context, frame);
 }

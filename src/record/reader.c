@@ -52,6 +52,7 @@ static void want_always(struct metric_set *wanted)
 	WANT(wanted, sample, tracked_pid);
 	WANT(wanted, run_start, schema_version);
 	WANT(wanted, run_start, interval_secs);
+	WANT(wanted, run_start, run_id);
 	WANT(wanted, run_end, reason);
 	WANT(wanted, cloud, vendor_id);
 }
@@ -342,6 +343,16 @@ static bool is_of_another_run(const struct record *record, const struct sample_r
 	return !count_absent(sample->sample) && sample->sample <= record->last_sample;
 }
 
+/* Whether a recorder repeats run_start, because its file was taken away. The parts of the recording may be joined again. */
+static bool goes_on(const struct record *record)
+{
+	const struct run_start_row *before = FIRST(&record->identity, run_start),
+				   *now = FIRST(&record->frame, run_start);
+
+	return before && record->frame.sample->sample > 0 && !text_absent(now->run_id) &&
+	       !text_absent(before->run_id) && strcmp(before->run_id, now->run_id) == 0;
+}
+
 static void complete_sample(struct record *record)
 {
 	struct frame *frame = &record->frame;
@@ -351,7 +362,7 @@ static void complete_sample(struct record *record)
 
 	if (record->file.format == RECORD_JSON && record->decoder.json.brief && record->run && !again)
 		carry_identities(record);
-	if (!record->run || frame->first[ROW_run_start] || again) {
+	if (!record->run || again || (frame->first[ROW_run_start] && !goes_on(record))) {
 		begin_read_run(record);
 		record->last_sample = -1;
 	}

@@ -168,8 +168,7 @@ static void write_output_head(struct rt_tracker *tracker, struct tracker_output 
 		(void)target_write_head(output->target, head->data, head->length);
 }
 
-/* With another output it would be the same: the job runs without the recorder. */
-static bool is_lack(int error)
+bool tracker_is_lack(int error)
 {
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
 }
@@ -256,7 +255,7 @@ RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config 
 		if (error < 0) {
 			free(output->path);
 			*output = (struct tracker_output){.path = NULL};
-			if (!settings->own_process || is_place_mistake(error) || is_lack(error))
+			if (!settings->own_process || is_place_mistake(error) || tracker_is_lack(error))
 				return give_up_outputs(tracker, config, i, error, message);
 			tracker_warn(tracker, *message ? message : strerror(-error));
 			continue;
@@ -313,39 +312,63 @@ static void collect_warning(struct rt_tracker *tracker, struct tracker_output *o
 		tracker_warn(tracker, message);
 }
 
-/* If a file was renamed or removed, opens a new one, which begins with a header as the first one did. */
-static void renew_target(struct rt_tracker *tracker, struct tracker_output *output)
+/* If a file was renamed or removed, opens a new one, which begins with a header as the first one did. Returns whether it did. */
+static bool renew_target(struct rt_tracker *tracker, struct tracker_output *output)
 {
 	CLEANUP_BUFFER struct buffer csv_head = BUFFER(CSV_HEAD_CEILING);
 	struct target_options options;
 	char message[MESSAGE_SIZE];
+	bool begins;
 
 	if (output->is_spool || !target_lost_its_name(output->target, tracker->ending.reason))
-		return;
+		return false;
 	options = target_options(tracker, output, &csv_head);
-	if (target_renew(output->target, &options, message, sizeof message)) {
+	begins = target_renew(output->target, &options, message, sizeof message);
+	if (begins) {
 		buffer_clear(&output->state.kept);
 		output->state.started = false;
 		write_output_head(tracker, output);
 	}
 	if (*message)
 		tracker_warn(tracker, message);
+	return begins;
 }
 
-void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame)
+/* Tells who the run is, as in the first sample. */
+static void add_run_start(struct rt_tracker *tracker, struct frame *frame)
+{
+	for (size_t i = 0; COLLECTORS[i]; i++)
+		if (COLLECTORS[i] == &RUN_COLLECTOR && tracker->runs[i])
+			run_start_add(tracker->states[i], &tracker->context, frame);
+	/* Without memory for these rows the sample is still whole. */
+	frame->error = 0;
+}
+
+static void drop_run_start(struct frame *frame)
+{
+	for (int kind = ROW_run_start; kind <= ROW_run_start_gpu; kind++)
+		frame->first[kind] = frame->last[kind] = NULL;
+}
+
+void tracker_write_outputs(struct rt_tracker *tracker, struct frame *frame)
 {
 	int64_t dropped = 0;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		struct tracker_output *output = &tracker->outputs[i];
 		const struct buffer *record;
+		bool begins;
 
 		/* A mistyped command gets a message there, which a sample would bury. */
 		if (tracker->ending.exec_errno && output->is_stderr)
 			continue;
-		renew_target(tracker, output);
+		begins = renew_target(tracker, output) && !frame->first[ROW_run_start];
+		if (begins)
+			add_run_start(tracker, frame);
 		buffer_clear(&tracker->line);
 		output->format->sample(&tracker->line, frame, &output->options, &output->state);
+		if (begins)
+			drop_run_start(frame);
 		record = record_of_line(tracker, output);
 		if (record) {
 			(void)target_write(output->target, record->data, record->length);

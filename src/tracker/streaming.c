@@ -56,6 +56,8 @@ static void warn_of_stream(struct rt_tracker *tracker, const char *what, const c
 	buffer_printf(&text, "streaming is off: %s%s", what, path);
 	if (error)
 		buffer_printf(&text, ": %s", spool_folder_fault(error));
+	if (tracker->streaming.command)
+		buffer_printf(&text, "; to send the samples: %s", tracker->streaming.command);
 	tracker_warn(tracker, text.data ? text.data : "streaming is off");
 }
 
@@ -214,13 +216,18 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 		  r == 0 ? (int)tracker->streaming.pid : -r, recording->path);
 	if (r == 0)
 		return;
+	if (r != -EAGAIN && !tracker_is_lack(r)) {
+		/* The next run would not start it either, so nothing would ever empty the spool. */
+		free(tracker->streaming.command);
+		tracker->streaming.command = NULL;
+		remove_link(&tracker->streaming);
+		if (disposable)
+			tracker_remove_spool(tracker);
+	}
 	warn_of_stream(tracker,
 		       r == -ENOENT ? "resource-tracker-net is not installed"
 				    : "resource-tracker-net cannot be started",
 		       "", r == -ENOENT ? 0 : r);
-	remove_link(&tracker->streaming);
-	if (disposable)
-		tracker_remove_spool(tracker);
 }
 
 /* ---- what it says ------------------------------------------------------------------------------------ */

@@ -156,6 +156,8 @@ void tracker_close_sources(struct rt_tracker *tracker);
 void tracker_let_go(struct rt_tracker *tracker);
 
 /* outputs.c */
+/* Whether it is a lack of memory or descriptors: with another output it would be the same. */
+bool tracker_is_lack(int error);
 int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config);
 /* No sample was written: removes the files that the start has made, and gives earlier recordings their names back. */
 void tracker_take_outputs_back(struct rt_tracker *tracker);
@@ -165,7 +167,8 @@ void tracker_tell_of_lost_sample(struct rt_tracker *tracker);
 int tracker_add_spool(struct rt_tracker *tracker, const char *path);
 /* Closes that output and removes its file. */
 void tracker_remove_spool(struct rt_tracker *tracker);
-void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame);
+/* A file that begins anew has run_start again, which the frame has only meanwhile. */
+void tracker_write_outputs(struct rt_tracker *tracker, struct frame *frame);
 /* The last flush, for which slow readers get some time. Lost samples become a warning. */
 void tracker_end_outputs(struct rt_tracker *tracker);
 void tracker_close_outputs(struct rt_tracker *tracker);

@@ -1,4 +1,5 @@
 """A recording that is removed, renamed or replaced while it is written, and CSV with other columns."""
+import json
 import os
 import shutil
 import subprocess
@@ -113,6 +114,23 @@ def test_identity_is_written_again_into_an_emptied_file(spawn, helpers, tmp_path
     assert samples[-1]["run_end"]["dropped_samples"] == 0 and said.count("was emptied") == 1
     before = helpers.json_lines(path.with_suffix(".old"))
     assert before[-1]["sample"] + 1 >= samples[0]["sample"]
+
+
+@pytest.mark.parametrize("way", ["emptied", "renamed"])
+def test_a_file_that_begins_anew_tells_which_run_it_is_of(spawn, helpers, run, tmp_path, way):
+    """Its summary was titled "a process (pid N)", without the job's name. The other output has the rows once."""
+    path, other, old = tmp_path / "run.jsonl", tmp_path / "other.jsonl", tmp_path / "run.old"
+    act = emptying(path) if way == "emptied" else lambda: path.rename(old)
+    follow(spawn, helpers, path, act, "-o", other, "--job-name", "training", "--tag", "team=blue")
+    first, samples = helpers.json_lines(old)[0], helpers.json_lines(path)
+    assert samples[0]["sample"] > 0 and samples[0]["run_start"] == first["run_start"]
+    assert samples[0]["run_start"]["run_id"] and samples[0]["run_start"]["tags"] == {"team": "blue"}
+    assert not any(sample.get("run_start") for sample in samples[1:])
+    assert sum(bool(sample.get("run_start")) for sample in helpers.json_lines(other)) == 1
+    assert "training" in run("summary", path).out.splitlines()[0]
+    joined = tmp_path / "joined.jsonl"
+    joined.write_bytes(old.read_bytes() + path.read_bytes())
+    assert json.loads(run("summary", "--format", "json", joined).out)["run"]["samples"] == samples[-1]["sample"] + 1
 
 
 def test_compressed_file_that_was_emptied_can_be_read(spawn, helpers, run, tmp_path):

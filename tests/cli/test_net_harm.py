@@ -1,4 +1,5 @@
 """A streamed run on a bad machine: the job must not notice, and one line must name the fault."""
+import errno
 import os
 import pathlib
 import shutil
@@ -79,6 +80,28 @@ def test_no_more_processes(world, program_for_everybody, limit, no_leak_check):
     else:
         assert result.stderr.count("streaming is off: resource-tracker-net cannot be started: Resource temp") == 1
     assert world.sentinel.runs or limit < 6
+
+
+@pytest.mark.parametrize("recorded", [False, True], ids=["spool", "file"])
+def test_samples_wait_if_the_program_that_sends_cannot_start(world, tmp_path, recorded):
+    """Too many processes: the spool was removed with the only copy of them, and the link that `upload` looks for as well."""
+    world.serve()
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("resource-tracker", "resource-tracker-net"):
+        shutil.copy(net_program().with_name(name), programs)
+    helper = programs / "resource-tracker-helper"
+    helper.write_text(f'#!/bin/sh\n[ "$1" != exec ] || exit {errno.EAGAIN}\nexec {net_program().with_name(helper.name)} "$@"\n')
+    helper.chmod(0o755)
+    output = ["-o", tmp_path / "run.jsonl"] if recorded else ["-q"]
+    result = subprocess.run([programs / "resource-tracker", "--spool", world.spool, *output, "--no-summary", "-i", "0.1", "--", "sleep", "0.5"],
+                            env=world.env(), capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+    place = tmp_path / "run.jsonl" if recorded else world.spool
+    assert (result.returncode, result.stderr) == (
+        0, "resource-tracker: streaming is off: resource-tracker-net cannot be started: Resource temporarily unavailable; "
+           f"to send the samples: resource-tracker upload {place}\n")
+    assert world.upload().returncode == 0 and len(sent_rows(world.sentinel.run)) >= 4
+    assert not list(world.spool.glob("*.spool"))
 
 
 @pytest.mark.parametrize("home", [None, "/proc/nowhere", "relative"])
