@@ -103,7 +103,7 @@ static void lower_memory_limit(struct root *root, const struct cgroup_place *pla
 			lower_limit(limit, (double)bytes);
 	/* A container cannot see the ancestors, but the kernel reports the limit that results from them. */
 	if (v1->depth && read_cgroup_v1_memory_stat(root, v1->folders[0], &stat) == 0 &&
-	    stat.limit_bytes > 0 && stat.limit_bytes < INT64_MAX - 65536)
+	    stat.limit_bytes > 0 && stat.limit_bytes != CGROUP_NO_LIMIT)
 		lower_limit(limit, (double)stat.limit_bytes);
 	for (int i = 0; i < v2->depth; i++)
 		if (read_cgroup_v2_limit(root, v2->folders[i], "memory.max", &bytes) == 0 &&
@@ -423,11 +423,11 @@ static void set_stall(struct pressure_row *row, int resource, const struct proc_
 	double *const full[3] = {&row->cpu_full_total_secs, &row->memory_full_total_secs,
 				 &row->io_full_total_secs};
 
-	if (found->some.total_usec >= 0)
-		*some[resource] = (double)found->some.total_usec / 1e6;
+	if (found->some_usec >= 0)
+		*some[resource] = (double)found->some_usec / 1e6;
 	/* For the CPUs of the whole machine "full" has no meaning, although kernels print a number. */
-	if (found->full.total_usec >= 0 && !(of_host && resource == 0))
-		*full[resource] = (double)found->full.total_usec / 1e6;
+	if (found->full_usec >= 0 && !(of_host && resource == 0))
+		*full[resource] = (double)found->full_usec / 1e6;
 }
 
 static int fill_pressure_of_cgroup(int folder, struct root *root, struct pressure_row *row)

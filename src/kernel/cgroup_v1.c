@@ -27,18 +27,12 @@ static const struct key_field CPU_STAT[] = {
 };
 
 static const struct key_field MEMORY_STAT[] = {
+	KEY_FIELD("hierarchical_memory_limit", struct cgroup_v1_memory_stat, limit_bytes),
 	KEY_FIELD("total_cache", struct cgroup_v1_memory_stat, cache_bytes),
 	KEY_FIELD("total_rss", struct cgroup_v1_memory_stat, rss_bytes),
-	KEY_FIELD("total_rss_huge", struct cgroup_v1_memory_stat, rss_huge_bytes),
 	KEY_FIELD("total_shmem", struct cgroup_v1_memory_stat, shmem_bytes),
-	KEY_FIELD("total_mapped_file", struct cgroup_v1_memory_stat, mapped_file_bytes),
-	KEY_FIELD("total_swap", struct cgroup_v1_memory_stat, swap_bytes),
-	KEY_FIELD("total_pgfault", struct cgroup_v1_memory_stat, page_faults),
-	KEY_FIELD("total_pgmajfault", struct cgroup_v1_memory_stat, major_faults),
-	KEY_FIELD("total_workingset_refault_file", struct cgroup_v1_memory_stat, file_refaults),
 	KEY_FIELD("total_workingset_refault_anon", struct cgroup_v1_memory_stat, anon_refaults),
-	KEY_FIELD("total_inactive_file", struct cgroup_v1_memory_stat, inactive_file_bytes),
-	KEY_FIELD("total_active_file", struct cgroup_v1_memory_stat, active_file_bytes),
+	KEY_FIELD("total_workingset_refault_file", struct cgroup_v1_memory_stat, file_refaults),
 };
 
 static const struct key_field OOM_CONTROL[] = {
@@ -99,31 +93,15 @@ int read_cgroup_v1_cpu_stat(struct root *root, int dir_fd, struct cgroup_v1_cpu_
 	return length < 0 ? (int)length : parse_cgroup_v1_cpu_stat(root->text.data, (size_t)length, ret_stat);
 }
 
-static int scan_hierarchical_limits(struct scan text, struct cgroup_v1_memory_stat *stat)
-{
-	struct scan line;
-	int known = 0;
-
-	while (scan_line(&text, &line)) {
-		if (scan_literal(&line, "hierarchical_memory_limit "))
-			known += scan_v1_limit(&line, &stat->limit_bytes);
-		else if (scan_literal(&line, "hierarchical_memsw_limit "))
-			known += scan_v1_limit(&line, &stat->memsw_limit_bytes);
-	}
-	return known;
-}
-
 int parse_cgroup_v1_memory_stat(const char *bytes, size_t length, struct cgroup_v1_memory_stat *ret_stat)
 {
-	struct scan text = scan_bytes(bytes, length);
-	struct cgroup_v1_memory_stat stat = {.limit_bytes = -1, .memsw_limit_bytes = -1};
-	int known;
+	struct cgroup_v1_memory_stat stat;
 
 	clear_key_values(MEMORY_STAT, ARRAY_SIZE(MEMORY_STAT), &stat);
-	known = scan_key_values(text, ' ', MEMORY_STAT, ARRAY_SIZE(MEMORY_STAT), &stat);
-	known += scan_hierarchical_limits(text, &stat);
-	if (!known)
+	if (!scan_key_values(scan_bytes(bytes, length), ' ', MEMORY_STAT, ARRAY_SIZE(MEMORY_STAT), &stat))
 		return -EBADMSG;
+	if (stat.limit_bytes >= (int64_t)FIRST_NO_LIMIT)
+		stat.limit_bytes = CGROUP_NO_LIMIT;
 	*ret_stat = stat;
 	return 0;
 }

@@ -36,20 +36,12 @@ int read_cgroup_v1_cpu_stat(struct root *root, int dir_fd, struct cgroup_v1_cpu_
 int parse_cgroup_v1_limit(const char *bytes, size_t length, int64_t *ret_limit);
 int read_cgroup_v1_limit(struct root *root, int dir_fd, const char *file, int64_t *ret_limit);
 
-/* memory.stat: the lines total_*, bytes of the cgroup and all below it. */
+/* memory.stat: a limit, and of the lines total_*, bytes of the cgroup and all below it. -1: the line is missing. */
 struct cgroup_v1_memory_stat {
-	int64_t limit_bytes;       /* hierarchical: the lowest of this cgroup's and all above it */
-	int64_t memsw_limit_bytes; /* the same for memory and swap together */
-	int64_t cache_bytes;       /* page cache, shmem included */
-	int64_t rss_bytes;         /* anonymous memory */
-	int64_t rss_huge_bytes;
-	int64_t shmem_bytes; /* since Linux 4.9 */
-	int64_t mapped_file_bytes;
-	int64_t swap_bytes;
-	int64_t inactive_file_bytes;
-	int64_t active_file_bytes;
-	int64_t page_faults;
-	int64_t major_faults;
+	int64_t limit_bytes; /* hierarchical: the lowest of this cgroup's and all above it, or CGROUP_NO_LIMIT */
+	int64_t cache_bytes;   /* page cache, shmem included */
+	int64_t rss_bytes;     /* anonymous memory */
+	int64_t shmem_bytes;   /* since Linux 4.9 */
 	int64_t file_refaults; /* pages, since Linux 5.9 */
 	int64_t anon_refaults; /* read from swap again, soon after they were swapped out, since Linux 5.9 */
 };

@@ -35,18 +35,11 @@ static const struct key_field MEMORY_STAT[] = {
 	KEY_FIELD("percpu", struct cgroup_v2_memory_stat, percpu_bytes),
 	KEY_FIELD("sock", struct cgroup_v2_memory_stat, sock_bytes),
 	KEY_FIELD("shmem", struct cgroup_v2_memory_stat, shmem_bytes),
-	KEY_FIELD("file_mapped", struct cgroup_v2_memory_stat, file_mapped_bytes),
-	KEY_FIELD("anon_thp", struct cgroup_v2_memory_stat, anon_huge_bytes),
-	KEY_FIELD("inactive_file", struct cgroup_v2_memory_stat, inactive_file_bytes),
-	KEY_FIELD("active_file", struct cgroup_v2_memory_stat, active_file_bytes),
-	KEY_FIELD("slab_reclaimable", struct cgroup_v2_memory_stat, slab_reclaimable_bytes),
 	KEY_FIELD("slab", struct cgroup_v2_memory_stat, slab_bytes),
-	KEY_FIELD("pgfault", struct cgroup_v2_memory_stat, page_faults),
-	KEY_FIELD("pgmajfault", struct cgroup_v2_memory_stat, major_faults),
+	KEY_FIELD("workingset_refault_anon", struct cgroup_v2_memory_stat, anon_refaults),
 	KEY_FIELD("workingset_refault_file", struct cgroup_v2_memory_stat, file_refaults),
 	/* Linux before 5.9 counts refaults of files alone, under this name. */
 	KEY_FIELD("workingset_refault", struct cgroup_v2_memory_stat, file_refaults),
-	KEY_FIELD("workingset_refault_anon", struct cgroup_v2_memory_stat, anon_refaults),
 };
 
 static const struct key_field MEMORY_EVENTS[] = {

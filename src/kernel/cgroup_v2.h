@@ -54,14 +54,7 @@ struct cgroup_v2_memory_stat {
 	int64_t percpu_bytes;
 	int64_t sock_bytes;
 	int64_t slab_bytes;
-	int64_t slab_reclaimable_bytes;
 	int64_t shmem_bytes;
-	int64_t file_mapped_bytes;
-	int64_t anon_huge_bytes;
-	int64_t inactive_file_bytes;
-	int64_t active_file_bytes;
-	int64_t page_faults;
-	int64_t major_faults;
 	int64_t file_refaults; /* pages, since Linux 5.9 */
 	int64_t anon_refaults; /* read from swap again, soon after they were swapped out, since Linux 5.9 */
 };

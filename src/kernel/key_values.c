@@ -36,10 +36,14 @@ static struct key_filter filter_of(const struct key_field *fields, size_t field_
 	return filter;
 }
 
-static bool may_be_known(const struct key_filter *filter, const struct scan *key)
+static bool has_known_letter(const struct key_filter *filter, const struct scan *line)
 {
-	return scan_left(key) && filter->lengths & bit_of(scan_left(key)) &&
-	       filter->letters & bit_of((unsigned char)*key->at);
+	return scan_left(line) && filter->letters & bit_of((unsigned char)*line->at);
+}
+
+static bool has_known_length(const struct key_filter *filter, const struct scan *key)
+{
+	return scan_left(key) && filter->lengths & bit_of(scan_left(key));
 }
 
 /*
@@ -109,7 +113,8 @@ static const struct key_field *next_field(struct scan *text, char separator, con
 		const struct key_field *field;
 		uint64_t value;
 
-		if (!scan_until(&line, separator, &key) || !may_be_known(filter, &key))
+		if (!has_known_letter(filter, &line) || !scan_until(&line, separator, &key) ||
+		    !has_known_length(filter, &key))
 			continue;
 		field = find_field(&key, fields, field_count, next);
 		if (!field || !scan_u64(&line, &value) || value > INT64_MAX)

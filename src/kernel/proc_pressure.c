@@ -7,52 +7,39 @@
 #include "kernel/proc_pressure.h"
 
 #include <errno.h>
-#include <math.h>
+#include <string.h>
 
 #include "base/scan.h"
 
-static const struct pressure_stall ABSENT = {NAN, NAN, NAN, -1};
-
-static int take_pressure_pair(struct scan pair, struct pressure_stall *stall)
+/* Returns -1 if the line does not begin with `word`, or has no total. The averages before it are of other windows than ours. */
+static int64_t total_of(struct scan line, const char *word)
 {
-	struct scan key;
-	uint64_t total;
+	struct scan before;
+	uint64_t usec;
 
-	if (!scan_until(&pair, '=', &key))
-		return 0;
-	if (scan_is(&key, "avg10"))
-		return scan_real(&pair, &stall->avg10_pct);
-	if (scan_is(&key, "avg60"))
-		return scan_real(&pair, &stall->avg60_pct);
-	if (scan_is(&key, "avg300"))
-		return scan_real(&pair, &stall->avg300_pct);
-	if (!scan_is(&key, "total") || !scan_u64(&pair, &total) || total > INT64_MAX)
-		return 0;
-	stall->total_usec = (int64_t)total;
-	return 1;
+	if (!scan_literal(&line, word))
+		return -1;
+	/* In front of each key is a blank, be it that of the word. */
+	while (scan_until(&line, '=', &before))
+		if (scan_left(&before) >= 5 && memcmp(before.end - 6, " total", 6) == 0)
+			return scan_u64(&line, &usec) && usec <= INT64_MAX ? (int64_t)usec : -1;
+	return -1;
 }
 
 int parse_proc_pressure(const char *bytes, size_t length, struct proc_pressure *ret_pressure)
 {
-	struct scan text = scan_bytes(bytes, length), line, word;
-	struct proc_pressure pressure = {ABSENT, ABSENT};
-	int known = 0;
+	struct scan text = scan_bytes(bytes, length), line;
+	struct proc_pressure pressure = {-1, -1};
 
 	while (scan_line(&text, &line)) {
-		struct pressure_stall *stall;
+		int64_t some = total_of(line, "some "), full = total_of(line, "full ");
 
-		if (!scan_word(&line, &word))
-			continue;
-		if (scan_is(&word, "some"))
-			stall = &pressure.some;
-		else if (scan_is(&word, "full"))
-			stall = &pressure.full;
-		else
-			continue;
-		while (scan_word(&line, &word))
-			known += take_pressure_pair(word, stall);
+		if (some >= 0)
+			pressure.some_usec = some;
+		if (full >= 0)
+			pressure.full_usec = full;
 	}
-	if (!known)
+	if (pressure.some_usec < 0 && pressure.full_usec < 0)
 		return -EBADMSG;
 	*ret_pressure = pressure;
 	return 0;

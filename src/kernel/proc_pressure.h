@@ -6,18 +6,10 @@
 
 #include "kernel/root.h"
 
-/* NaN (averages) and -1 (total) where the kernel has no such line. */
-struct pressure_stall {
-	double avg10_pct;
-	double avg60_pct;
-	double avg300_pct;
-	int64_t total_usec; /* since boot, or since the cgroup was made */
-};
-
+/* Since boot, or since the cgroup was made. -1: the kernel has no such line. */
 struct proc_pressure {
-	struct pressure_stall some; /* at least one task waited */
-	struct pressure_stall
-		full; /* every task that could have run was stalled; meaningless for the machine's CPU */
+	int64_t some_usec; /* at least one task waited */
+	int64_t full_usec; /* every task that could have run was stalled; meaningless for the machine's CPU */
 };
 
 /* Returns 0, or -EBADMSG if no line is known (ret_pressure is then untouched). */

@@ -130,7 +130,7 @@ static int change_doubt(const struct metric *metric, const struct row *now, cons
 {
 	if (change < -slack)
 		return ABSENT_COUNTER_RESET;
-	if (change > most_growth(metric, now, span))
+	if (change > 0 && change > most_growth(metric, now, span))
 		return now->counted_secs < span->before->counted_secs ? ABSENT_COUNTER_RESET
 								      : ABSENT_IMPOSSIBLE;
 	return metric->unit[0] == 's' || metric->unit[0] == '%' ? clock_doubt(now, &since->window) : 0;
@@ -338,6 +338,9 @@ static void judge_value(struct row *row, const struct metric *metric, size_t off
 	if (metric->type > TYPE_COUNT || field_absent(row, metric->type, offset))
 		return;
 	value = metric->type == TYPE_REAL ? *row_real(row, offset) : (double)*row_count(row, offset);
+	/* Most values are 0, which may always be. */
+	if (value == 0)
+		return;
 	if (metric->unit[0] == '%')
 		most = 100;
 	else if (row->kind == ROW_host_cpu)
@@ -430,7 +433,7 @@ void derive(struct frame *frame, const struct earlier_frames *earlier)
 		frame->memory_mib = earlier->deltas->memory_mib;
 	judge_tree(frame);
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
-		bool changes = has_derived_metrics(kind);
+		bool changes = frame->first[kind] && has_derived_metrics(kind);
 		struct companion deltas = companion_of(changes ? earlier->deltas : NULL, kind),
 				 rates = companion_of(changes ? earlier->rates : NULL, kind),
 				 window = companion_of(changes ? earlier->window : NULL, kind);

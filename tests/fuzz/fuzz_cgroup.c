@@ -22,7 +22,7 @@ static void fuzz_v2_limit(const char *bytes, size_t length)
 static void fuzz_v2_memory(const char *bytes, size_t length)
 {
 	FUZZ_PARSE(parse_cgroup_v2_memory_stat, struct cgroup_v2_memory_stat, stat)
-	must_hold(stat.anon_bytes >= -1 && stat.major_faults >= -1);
+	must_hold(stat.anon_bytes >= -1 && stat.anon_refaults >= -1);
 	FUZZ_PARSE(parse_cgroup_v2_memory_events, struct cgroup_v2_memory_events, events)
 	must_hold(events.oom_kill >= -1);
 }

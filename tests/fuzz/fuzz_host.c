@@ -111,7 +111,7 @@ static void fuzz_zfs(const char *bytes, size_t length)
 static void fuzz_pressure(const char *bytes, size_t length)
 {
 	FUZZ_PARSE(parse_proc_pressure, struct proc_pressure, pressure)
-	must_hold(pressure.some.total_usec >= -1 && pressure.full.total_usec >= -1);
+	must_hold(pressure.some_usec >= -1 && pressure.full_usec >= -1);
 }
 
 static void fuzz_cpu_list(const char *bytes, size_t length)
