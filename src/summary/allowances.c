@@ -11,7 +11,7 @@
 /* The memory of a virtual machine moves by some pages. A smaller difference does not count. */
 static const double NOISE_SHARE = 0.005;
 
-enum { WORDS_MOST = 4 };
+enum { WORDS_MOST = 4, CHANGES_AT_ONCE = 5 };
 
 /* No program runs with 0 cores. */
 static double cores_or_nan(double value)
@@ -38,7 +38,8 @@ static bool is_other_allowance(const struct allowance *left, const struct allowa
 	return is_limit_change(left->memory_limit_mib, right->memory_limit_mib) ||
 	       is_limit_change(left->memory_total_mib, right->memory_total_mib) ||
 	       is_limit_change(left->cpu_limit_cores, right->cpu_limit_cores) ||
-	       is_limit_change(left->cpus, right->cpus);
+	       is_limit_change(left->cpus, right->cpus) ||
+	       is_limit_change(left->swap_total_mib, right->swap_total_mib);
 }
 
 /* A sample of a job that ended at once has no limits, and later ones may leave out what stays the same. */
@@ -61,6 +62,8 @@ static struct allowance allowance_of(const struct frame *frame, const struct all
 	}
 	if (memory && memory->total_mib > 0)
 		now.memory_total_mib = memory->total_mib;
+	if (memory && memory->swap_total_mib >= 0)
+		now.swap_total_mib = memory->swap_total_mib;
 	return now;
 }
 
@@ -73,6 +76,8 @@ static void complete_first(struct allowances *allowances, const struct allowance
 		return;
 	if (isnan(first->memory_total_mib))
 		first->memory_total_mib = now->memory_total_mib;
+	if (isnan(first->swap_total_mib))
+		first->swap_total_mib = now->swap_total_mib;
 	if (!tells || allowances->limits_known)
 		return;
 	first->memory_limit_mib = now->memory_limit_mib;
@@ -83,7 +88,7 @@ static void complete_first(struct allowances *allowances, const struct allowance
 void allowances_add(struct allowances *allowances, const struct frame *frame, double elapsed_secs,
 		    double length_secs)
 {
-	static const struct allowance UNKNOWN = {0, NAN, NAN, NAN, NAN};
+	static const struct allowance UNKNOWN = {0, NAN, NAN, NAN, NAN, NAN};
 	bool tells = tells_limits(FIRST(frame, limits));
 	struct allowance *last = allowances->count ? &allowances->list[allowances->count - 1] : NULL,
 			 now = allowance_of(frame, last ? last : &UNKNOWN);
@@ -144,7 +149,7 @@ static void begin_with_start(struct allowances *allowances, const struct run_sta
 void allowances_finish(struct allowances *allowances, const struct run_start_row *start, bool of_a_job)
 {
 	if (!allowances->count) {
-		allowances->list[0] = (struct allowance){0, NAN, NAN, NAN, NAN};
+		allowances->list[0] = (struct allowance){0, NAN, NAN, NAN, NAN, NAN};
 		allowances->count = 1;
 	}
 	for (size_t i = 0; start && i < allowances->count; i++) {
@@ -264,7 +269,7 @@ struct change {
 
 /* The changes between one allowance and the one before it. */
 static size_t changes_at(const struct allowances *allowances, size_t place,
-			 struct change ret_changes[static 4])
+			 struct change ret_changes[static CHANGES_AT_ONCE])
 {
 	const struct allowance *before = &allowances->list[place - 1], *now = &allowances->list[place];
 	const struct change all[] = {
@@ -275,6 +280,8 @@ static size_t changes_at(const struct allowances *allowances, size_t place,
 		{"cpu_limit_cores", "CPU limit", now->since_secs, before->cpu_limit_cores,
 		 now->cpu_limit_cores, false, true},
 		{"cpuset_cores", "CPUs that it may use", now->since_secs, before->cpus, now->cpus, false,
+		 false},
+		{"swap_total_mib", "swap", now->since_secs, before->swap_total_mib, now->swap_total_mib, true,
 		 false},
 	};
 	size_t count = 0;
@@ -294,17 +301,23 @@ static void add_allowed(struct buffer *out, const struct change *change, double 
 		buffer_printf(out, "%.4g", value);
 }
 
+/* A machine without swap has 0 of it. */
+static bool is_none(const struct change *change, double value)
+{
+	return isnan(value) || (change->is_memory && !change->is_limit && value <= 0);
+}
+
 static void add_limit_change(struct buffer *out, const struct change *change)
 {
 	buffer_add_text(out, change->words);
-	if (isnan(change->to)) {
+	if (is_none(change, change->to)) {
 		buffer_add_text(out, " of ");
 		add_allowed(out, change, change->from);
-		buffer_add_text(out, " lifted");
-	} else if (isnan(change->from)) {
+		buffer_add_text(out, change->is_limit ? " lifted" : " removed");
+	} else if (is_none(change, change->from)) {
 		buffer_add_text(out, " of ");
 		add_allowed(out, change, change->to);
-		buffer_add_text(out, " set");
+		buffer_add_text(out, change->is_limit ? " set" : " added");
 	} else {
 		buffer_add_text(out, change->to > change->from ? " raised from " : " lowered from ");
 		add_allowed(out, change, change->from);
@@ -317,7 +330,7 @@ static void add_limit_change(struct buffer *out, const struct change *change)
 
 void allowances_words(const struct allowances *allowances, struct buffer *out)
 {
-	struct change changes[4];
+	struct change changes[CHANGES_AT_ONCE];
 	size_t told = 0, left = 0;
 
 	for (size_t i = 1; i < allowances->count; i++) {
@@ -338,7 +351,7 @@ void allowances_words(const struct allowances *allowances, struct buffer *out)
 
 void allowances_json(const struct allowances *allowances, struct buffer *out)
 {
-	struct change changes[4];
+	struct change changes[CHANGES_AT_ONCE];
 	bool any = false;
 
 	buffer_add_char(out, '[');

@@ -1,6 +1,6 @@
 /*
  * The limits and sizes that were in force during a run. They change: `docker update`, a Kubernetes resize in place, CPUs that go
- * offline, a balloon of the hypervisor. A percentage, sentence or advice uses what was in force at the moment of its figure.
+ * offline, a balloon of the hypervisor, swap that is added. A percentage, sentence or advice uses what was in force at the moment of its figure.
  *
  *   limit 200 MiB, from 1.5 s on 800 MiB; peak of 740 MiB at 3 s: 92.5 % of 800 MiB, and not 370 % of 200
  */
@@ -24,6 +24,7 @@ struct allowance {
 	double memory_total_mib; /* of the machine, NaN if unknown */
 	double cpu_limit_cores;  /* NaN: none */
 	double cpus;             /* that the job may run on, NaN if unknown */
+	double swap_total_mib;   /* of the machine, NaN if unknown */
 };
 
 /* Changes beyond the last place overwrite it. */

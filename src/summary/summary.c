@@ -32,6 +32,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, sample, rank);
 	WANT(wanted, sample, missed_ticks);
 	WANT(wanted, memory, total_mib);
+	WANT(wanted, memory, swap_total_mib);
 	WANT(wanted, run_start, mode);
 	summary_disks_want(wanted);
 	summary_gpus_want(wanted);

@@ -116,6 +116,20 @@ def test_a_balloon_is_measured_by_the_memory_at_the_peak(run, tmp_path):
     assert [one["rule"] for one in found["bottlenecks"] if "memory" in one["rule"]] == []
 
 
+@pytest.mark.parametrize("before, after, words", [(0.0, 2048.0, "swap of 2.00 GiB added"), (2048.0, 0.0, "swap of 2.00 GiB removed"),
+                                                  (2048.0, 6144.0, "swap raised from 2.00 GiB to 6.00 GiB")])
+def test_swap_that_changes_is_told(run, tmp_path, before, after, words):
+    path = course(tmp_path / "run.jsonl", {})
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line, size in zip(lines, steps(before, after)):
+        line["memory"]["swap_total_mib"] = size
+    # A reading that is missing has not changed it.
+    lines[6]["memory"]["swap_total_mib"] = None
+    recordings.write(path, lines)
+    assert summary(run, path)["limit_changes"] == [{"elapsed_secs": 5.0, "what": "swap_total_mib", "from": before, "to": after}]
+    assert f"Limits     {words} after 5.00 s\n" in run("summary", path).out
+
+
 def test_the_memory_of_the_machine_may_move_a_little(run, tmp_path):
     assert summary(run, course(tmp_path / "run.jsonl", {}, total=steps(16000.0, 16004.0)))["limit_changes"] == []
 

@@ -1,5 +1,6 @@
 """A figure whose source is missing, or says something impossible, is null with a reason: never 0, and never negative."""
 import errno
+import json
 import shutil
 import signal
 import subprocess
@@ -92,6 +93,18 @@ def test_impossible_swap_is_null_with_a_reason(record_root, total, free):
     for name in ("swap_used_mib", "swap_used_pct"):
         assert sample["memory"][name] is None and reasons[f"memory.{name}"] == "the kernel gives no usable value"
     assert "swap" not in summary.lower()
+
+
+def test_percentage_of_swap_is_of_the_swap_at_that_sample(run, record_change, tmp_path):
+    """512 MiB of swap, all in use, and then 1.5 GiB more. A percentage of the first size would be 400 %."""
+    text = {total: MEMORY.format(available=2048000, total=total << 10, free=free << 10) for total, free in ((512, 0), (2048, 1536), (0, 0))}
+    full = {"memory": {"swap_total_mib": 512.0, "swap_used_mib": 512.0, "swap_used_pct": 100.0}}
+    for total, expected in (2048, [2048.0, 512.0, 25.0]), (0, [0.0, 0.0, 0.0]):
+        samples = record_change({"proc/meminfo": text[512]}, {"proc/meminfo": text[total]})
+        assert samples[0]["memory"] | full["memory"] == samples[0]["memory"]
+        assert [samples[-1]["memory"][name] for name in full["memory"]] == expected
+        change = json.loads(run("summary", "--json", tmp_path / "change.jsonl").out)["limit_changes"]
+        assert [(one["what"], one["from"], one["to"]) for one in change] == [("swap_total_mib", 512.0, float(total))]
 
 
 def test_swap_of_0_is_known_to_be_0(record_root):

@@ -38,6 +38,6 @@ static inline void make_run(const char *of_start, const char *of_end)
 	facts->recorded_secs = facts->wall_secs = 100;
 	facts->core_count = 4;
 	facts->allowances =
-		(struct allowances){.count = 1, .list = {{0, NAN, 1000, NAN, NAN}}, .secs = {100}};
+		(struct allowances){.count = 1, .list = {{0, NAN, 1000, NAN, NAN, NAN}}, .secs = {100}};
 	facts->memory.most = 100;
 }

@@ -196,10 +196,37 @@ static void a_machine_is_not_held_to_the_limits_of_its_recorder(void **state)
 	TRY(&offline, 1, 2, NAN, 1000, NAN, 7);
 }
 
+static void add_swap(struct allowances *all, double elapsed, double swap_mib)
+{
+	frame_begin(&frame, 0, 0);
+	SINGLE_ROW(&frame, memory)->swap_total_mib = swap_mib;
+	allowances_add(all, &frame, elapsed, 1);
+}
+
+static void swap_that_is_added_begins_another_allowance(void **state)
+{
+	struct allowances all = {0};
+
+	(void)state;
+	add(&all, 1, 1, NAN, 1000, NAN, 0);
+	/* The first size that is told held from the beginning. 0 is a size. */
+	add_swap(&all, 2, 0);
+	assert_true(all.list[0].swap_total_mib == 0);
+	add_swap(&all, 3, 512);
+	add(&all, 4, 1, NAN, 1000, NAN, 0);
+	add_swap(&all, 5, 513);
+	add_swap(&all, 6, -1);
+	assert_int_equal(all.count, 2);
+	assert_true(all.list[1].since_secs == 3 && all.list[1].swap_total_mib == 512);
+	add_swap(&all, 7, 0);
+	assert_int_equal(all.count, 3);
+	assert_true(all.list[2].swap_total_mib == 0 && all.list[2].memory_total_mib == 1000);
+}
+
 /* 200 MiB at first, 800 from 10 s on, 400 from 20 s on, of a machine with 600. */
 static const struct allowances CHANGED = {
 	.count = 3,
-	.list = {{1, 200, 600, 4, NAN}, {10, 800, 600, 2, NAN}, {20, 400, 600, NAN, 1}},
+	.list = {{1, 200, 600, 4, NAN, NAN}, {10, 800, 600, 2, NAN, NAN}, {20, 400, 600, NAN, 1, NAN}},
 	.secs = {10, 10, 20},
 };
 
@@ -212,8 +239,8 @@ static void try_binding(struct binding found, double value, const char *source, 
 
 static void the_memory_of_the_moment_binds(void **state)
 {
-	struct allowances equal = {.count = 1, .list = {{0, 600, 600, NAN, NAN}}},
-			  unknown = {.count = 1, .list = {{0, NAN, NAN, NAN, NAN}}};
+	struct allowances equal = {.count = 1, .list = {{0, 600, 600, NAN, NAN, NAN}}},
+			  unknown = {.count = 1, .list = {{0, NAN, NAN, NAN, NAN, NAN}}};
 
 	(void)state;
 	try_binding(allowances_memory(&CHANGED, 9.9, 100), 200, "cgroup limit", false);
@@ -245,7 +272,7 @@ static void the_highest_limit_is_unknown_if_there_was_none_for_a_while(void **st
 
 static void the_lowest_number_of_cores_binds(void **state)
 {
-	struct allowances one = {.count = 1, .list = {{0, NAN, NAN, NAN, NAN}}, .secs = {5}};
+	struct allowances one = {.count = 1, .list = {{0, NAN, NAN, NAN, NAN, NAN}}, .secs = {5}};
 
 	(void)state;
 	assert_true(isnan(allowances_cores(&one, NAN).value));
@@ -278,7 +305,8 @@ static void try_texts(const struct allowances *all, const char *words, const cha
 
 static void changes_are_told_in_words(void **state)
 {
-	struct allowances all = {.count = 2, .list = {{0, 200, 2048, NAN, 4}, {1.5, 800, 1024, 2.5, 2}}};
+	struct allowances all = {.count = 2,
+				 .list = {{0, 200, 2048, NAN, 4, NAN}, {1.5, 800, 1024, 2.5, 2, NAN}}};
 
 	(void)state;
 	try_texts(&all,
@@ -292,7 +320,7 @@ static void changes_are_told_in_words(void **state)
 		  "{\"elapsed_secs\":1.5,\"what\":\"cpuset_cores\",\"from\":4.0,\"to\":2.0}]");
 	all.count = 3;
 	/* A size that became unknown has not changed. */
-	all.list[2] = (struct allowance){3, NAN, NAN, 1.5, NAN};
+	all.list[2] = (struct allowance){3, NAN, NAN, 1.5, NAN, NAN};
 	try_texts(&all,
 		  "memory limit raised from 200 MiB to 800 MiB after 1.50 s; memory of the machine lowered "
 		  "from 2.00 GiB to 1.00 GiB "
@@ -317,6 +345,23 @@ static void changes_are_told_in_words(void **state)
 	try_texts(&all, "", "[]");
 }
 
+static void swap_that_comes_and_goes_is_told(void **state)
+{
+	struct allowances all = {0};
+
+	(void)state;
+	add_swap(&all, 1, 0);
+	add_swap(&all, 2, 2048);
+	add_swap(&all, 3, 1024);
+	add_swap(&all, 4, 0);
+	try_texts(&all,
+		  "swap of 2.00 GiB added after 2.00 s; swap lowered from 2.00 GiB to 1.00 GiB after 3.00 s; "
+		  "swap of 1.00 GiB removed after 4.00 s",
+		  "[{\"elapsed_secs\":2.0,\"what\":\"swap_total_mib\",\"from\":0.0,\"to\":2048.0},"
+		  "{\"elapsed_secs\":3.0,\"what\":\"swap_total_mib\",\"from\":2048.0,\"to\":1024.0},"
+		  "{\"elapsed_secs\":4.0,\"what\":\"swap_total_mib\",\"from\":1024.0,\"to\":0.0}]");
+}
+
 static int forget(void **state)
 {
 	(void)state;
@@ -338,6 +383,8 @@ UNIT_TESTS
 		cmocka_unit_test(the_highest_limit_is_unknown_if_there_was_none_for_a_while),
 		cmocka_unit_test(the_lowest_number_of_cores_binds),
 		cmocka_unit_test(changes_are_told_in_words),
+		cmocka_unit_test(swap_that_is_added_begins_another_allowance),
+		cmocka_unit_test(swap_that_comes_and_goes_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, forget);

@@ -136,7 +136,7 @@ static void throttled_jobs(void **state)
 		  "The CPU limit of 1.5 cores held it back for 10.0 s, summed over its CPUs.");
 	/* A mean of limits was never in force. */
 	facts->allowances.count = 2;
-	facts->allowances.list[1] = (struct allowance){50, NAN, 1000, 2.5, NAN};
+	facts->allowances.list[1] = (struct allowance){50, NAN, 1000, 2.5, NAN, NAN};
 	facts->allowances.secs[1] = 100;
 	try_first("throttled", "CPU limit", "The CPU limit held it back for 10.0 s, summed over its CPUs.");
 	begin(1);
