@@ -227,3 +227,71 @@ def test_a_file_counts_whose_pages_are_copied_and_whose_descriptor_is_closed(bin
     # On a busy machine, the last samples see a process that ends.
     known = [mib for mib in told if mib is not None]
     assert len(known) >= 4 and 60 <= known[-1] <= 85, told
+
+
+# 256 MiB in areas that huge pages of 2 MiB do not fit into, for those of 64 KiB. A fork writes or frees half of them.
+PAGES_OF_64_KIB = """
+import ctypes, os, sys, time
+libc, slot, gap = ctypes.CDLL(None), 2 << 20, 64 << 10
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mprotect.argtypes = libc.madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+first = libc.mmap(None, 133 * slot, 3, 0x22, -1, 0)
+areas = range((first + slot - 1) // slot * slot, (first + slot - 1) // slot * slot + 132 * slot, slot)
+for area in areas:
+    assert libc.mprotect(area + slot - gap, gap, 0) == 0 and libc.madvise(area, slot - gap, 14) == 0
+    ctypes.memset(area, 1, slot - gap)
+if not os.fork():
+    for i, area in enumerate(areas):
+        if sys.argv[1] == "half of the areas" and i % 2:
+            ctypes.memset(area, 2, slot - gap)
+        for page in range(area, area + slot - gap, 8192):
+            if sys.argv[1] == "every other page":
+                ctypes.memset(page, 2, 1)
+            elif sys.argv[1] == "every other page, freed":
+                assert libc.madvise(page, 4096, 4) == 0
+    print("ready", flush=True)
+sys.stdin.read()
+"""
+SIZE_OF_64_KIB = pathlib.Path("/sys/kernel/mm/transparent_hugepage/hugepages-64kB")
+
+
+@pytest.fixture
+def pages_of_64_kib():
+    """Lets programs ask for huge pages of 64 KiB, and returns how many the machine has given so far."""
+    setting = SIZE_OF_64_KIB / "enabled"
+    if not setting.exists():
+        pytest.skip("this kernel has huge pages of one size")
+    words = setting.read_text()
+    before = words[words.index("[") + 1:words.index("]")]
+    try:
+        setting.write_text("madvise")
+    except OSError:
+        pytest.skip("only root can turn on a size of huge pages")
+    try:
+        yield lambda: int((SIZE_OF_64_KIB / "stats" / "anon_fault_alloc").read_text())
+    finally:
+        setting.write_text(before)
+
+
+@pytest.mark.night
+@pytest.mark.alone
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("part, true_mib", [("half of the areas", 384), ("every other page", 384), ("every other page, freed", 256)])
+def test_memory_of_huge_pages_of_64_kib_that_a_fork_shares(programs, pages_of_64_kib, part, true_mib, user):
+    recorder, _ = programs
+    python = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
+    given = pages_of_64_kib()
+    with tempfile.TemporaryDirectory(prefix="rt-truth-") as folder:
+        os.chmod(folder, 0o777)
+        path = pathlib.Path(folder, "run.jsonl")
+        with subprocess.Popen([*(ORDINARY if user == "ordinary" else []), recorder, "-q", "-i", "0.5", "--no-summary", "-o", path, "--",
+                               python, "-S", "-c", PAGES_OF_64_KIB, part], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as tracker:
+            assert tracker.stdout.readline() == "ready\n"
+            job = job_of(tracker, python)
+            time.sleep(2)
+            truth = memory_truth.read_once([job, *children_of(job)], memory_truth.tmpfs_devices()).mib
+            time.sleep(1)
+        told = [json.loads(line)["cpu"]["process_memory_mib"] for line in path.read_text().splitlines()]
+    assert pages_of_64_kib() - given > 3500 and truth == pytest.approx(true_mib, abs=25)
+    steady = told[3:-1]
+    assert len(steady) >= 2 and steady == pytest.approx([truth] * len(steady), rel=memory_truth.SHARE), (told, truth)
