@@ -15,6 +15,7 @@
 #include <fcntl.h>
 
 #include "base/cleanup.h"
+#include "base/min_max.h"
 #include "kernel/key_values.h"
 
 static const struct key_field CPU_STAT[] = {
@@ -264,6 +265,6 @@ int64_t cgroup_v2_kernel_bytes(const struct cgroup_v2_memory_stat *stat)
 	if (stat->kernel_stack_bytes < 0 || stat->slab_bytes < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		sum += parts[i] > 0 ? parts[i] : 0;
+		sum = wrapping_sum(sum, max_i64(0, parts[i]));
 	return sum;
 }

@@ -1,7 +1,8 @@
 """Fixture machines whose counters are damaged at random: no metric, sentence or advice tells more than the machine can do.
 
 `play_machine` records a machine in three steps, a second apart: as it is, damaged, and either healthy again or with the damage. A counter
-that is damaged falls, is 0, stands still, wraps at 2^32 or at 2^64, or jumps. `DAMAGE_SEEDS=FIRST-LAST` tries other seeds.
+that is damaged falls, is 0, stands still, wraps at 2^32 or at 2^64, or jumps. `DAMAGE_SEEDS=FIRST-LAST` tries other seeds. A job of many
+processes has sums that those of one number never reach.
 """
 import json
 import os
@@ -86,6 +87,14 @@ def grown(before, after):
             for path, entry in after.items()}
 
 
+def recorded(folder, steps, words):
+    played = subprocess.run([BUILD / "tests" / "unit" / "play_machine", folder / "root", *(folder / step for step in steps)],
+                            capture_output=True, check=False)
+    # A build with sanitisers tells each overflow.
+    assert played.returncode == 0 and b"runtime error" not in played.stderr, (words, played.stderr.decode())
+    return played.stdout
+
+
 class Player:
     def __init__(self, name, folder):
         self.folder = folder
@@ -100,13 +109,73 @@ class Player:
         last = grown(self.before, first if chance.random() < 0.5 else self.after)
         ARCHIVE["write_tree"](first, self.folder / "t1", self.before, self.folder / "t0")
         ARCHIVE["write_tree"](last, self.folder / "t2", first, self.folder / "t1")
-        played = subprocess.run([BUILD / "tests" / "unit" / "play_machine", self.folder / "root",
-                                 *(self.folder / step for step in ("t0", "t1", "t2"))], capture_output=True, check=False)
-        # A build with sanitisers tells each overflow.
-        assert played.returncode == 0 and b"runtime error" not in played.stderr, (words, played.stderr.decode())
+        recording = recorded(self.folder, ("t0", "t1", "t2"), words)
         for step in ("t1", "t2", "root"):
             shutil.rmtree(self.folder / step)
-        return played.stdout, words
+        return recording, words
+
+
+# ---- a job of many processes, whose counters are as large as a reading may be ------------------------------------------
+
+CROWD = range(300, 340)
+# Around the limits of what counts as a reading: ticks, faults, KiB, microseconds, bytes.
+LARGE = [2 ** power for power in (35, 36, 40, 44, 50, 58, 62)]
+# Page faults, ticks and the resident set; the other fields of /proc/PID/stat are identities.
+STAT_FIELDS = (7, 8, 9, 10, 11, 12, 13, 14, 21)
+
+
+def crowded(files):
+    """The same machine with forty more children of its job."""
+    result = dict(files)
+    for path, (kind, data, *more) in files.items():
+        for pid in CROWD if path.startswith("proc/100/") else ():
+            if path.endswith("/stat"):
+                data = re.sub(rb"^\d+ (\(.*\) \w) \d+ ", rb"%d \1 100 " % pid, data, flags=re.S)
+            copied = b"" if path.endswith("/children") else data
+            result[path.replace("proc/100/", f"proc/{pid}/").replace("/task/100/", f"/task/{pid}/")] = (kind, copied, *more)
+    kind, data, *more = files["proc/100/task/100/children"]
+    result["proc/100/task/100/children"] = (kind, data.rstrip() + b"".join(b" %d" % pid for pid in CROWD) + b" \n", *more)
+    return result
+
+
+def with_large_counters(chance, files):
+    one_for_all = chance.choice([None, LARGE[-1], chance.choice(LARGE)])
+
+    def large(_old, _new):
+        return (one_for_all or chance.choice(LARGE)) if chance.random() < 0.7 else 0
+
+    def damaged_stat(data):
+        name, fields = data[:data.rfind(b")") + 1], data[data.rfind(b")") + 1:].split()
+        for i in STAT_FIELDS:
+            fields[i] = b"%d" % (chance.choice(LARGE[:3]) if chance.random() < 0.9 else 0)
+        return name + b" " + b" ".join(fields) + b"\n"
+
+    result = dict(files)
+    for path, (kind, data, *_) in files.items():
+        if kind == "file" and re.fullmatch(r"proc/\d+/stat", path):
+            result[path] = (kind, damaged_stat(data))
+        elif kind == "file" and COUNTERS.fullmatch(path) and not re.search(r"/fdinfo/|/task/", path):
+            result[path] = (kind, edited(path, b"", data, large))
+    return result
+
+
+@pytest.mark.parametrize("machine", ["hand-made-cgroup1-4.18", "hand-made-cgroup2-6.6", "hand-made-kubernetes2-5.15", "qemu-x86-numa-6.12"])
+def test_sums_of_large_counters_overflow_nothing(machine):
+    """30 kinds of overflow, of which those of sums need more processes than a machine of the fixtures has."""
+    steps = ARCHIVE["parse"](TOP / "tests" / "roots" / f"{machine}.tree")[1]
+    before, after = crowded(steps["t0"]), crowded(steps["t1"])
+    for seed in SEEDS[:4]:
+        chance = random.Random(f"{machine} {seed}")
+        with tempfile.TemporaryDirectory(prefix="rt-damage-", dir="/dev/shm") as folder:
+            folder, last = pathlib.Path(folder), before
+            ARCHIVE["write_tree"](before, folder / "t0", {}, None)
+            for i in range(1, 7):
+                now = with_large_counters(chance, after)
+                ARCHIVE["write_tree"](now, folder / f"t{i}", last, folder / f"t{i - 1}")
+                last = now
+            samples = [json.loads(line) for line in recorded(folder, [f"t{i}" for i in range(7)], f"seed {seed}").splitlines()]
+        assert all(sample["cpu"]["process_child_count"] >= len(CROWD) for sample in samples)
+        assert not [(place, value) for sample in samples for place, value in values(sample) if value < 0 and not place.endswith("celsius")]
 
 
 # ---- what a machine can do --------------------------------------------------------------------------------------------

@@ -36,13 +36,14 @@ void process_memory_close(struct process_memory *memory)
 
 static bool has_other_sizes(const struct proc_meminfo *machine)
 {
-	return machine->hugetlb_kib > machine->huge_pages_total * machine->huge_page_kib;
+	return machine->hugetlb_kib > wrapping_product(machine->huge_pages_total, machine->huge_page_kib);
 }
 
 static int64_t huge_used_kib(const struct proc_meminfo *machine)
 {
-	int64_t used_kib = (max_i64(0, machine->huge_pages_total) - max_i64(0, machine->huge_pages_free)) *
-			   max_i64(0, machine->huge_page_kib);
+	int64_t used_kib =
+		wrapping_product(max_i64(0, machine->huge_pages_total) - max_i64(0, machine->huge_pages_free),
+				 max_i64(0, machine->huge_page_kib));
 
 	/* For other sizes than the default one only the total is known. */
 	return has_other_sizes(machine) ? machine->hugetlb_kib : max_i64(0, used_kib);
