@@ -92,6 +92,19 @@ def test_a_program_starts_right_after_an_install_below_usr_local(build, tmp_path
     assert done.returncode == 0 and done.stdout.count(".") == 2, done.stderr
 
 
+def test_a_wheel_compiles_nothing_but_the_programs_and_libraries(build):
+    """829 targets were built: tests, fuzzers and benches as well. Their objects are half of all."""
+    def objects(target):
+        listed = subprocess.run(["ninja", "-C", build, "-t", "inputs", target], stdout=subprocess.PIPE, text=True, check=True).stdout
+        return [line for line in listed.splitlines() if line.endswith(".o")]
+
+    wheel, every = objects("wheel"), objects("all")
+    assert len(wheel) > 300 and not [one for one in wheel if one.startswith(("tests/", "bench/", "examples/", "bindings/"))]
+    assert set(wheel) < set(every) and len(wheel) < 600
+    commands = subprocess.run(["make", "-n", "wheel", f"BUILD={build}"], cwd=TOP, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert f"TARGET=wheel tools/build {build} " in commands
+
+
 def test_a_prefix_that_no_shell_knows_is_told(tmp_path):
     """tools/install-hints, with which make install ends, says nothing where both folders are known."""
     folder = tmp_path / "lib/x86_64-linux-gnu/pkgconfig"
