@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "kernel/netlink.h"
+#include <sys/un.h>
 
 enum { PROTOCOL_SOCK_DIAG = 4 };
 
@@ -135,6 +136,68 @@ static void only_the_kernel_is_heard(void **state)
 	assert_int_equal(netlink_receive(fd, bytes, 4), -EBADF);
 }
 
+/* The kernel's end has no address here. Another program's has one, so that its datagram counts as theirs. */
+static void a_batch_has_the_datagrams_of_the_kernel_in_their_order(void **state)
+{
+	struct netlink_batch batch = {.capacity = 3, .datagram_bytes = 8};
+	struct sockaddr_un other = {.sun_family = AF_UNIX, .sun_path = "/tmp/rt-batch-XXXXXX"};
+	char bytes[3 * 8 + 1];
+	int ends[2], named = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	(void)state;
+	batch.bytes = bytes;
+	memset(bytes, '#', sizeof bytes);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(netlink_receive_batch(ends[0], &batch), -EAGAIN);
+	assert_int_equal(write(ends[1], "first", 5), 5);
+	assert_int_equal(write(ends[1], "that is too long", 16), 16);
+	assert_int_equal(write(ends[1], "third...", 8), 8);
+	assert_int_equal(write(ends[1], "last", 4), 4);
+	assert_int_equal(netlink_receive_batch(ends[0], &batch), 3);
+	for (int i = 0; i < 3; i++) {
+		static const char *const WANTED[] = {"first", "", "third..."};
+		struct scan datagram = netlink_datagram(&batch, i);
+
+		assert_scan_equal(&datagram, WANTED[i]);
+	}
+	assert_int_equal(bytes[24], '#');
+	assert_int_equal(netlink_receive_batch(ends[0], &batch), 1);
+	assert_int_equal(batch.lengths[0], 4);
+	assert_int_equal(netlink_receive_batch(-1, &batch), -EBADF);
+	assert_int_equal(write(ends[1], "last", 4), 4);
+	assert_int_equal(netlink_receive(ends[0], bytes, sizeof bytes), 4);
+	close(ends[0]);
+	close(ends[1]);
+	/* From and to named sockets. */
+	assert_int_equal(mkstemp(other.sun_path) >= 0, 1);
+	unlink(other.sun_path);
+	assert_int_equal(bind(named, (struct sockaddr *)&other, sizeof other), 0);
+	assert_int_equal(sendto(named, "other", 5, 0, (struct sockaddr *)&other, sizeof other), 5);
+	assert_int_equal(netlink_receive_batch(named, &batch), 1);
+	assert_int_equal(batch.lengths[0], 0);
+	assert_int_equal(sendto(named, "other", 5, 0, (struct sockaddr *)&other, sizeof other), 5);
+	assert_int_equal(netlink_receive(named, bytes, sizeof bytes), -EAGAIN);
+	unlink(other.sun_path);
+	close(named);
+}
+
+static void numbers_end_with_the_message(void **state)
+{
+	static const unsigned char BYTES[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+	const struct scan bytes = scan_bytes((const char *)BYTES, 8);
+	uint64_t wanted;
+
+	(void)state;
+	memcpy(&wanted, BYTES, 8);
+	assert_true(netlink_u64(&bytes, 0) == wanted && netlink_u64(&bytes, 1) == 0);
+	wanted = 0;
+	memcpy(&wanted, BYTES + 4, 4);
+	assert_true(netlink_u32(&bytes, 4) == *(const uint32_t *)(const void *)(BYTES + 4) &&
+		    netlink_u32(&bytes, 5) == 0);
+	assert_true(netlink_u16(&bytes, 6) == *(const uint16_t *)(const void *)(BYTES + 6) &&
+		    netlink_u16(&bytes, 7) == 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +206,8 @@ UNIT_TESTS
 		cmocka_unit_test(an_attribute_has_its_header_and_ends_within_the_message),
 		cmocka_unit_test(few_descriptors_are_left_to_the_outputs),
 		cmocka_unit_test(only_the_kernel_is_heard),
+		cmocka_unit_test(a_batch_has_the_datagrams_of_the_kernel_in_their_order),
+		cmocka_unit_test(numbers_end_with_the_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

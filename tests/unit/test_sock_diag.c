@@ -344,6 +344,112 @@ static void the_kernel_answers_for_a_connection_of_this_test(void **state)
 	close(diag);
 }
 
+static uint32_t u32_at(const uint8_t *bytes, size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes + offset, sizeof value);
+	return value;
+}
+
+static uint16_t u16_at(const uint8_t *bytes, size_t offset)
+{
+	uint16_t value;
+
+	memcpy(&value, bytes + offset, sizeof value);
+	return value;
+}
+
+/* The fields of struct inet_diag_req and inet_diag_req_v2, and those of the condition for a control group. */
+static void requests_name_the_sockets_that_are_wanted(void **state)
+{
+	uint8_t bytes[DIAG_REQUEST_BYTES];
+	struct diag_socket socket = {.family = 10};
+
+	(void)state;
+	assert_int_equal(sock_diag_dump_request(0x1122, bytes), 92);
+	assert_int_equal(u16_at(bytes, 4), 18);
+	assert_int_equal(u16_at(bytes, 6), 0x301); /* NLM_F_REQUEST | NLM_F_DUMP */
+	assert_int_equal(bytes[16], AF_INET);
+	assert_int_equal(bytes[16 + 3], 2); /* the extension 2 is TCP_INFO */
+	/* ESTABLISHED, SYN_SENT, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING */
+	assert_int_equal(u32_at(bytes, 16 + 52), 0xf36);
+	assert_int_equal(u16_at(bytes, 76), 16);
+	assert_int_equal(u16_at(bytes, 78), 1);
+	assert_int_equal(bytes[80], 13);
+	assert_int_equal(bytes[81], 12);
+	assert_int_equal(u16_at(bytes, 82), 16);
+	for (size_t i = 0; i < DIAG_ID_BYTES; i++)
+		socket.id[i] = (uint8_t)(i + 1);
+	assert_int_equal(sock_diag_single_request(&socket, bytes), 72);
+	assert_int_equal(u16_at(bytes, 4), 20);
+	assert_int_equal(u16_at(bytes, 6), 1);
+	assert_int_equal(bytes[16], 10);
+	assert_int_equal(bytes[17], IPPROTO_TCP);
+	assert_int_equal(bytes[18], 2);
+	assert_true(u32_at(bytes, 20) == UINT32_MAX);
+	assert_memory_equal(bytes + 24, socket.id, DIAG_ID_BYTES);
+}
+
+static void attributes_are_read_up_to_the_last_byte(void **state)
+{
+	uint8_t bytes[16 + 72 + 4 + 4 + 12 + 5] = {0};
+	const uint64_t group = UINT64_C(0x123456789abc);
+	uint16_t size = 4, type = 9;
+	uint32_t length = sizeof bytes - 5;
+	struct diag_message message;
+
+	(void)state;
+	skip_on_other_machines();
+	bytes[4] = 20;
+	memcpy(bytes, &length, 4);
+	/* An attribute without a value, one whose value is cut, and the group. */
+	memcpy(bytes + 88, &size, 2);
+	memcpy(bytes + 90, &type, 2);
+	memcpy(bytes + 92, &size, 2);
+	size = 12;
+	type = 21;
+	memcpy(bytes + 96, &size, 2);
+	memcpy(bytes + 98, &type, 2);
+	memcpy(bytes + 100, &group, 8);
+	message = only_message(bytes, length);
+	assert_true(message.is_socket && message.socket.cgroup_id == group);
+	/* One byte less makes it another message's. */
+	size = 11;
+	memcpy(bytes + 96, &size, 2);
+	message = only_message(bytes, length);
+	assert_int_equal(message.socket.cgroup_id, 0);
+	/* A socket that ends with its fixed part. */
+	length = 88;
+	memcpy(bytes, &length, 4);
+	message = only_message(bytes, length);
+	assert_true(message.is_socket && message.socket.received == -1);
+	length = 87;
+	memcpy(bytes, &length, 4);
+	message = only_message(bytes, length);
+	assert_false(message.is_socket);
+}
+
+/* A count above the largest number is none. */
+static void counts_of_a_connection_are_up_to_the_largest_number(void **state)
+{
+	uint8_t bytes[sizeof CONNECTED];
+	uint64_t most = INT64_MAX;
+	struct diag_message message;
+
+	(void)state;
+	skip_on_other_machines();
+	memcpy(bytes, CONNECTED, sizeof bytes);
+	memcpy(bytes + INFO_AT + 4 + 120, &most, 8);
+	most++;
+	memcpy(bytes + INFO_AT + 4 + 128, &most, 8);
+	bytes[INFO_AT + 4 + 100] = 9;
+	message = only_message(bytes, sizeof bytes);
+	assert_true(message.socket.sent == INT64_MAX);
+	assert_int_equal(message.socket.received, -1);
+	assert_int_equal(message.socket.retransmits, 9);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +463,9 @@ UNIT_TESTS
 		cmocka_unit_test(an_answer_is_an_error_of_the_kernel_or_bad),
 		cmocka_unit_test(every_cut_of_a_datagram_is_survived),
 		cmocka_unit_test(the_kernel_answers_for_a_connection_of_this_test),
+		cmocka_unit_test(requests_name_the_sockets_that_are_wanted),
+		cmocka_unit_test(attributes_are_read_up_to_the_last_byte),
+		cmocka_unit_test(counts_of_a_connection_are_up_to_the_largest_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,139 @@ static void a_child_is_recorded_where_the_kernel_allows(void **state)
 	assert_true(found);
 }
 
+static void set_u64(char message[MESSAGE_BYTES], size_t offset, uint64_t value)
+{
+	put(message, MESSAGE_BYTES - STATS_BYTES + offset, value, 8);
+}
+
+/* A count above the largest number is none, which is 0. */
+static void counts_have_their_most(void **state)
+{
+	char message[MESSAGE_BYTES];
+	struct taskstats record;
+
+	(void)state;
+	build(message);
+	set_u64(message, 200, INT64_MAX);
+	set_u64(message, 248, (uint64_t)INT64_MAX + 1);
+	set_u64(message, 144, INT64_MAX / 1000);
+	set_u64(message, 272, INT64_MAX);
+	set_u64(message, 280, INT64_MAX);
+	assert_true(first_of(message, sizeof message, &record));
+	assert_true(record.peak_resident_kib == INT64_MAX);
+	assert_int_equal(record.io[TASKSTATS_READ], 0);
+	assert_true(record.elapsed_ns == INT64_MAX / 1000 * 1000);
+	assert_int_equal(record.sleeps, INT32_MAX);
+	assert_int_equal(record.switches, INT64_C(2) * INT32_MAX);
+	set_u64(message, 144, INT64_MAX / 1000 + 1);
+	assert_true(first_of(message, sizeof message, &record));
+	assert_int_equal(record.elapsed_ns, 0);
+	/* The sum of both times is the last that a number holds. */
+	set_u64(message, 72, 0);
+	set_u64(message, 152, INT64_MAX / 1000);
+	set_u64(message, 160, 0);
+	assert_true(first_of(message, sizeof message, &record));
+	assert_true(record.cpu_ns == INT64_MAX / 1000 * 1000);
+	set_u64(message, 160, 1);
+	assert_false(first_of(message, sizeof message, &record));
+	set_u64(message, 152, INT64_MAX / 1000 + 1);
+	set_u64(message, 160, 0);
+	assert_false(first_of(message, sizeof message, &record));
+	set_u64(message, 152, 0);
+	set_u64(message, 160, INT64_MAX / 1000 + 1);
+	assert_false(first_of(message, sizeof message, &record));
+	set_u64(message, 160, 0);
+	assert_true(first_of(message, sizeof message, &record));
+	assert_int_equal(record.cpu_ns, 0);
+}
+
+static void process_ids_have_their_most(void **state)
+{
+	char message[MESSAGE_BYTES];
+	struct taskstats record;
+
+	(void)state;
+	build(message);
+	put(message, MESSAGE_BYTES - STATS_BYTES + 132, INT32_MAX, 4);
+	put(message, MESSAGE_BYTES - STATS_BYTES + 368, (uint32_t)INT32_MAX + 1, 4);
+	assert_true(first_of(message, sizeof message, &record));
+	assert_int_equal(record.parent_pid, INT32_MAX);
+	assert_int_equal(record.pid, 0);
+}
+
+static void a_name_has_fifteen_bytes(void **state)
+{
+	char message[MESSAGE_BYTES];
+	struct taskstats record;
+
+	(void)state;
+	build(message);
+	memset(message + MESSAGE_BYTES - STATS_BYTES + 80, 'n', 32);
+	assert_true(first_of(message, sizeof message, &record));
+	assert_int_equal(strlen(record.comm), 15);
+}
+
+static void each_flag_stands_for_itself(void **state)
+{
+	char message[MESSAGE_BYTES];
+	struct taskstats record;
+
+	(void)state;
+	build(message);
+	message[MESSAGE_BYTES - STATS_BYTES + 8] = 0x01;
+	assert_true(first_of(message, sizeof message, &record));
+	assert_true(record.is_fork && !record.is_last);
+	message[MESSAGE_BYTES - STATS_BYTES + 8] = 0x20;
+	assert_true(first_of(message, sizeof message, &record));
+	assert_true(!record.is_fork && record.is_last);
+	message[MESSAGE_BYTES - STATS_BYTES + 8] = (char)0xde;
+	assert_true(first_of(message, sizeof message, &record));
+	assert_true(!record.is_fork && !record.is_last);
+}
+
+/* Version 8 of the kernel's record ended here, and version 12 brought the process's id. */
+static void a_shorter_record_of_an_older_kernel_has_no_process_id(void **state)
+{
+	enum { OLD = 288, LENGTH = MESSAGE_BYTES - STATS_BYTES + OLD };
+	char message[MESSAGE_BYTES];
+	struct taskstats record;
+
+	(void)state;
+	for (size_t less = 0; less < 2; less++) {
+		build(message);
+		put(message, 0, LENGTH - less, 4);
+		put(message, 20, LENGTH - 20 - less, 2);
+		put(message, 32, 4 + OLD - less, 2);
+		assert_int_equal(first_of(message, LENGTH - less, &record), !less);
+	}
+	assert_int_equal(record.pid, 0);
+	assert_int_equal(record.tid, 101);
+	assert_int_equal(record.switches, 5);
+}
+
+/* The aggregate of a process (5) comes before that of a thread, or other parts before the statistics. */
+static void other_parts_are_stepped_over(void **state)
+{
+	char message[MESSAGE_BYTES], two[2 * MESSAGE_BYTES] = {0}, bare[20] = {20};
+	struct scan messages = scan_bytes(two, sizeof two);
+	struct taskstats record;
+
+	(void)state;
+	build(message);
+	memcpy(two, message, sizeof message);
+	two[22] = 5;
+	put(message, MESSAGE_BYTES - STATS_BYTES + 128, 102, 4);
+	memcpy(two + MESSAGE_BYTES, message, sizeof message);
+	assert_true(taskstats_next(&messages, FAMILY, &record));
+	assert_int_equal(record.tid, 102);
+	assert_false(taskstats_next(&messages, FAMILY, &record));
+	/* A message without attributes, and one that is cut in its generic header. */
+	put(bare, 4, FAMILY, 2);
+	assert_false(first_of(bare, sizeof bare, &record));
+	bare[0] = 19;
+	assert_false(first_of(bare, 19, &record));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +288,12 @@ UNIT_TESTS
 		cmocka_unit_test(other_families_and_odd_records_are_passed_over),
 		cmocka_unit_test(every_beginning_of_a_record_is_harmless),
 		cmocka_unit_test(a_child_is_recorded_where_the_kernel_allows),
+		cmocka_unit_test(counts_have_their_most),
+		cmocka_unit_test(process_ids_have_their_most),
+		cmocka_unit_test(a_name_has_fifteen_bytes),
+		cmocka_unit_test(each_flag_stands_for_itself),
+		cmocka_unit_test(a_shorter_record_of_an_older_kernel_has_no_process_id),
+		cmocka_unit_test(other_parts_are_stepped_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
