@@ -131,6 +131,44 @@ static void a_nested_group_is_read(void **state)
 	root_close(&root);
 }
 
+static void limits_that_memory_stat_lacks_are_absent(void **state)
+{
+	struct cgroup_v1_memory_stat stat;
+
+	(void)state;
+	assert_int_equal(parse_cgroup_v1_memory_stat("total_rss 5\n", 12, &stat), 0);
+	assert_int_equal(stat.limit_bytes, -1);
+	assert_int_equal(stat.memsw_limit_bytes, -1);
+	assert_int_equal(stat.cache_bytes, -1);
+	assert_int_equal(parse_cgroup_v1_memory_stat("hierarchical_memsw_limit 6\n", 27, &stat), 0);
+	assert_int_equal(stat.memsw_limit_bytes, 6);
+	assert_int_equal(stat.rss_bytes, -1);
+	assert_int_equal(parse_cgroup_v1_memory_stat("hierarchical_memory_limit x\n", 28, &stat), -EBADMSG);
+}
+
+/* The largest page is of 64 KiB: the kernel's "no limit" is the largest number of whole pages. */
+static void the_first_number_that_means_no_limit(void **state)
+{
+	(void)state;
+	assert_int_equal(limit_of("9223372036854710271\n"), INT64_MAX - 65536);
+	assert_true(limit_of("9223372036854710272\n") == CGROUP_NO_LIMIT);
+}
+
+static void numbers_of_blkio_have_their_most(void **state)
+{
+	static const char TEXT[] = "4294967296:0 Read 1\n0:4294967296 Read 2\n1:1 Read 9223372036854775808\n"
+				   "1:1 Discard 3\n1 Read 4\n1:x Read 5\n"
+				   "4294967295:4294967295 Read 9223372036854775807\n";
+	struct scan lines = scan_bytes(TEXT, strlen(TEXT));
+	struct cgroup_v1_blkio one;
+
+	(void)state;
+	assert_true(cgroup_v1_blkio_next(&lines, &one));
+	assert_true(one.major == UINT32_MAX && one.minor == UINT32_MAX && one.value == INT64_MAX &&
+		    !one.is_write);
+	assert_false(cgroup_v1_blkio_next(&lines, &one));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +178,9 @@ UNIT_TESTS
 		cmocka_unit_test(bytes_by_device_are_read_from_blkio),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(a_nested_group_is_read),
+		cmocka_unit_test(limits_that_memory_stat_lacks_are_absent),
+		cmocka_unit_test(the_first_number_that_means_no_limit),
+		cmocka_unit_test(numbers_of_blkio_have_their_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

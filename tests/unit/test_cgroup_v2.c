@@ -1,4 +1,5 @@
 /* Tests of src/kernel/cgroup_v2.c. */
+#include "scratch.h"
 #include "kernel.h"
 
 #include <fcntl.h>
@@ -189,6 +190,101 @@ static void older_kernels_lack_lines_and_files(void **state)
 	root_close(&root);
 }
 
+static void devices_and_counts_of_io_stat_have_their_most(void **state)
+{
+	static const char TEXT[] = "4294967296:0 rbytes=1\n0:4294967296 rbytes=2\n1:2x rbytes=3\n1 rbytes=4\n"
+				   "4294967295:4294967295 rbytes=9223372036854775807 "
+				   "wbytes=9223372036854775808 rios=5x wios=6\n";
+	struct scan devices = parse_cgroup_v2_io_stat(TEXT, strlen(TEXT));
+	struct cgroup_v2_io io;
+
+	(void)state;
+	assert_true(cgroup_v2_io_stat_next(&devices, &io));
+	assert_true(io.major == UINT32_MAX && io.minor == UINT32_MAX);
+	assert_true(io.read_bytes == INT64_MAX && io.write_bytes == -1 && io.reads == -1 && io.writes == 6);
+	assert_false(cgroup_v2_io_stat_next(&devices, &io));
+	devices = parse_cgroup_v2_io_stat("8:0\n", 4);
+	assert_true(cgroup_v2_io_stat_next(&devices, &io));
+	assert_true(io.read_bytes == -1 && io.write_bytes == -1 && io.reads == -1 && io.writes == -1);
+}
+
+static void times_that_no_group_has_are_absent(void **state)
+{
+	static const char TEXT[] = "usage_usec 1125899906842624\nuser_usec 1125899906842625\n";
+	struct cgroup_v2_cpu_stat stat;
+	struct cgroup_v2_cpu_max max;
+
+	(void)state;
+	assert_int_equal(parse_cgroup_v2_cpu_stat(TEXT, strlen(TEXT), &stat), 0);
+	assert_int_equal(stat.usage_usec, INT64_C(1) << 50);
+	assert_int_equal(stat.user_usec, -1);
+	assert_int_equal(parse_cgroup_v2_cpu_max("1 9223372036854775807\n", 22, &max), 0);
+	assert_true(max.period_usec == INT64_MAX && max.quota_usec == 1);
+}
+
+/* Before Linux 5.18 the sum of its parts. Those of stacks and slabs are in all kernels. */
+static void memory_of_the_kernel_is_its_line_or_the_sum_of_parts(void **state)
+{
+	struct cgroup_v2_memory_stat stat = {.kernel_bytes = 7, .kernel_stack_bytes = 100};
+
+	(void)state;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), 7);
+	stat.kernel_bytes = 0;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), 0);
+	stat = (struct cgroup_v2_memory_stat){.kernel_bytes = -1,
+					      .kernel_stack_bytes = 1,
+					      .pagetables_bytes = 20,
+					      .percpu_bytes = 300,
+					      .sock_bytes = 4000,
+					      .slab_bytes = 50000};
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), 54321);
+	stat.percpu_bytes = stat.sock_bytes = -1;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), 50021);
+	stat.slab_bytes = 0;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), 21);
+	stat.kernel_stack_bytes = 0;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), 20);
+	stat.slab_bytes = -1;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), -1);
+	stat.slab_bytes = 1;
+	stat.kernel_stack_bytes = -1;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), -1);
+}
+
+static void cpu_stat_stays_open_between_readings(void **state)
+{
+	struct cgroup_v2_cpu_stat stat = {.user_usec = 5};
+	struct root root;
+	char folder[] = "/tmp/rt-group-XXXXXX";
+	int dir_fd, fd = -1;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(root_open(&root, folder, NULL), 0);
+	dir_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(reread_cgroup_v2_cpu_stat(&root, -1, &fd, &stat), -ENOENT);
+	assert_int_equal(reread_cgroup_v2_cpu_stat(&root, dir_fd, &fd, &stat), -ENOENT);
+	assert_int_equal(fd, -1);
+	assert_int_equal(fchdir(dir_fd), 0);
+	put_text("cpu.stat", "usage_usec 7\n");
+	assert_int_equal(reread_cgroup_v2_cpu_stat(&root, dir_fd, &fd, &stat), 0);
+	assert_int_equal(stat.usage_usec, 7);
+	assert_true(fd >= 0);
+	put_text("cpu.stat", "usage_usec 8\n");
+	assert_int_equal(reread_cgroup_v2_cpu_stat(&root, dir_fd, &fd, &stat), 0);
+	assert_int_equal(stat.usage_usec, 8);
+	put_text("cpu.stat", "");
+	assert_int_equal(reread_cgroup_v2_cpu_stat(&root, dir_fd, &fd, &stat), -EBADMSG);
+	unlink("cpu.stat");
+	/* An open file is read after the folder is gone. */
+	assert_int_equal(reread_cgroup_v2_cpu_stat(&root, -1, &fd, &stat), -ENOENT);
+	close(fd);
+	close(dir_fd);
+	assert_int_equal(chdir("/"), 0);
+	rmdir(folder);
+	root_close(&root);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +296,10 @@ UNIT_TESTS
 		cmocka_unit_test(a_scope_is_read),
 		cmocka_unit_test(refaults_had_one_count_before_linux_5_9),
 		cmocka_unit_test(older_kernels_lack_lines_and_files),
+		cmocka_unit_test(devices_and_counts_of_io_stat_have_their_most),
+		cmocka_unit_test(times_that_no_group_has_are_absent),
+		cmocka_unit_test(memory_of_the_kernel_is_its_line_or_the_sum_of_parts),
+		cmocka_unit_test(cpu_stat_stays_open_between_readings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

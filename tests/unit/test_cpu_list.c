@@ -62,6 +62,23 @@ static void sysfs_lists_are_read(void **state)
 	root_close(&root);
 }
 
+static void the_largest_list_has_as_many_cpus_as_a_number_counts(void **state)
+{
+	uint32_t first = 7, last = 8;
+	struct scan list = scan_bytes("2147483647", 10);
+
+	(void)state;
+	assert_int_equal(count("1-2147483647"), INT32_MAX);
+	assert_int_equal(count("0-2147483647"), -EBADMSG);
+	assert_int_equal(count("5-5"), 1);
+	assert_int_equal(count("2147483648"), -EBADMSG);
+	assert_true(scan_cpu_range(&list, &first, &last));
+	assert_true(first == INT32_MAX && last == INT32_MAX);
+	list = scan_bytes("9-8", 3);
+	assert_false(scan_cpu_range(&list, &first, &last));
+	assert_int_equal(scan_left(&list), 3);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -69,6 +86,7 @@ UNIT_TESTS
 		cmocka_unit_test(parse_cpu_list_refuses_other_texts),
 		cmocka_unit_test(ranges_come_one_by_one),
 		cmocka_unit_test(sysfs_lists_are_read),
+		cmocka_unit_test(the_largest_list_has_as_many_cpus_as_a_number_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,21 @@
 
 #include <errno.h>
 
+#include "kernel/cgroup_v1.h"
+#include "kernel/cgroup_v2.h"
+#include "kernel/cpu_list.h"
 #include "kernel/proc_cpuinfo.h"
+#include "kernel/proc_diskstats.h"
 #include "kernel/proc_loadavg.h"
 #include "kernel/proc_meminfo.h"
+#include "kernel/proc_net_dev.h"
+#include "kernel/proc_net_route.h"
 #include "kernel/proc_net_sockstat.h"
+#include "kernel/proc_pid_cgroup.h"
 #include "kernel/proc_pid_fdinfo.h"
 #include "kernel/proc_pid_io.h"
+#include "kernel/proc_pid_maps.h"
+#include "kernel/proc_pid_mountinfo.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 #include "kernel/proc_pid_stat.h"
 #include "kernel/proc_pid_statm.h"
@@ -98,10 +107,130 @@ static void empty_files_give_an_error(void **state)
 	root_close(&root);
 }
 
+/* Reads each file of a group's folder. Returns the largest result, and the lowest in ret_least. */
+static int read_group(struct root *root, int folder, int *ret_least)
+{
+	struct cgroup_v1_memory_stat memory1;
+	struct cgroup_v1_oom_control control;
+	struct cgroup_v1_cpu_stat cpu1;
+	struct cgroup_v2_memory_events events;
+	struct cgroup_v2_memory_stat memory2;
+	struct cgroup_v2_cpu_stat cpu2;
+	struct cgroup_v2_cpu_max max;
+	int64_t value;
+	int most = INT32_MIN, fd = -1;
+	const int results[] = {
+		read_cgroup_v1_limit(root, folder, "limit", &value),
+		read_cgroup_v1_cpuacct_usage(root, folder, &value),
+		read_cgroup_v1_cpu_stat(root, folder, &cpu1),
+		read_cgroup_v1_memory_stat(root, folder, &memory1),
+		read_cgroup_v1_oom_control(root, folder, &control),
+		read_cgroup_v2_cpu_stat(root, folder, &cpu2),
+		reread_cgroup_v2_cpu_stat(root, folder, &fd, &cpu2),
+		read_cgroup_v2_cpu_max(root, folder, &max),
+		read_cgroup_v2_limit(root, folder, "limit", &value),
+		read_cgroup_v2_memory_stat(root, folder, &memory2),
+		read_cgroup_v2_memory_events(root, folder, "events", &events),
+	};
+
+	if (fd >= 0)
+		close(fd);
+	*ret_least = INT32_MAX;
+	for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+		if (results[i] >= 0)
+			fail_msg("number %zu was read", i);
+		most = results[i] > most ? results[i] : most;
+		*ret_least = results[i] < *ret_least ? results[i] : *ret_least;
+	}
+	return most;
+}
+
+static void empty_files_of_a_group_give_an_error(void **state)
+{
+	static const char *const FILES[] = {"limit",       "cpuacct.usage",      "cpu.stat", "cpu.max",
+					    "memory.stat", "memory.oom_control", "events"};
+	struct root root;
+	int folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), least;
+
+	(void)state;
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	assert_int_equal(read_group(&root, folder, &least), -ENOENT);
+	assert_int_equal(least, -ENOENT);
+	for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++)
+		put_text(FILES[i], "");
+	assert_int_equal(read_group(&root, folder, &least), -EBADMSG);
+	assert_int_equal(least, -EBADMSG);
+	close(folder);
+	root_close(&root);
+}
+
+enum { LISTS = 11 };
+
+/* Reads each file that is a list. */
+static void read_lists(struct root *root, int results[LISTS], struct scan texts[LISTS])
+{
+	struct kept_file disks = KEPT_FILE("proc/diskstats"), interfaces = KEPT_FILE("proc/net/dev"),
+			 mounts = KEPT_FILE("proc/self/mountinfo");
+	int64_t cpus = 7;
+	int i = 0;
+
+	for (int list = 0; list < LISTS; list++)
+		texts[list] = scan_bytes("before", 6);
+	results[i] = read_cgroup_v1_blkio(root, root->dir_fd, "blkio", &texts[i]), i++;
+	results[i] = read_cgroup_v2_io_stat(root, root->dir_fd, &texts[i]), i++;
+	results[i] = read_cgroup_procs(root, root->dir_fd, &texts[i]), i++;
+	results[i] = read_proc_diskstats(root, &disks, &texts[i]), i++;
+	results[i] = read_proc_net_dev(root, &interfaces, &texts[i]), i++;
+	results[i] = read_proc_pid_mountinfo(root, &mounts, &texts[i]), i++;
+	results[i] = read_proc_net_route(root, &texts[i]), i++;
+	results[i] = read_proc_net_ipv6_route(root, &texts[i]), i++;
+	results[i] = read_proc_pid_cgroup(root, 7, &texts[i]), i++;
+	results[i] = read_proc_pid_maps(root, 7, &texts[i]), i++;
+	results[i] = read_cpu_list(root, root->dir_fd, "cpus", &cpus);
+	if (cpus == 0)
+		texts[i].end = texts[i].at;
+	assert_int_equal(i + 1, LISTS);
+	kept_file_close(&disks);
+	kept_file_close(&interfaces);
+	kept_file_close(&mounts);
+}
+
+static void an_empty_list_is_a_list(void **state)
+{
+	static const char *const FILES[] = {"blkio",         "io.stat",
+					    "cgroup.procs",  "proc/diskstats",
+					    "proc/net/dev",  "proc/self/mountinfo",
+					    "proc/7/maps",   "proc/net/route",
+					    "proc/7/cgroup", "proc/net/ipv6_route",
+					    "cpus"};
+	int results[LISTS];
+	struct scan texts[LISTS];
+	struct root root;
+
+	(void)state;
+	assert_int_equal(mkdir("proc", 0755), 0);
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	read_lists(&root, results, texts);
+	for (int i = 0; i < LISTS; i++) {
+		assert_int_equal(results[i], -ENOENT);
+		assert_int_equal(scan_left(&texts[i]), 6);
+	}
+	for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++)
+		put_below(FILES[i], "");
+	read_lists(&root, results, texts);
+	for (int i = 0; i < LISTS; i++) {
+		assert_int_equal(results[i], 0);
+		assert_int_equal(scan_left(&texts[i]), 0);
+	}
+	root_close(&root);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(empty_files_give_an_error),
+		unit_test_in_scratch(empty_files_of_a_group_give_an_error),
+		unit_test_in_scratch(an_empty_list_is_a_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,28 @@ static void else_each_sign_alone_tells_a_container(void **state)
 	assert_false(root_is_in_container(&root));
 }
 
+/* The first process of a machine may be in another group than the root's, and a file that is missing is no sign. */
+static void each_group_of_the_first_process_is_looked_at(void **state)
+{
+	(void)state;
+	put_below("proc/1/cgroup", "0::/init.scope/below\n");
+	assert_true(root_is_in_container(&root));
+	put_text("proc/1/cgroup", "");
+	assert_false(root_is_in_container(&root));
+	unlink("proc/self/mountinfo");
+	assert_false(root_is_in_container(&root));
+	assert_from("kernel");
+}
+
+static void a_version_that_is_missing_is_no_sign(void **state)
+{
+	(void)state;
+	unlink("proc/version");
+	assert_from("kernel");
+	put_text("proc/version", "");
+	assert_from("kernel");
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +182,8 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(all_signs_are_told_together, begin, end),
 		cmocka_unit_test_setup_teardown(the_namespace_of_pids_decides_if_it_is_known, begin, end),
 		cmocka_unit_test_setup_teardown(else_each_sign_alone_tells_a_container, begin, end),
+		cmocka_unit_test_setup_teardown(each_group_of_the_first_process_is_looked_at, begin, end),
+		cmocka_unit_test_setup_teardown(a_version_that_is_missing_is_no_sign, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

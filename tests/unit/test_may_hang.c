@@ -128,12 +128,89 @@ static void mounts_come_and_go(void **state)
 	with_served_folder(see_new_mounts);
 }
 
+/* More than 40 links, as with the kernel, and paths that are too long. */
+static void follow_many_links(void)
+{
+	char name[16], target[16], path[4200] = "";
+
+	if (symlink("served", "l1") < 0)
+		_exit(20);
+	for (int i = 2; i <= 42; i++) {
+		snprintf(name, sizeof name, "l%d", i);
+		snprintf(target, sizeof target, "l%d", i - 1);
+		if (symlink(target, name) < 0)
+			_exit(21);
+	}
+	expect("l40", true);
+	expect("l41", false);
+	/* A path of 4,095 bytes is followed, and a longer one belongs to no file. */
+	while (strlen(path) < 4089)
+		strcat(path, "/");
+	memcpy(path, "plain/..", 8);
+	memcpy(path + 4089, "served", 7);
+	expect(path, true);
+	memcpy(path + 4089, "/served", 8);
+	expect(path, false);
+}
+
+static void links_and_paths_have_their_most(void **state)
+{
+	(void)state;
+	with_served_folder(follow_many_links);
+}
+
+/* One dot and two dots are steps. Names with more of them, or with other characters, are names. */
+static void follow_dots(void)
+{
+	static const char *const NAMES[] = {"...", ".x", "x.", "..x", "x..", "a"};
+	char path[100];
+
+	for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+		if (mkdir(NAMES[i], 0700) < 0)
+			_exit(22);
+		snprintf(path, sizeof path, "%s/../served/x", NAMES[i]);
+		expect(path, true);
+		snprintf(path, sizeof path, "%s/served", NAMES[i]);
+		expect(path, false);
+		snprintf(path, sizeof path, "plain/%s/../../served", NAMES[i]);
+		expect(path, true);
+	}
+	expect("./././served", true);
+	expect("plain/./../served", true);
+	expect("/../..", false);
+}
+
+static void dots_are_steps_only_by_themselves(void **state)
+{
+	(void)state;
+	with_served_folder(follow_dots);
+}
+
+/* The table of mounts is read anew after a second at the latest. */
+static void see_mounts_after_a_second(void)
+{
+	expect("plain/in", false);
+	if (mount_served("plain") < 0)
+		_exit(23);
+	nanosleep(&(struct timespec){1, 10000000}, NULL);
+	expect("plain/in", true);
+}
+
+static void a_new_mount_is_seen_after_a_second(void **state)
+{
+	(void)state;
+	with_served_folder(see_mounts_after_a_second);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(paths_are_followed_without_touching),
 		unit_test_in_scratch(a_hung_file_system_is_remembered_for_a_second),
 		unit_test_in_scratch(mounts_come_and_go),
+		unit_test_in_scratch(links_and_paths_have_their_most),
+		unit_test_in_scratch(dots_are_steps_only_by_themselves),
+		unit_test_in_scratch(a_new_mount_is_seen_after_a_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

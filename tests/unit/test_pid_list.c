@@ -44,12 +44,19 @@ static void a_list_has_its_first_and_its_last_pid(void **state)
 	assert_false(pid_list_has(PIDS, 0, 7));
 }
 
+static void tabs_and_nuls_separate_as_well(void **state)
+{
+	(void)state;
+	assert_pids(scan_bytes("1\t2\0003\n4\t\t", 9), "1 2 3 4 ");
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blanks_and_newlines_separate),
 		cmocka_unit_test(a_list_has_its_first_and_its_last_pid),
 		cmocka_unit_test(words_other_than_pids_are_skipped),
+		cmocka_unit_test(tabs_and_nuls_separate_as_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

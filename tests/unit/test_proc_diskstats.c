@@ -126,6 +126,25 @@ static void the_fixture_is_read(void **state)
 	root_close(&root);
 }
 
+static void numbers_have_their_most(void **state)
+{
+	static const char TEXT[] =
+		"4294967296 0 a 1 2 3 4 5 6 7 8 9 10 11\n0 4294967296 b 1 2 3 4 5 6 7 8 9 10 11\n"
+		"4294967295 4294967295 c 1 2 18014398509481983 4 5 6 18014398509481984 8 9 10 11 1 1 0\n";
+	struct scan disks = parse_proc_diskstats(TEXT, strlen(TEXT));
+	struct diskstats_device device;
+	struct diskstats disk;
+
+	(void)state;
+	assert_true(next_with_counters(&disks, &device, &disk));
+	assert_scan_equal(&device.name, "c");
+	assert_true(device.major == UINT32_MAX && device.minor == UINT32_MAX);
+	assert_true(disk.read_bytes == INT64_MAX / 512 * 512);
+	assert_int_equal(disk.write_bytes, -1);
+	assert_int_equal(disk.discard_bytes, 0);
+	assert_false(next_with_counters(&disks, &device, &disk));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +154,7 @@ UNIT_TESTS
 		cmocka_unit_test(parse_diskstats_refuses_too_few_columns),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(the_fixture_is_read),
+		cmocka_unit_test(numbers_have_their_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,12 +55,30 @@ static void the_fixture_is_read(void **state)
 	root_close(&root);
 }
 
+static void numbers_have_their_most(void **state)
+{
+	struct proc_loadavg loadavg;
+
+	(void)state;
+	assert_int_equal(parse("0.5 1 2 9223372036854775807/9223372036854775807 2147483647\n", &loadavg), 0);
+	assert_true(loadavg.runnable_count == INT64_MAX && loadavg.thread_count == INT64_MAX);
+	assert_int_equal(loadavg.last_pid, INT32_MAX);
+	assert_int_equal(parse("0.5 1 2 9223372036854775808/1 2147483648\n", &loadavg), 0);
+	assert_true(loadavg.runnable_count == -1 && loadavg.thread_count == -1 && loadavg.last_pid == -1);
+	assert_int_equal(parse("0.5 1x 2 1/9223372036854775808 7x\n", &loadavg), 0);
+	assert_true(loadavg.runnable_count == -1 && loadavg.thread_count == -1 && loadavg.last_pid == -1);
+	assert_true(isnan(loadavg.load_5m) && loadavg.load_15m == 2);
+	assert_int_equal(parse("0.5 1 2 1;2 7\n", &loadavg), 0);
+	assert_true(loadavg.runnable_count == -1 && loadavg.last_pid == 7);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(large_loads_are_taken_whole),
 		cmocka_unit_test(missing_fields_are_absent),
 		cmocka_unit_test(the_fixture_is_read),
+		cmocka_unit_test(numbers_have_their_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

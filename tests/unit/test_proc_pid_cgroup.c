@@ -93,6 +93,37 @@ static void the_fixture_is_read(void **state)
 	root_close(&root);
 }
 
+static void a_hierarchy_and_a_suffix_have_their_most(void **state)
+{
+	static const char TEXT[] =
+		"2147483648:a:/\n2147483647:b:/ (deleted)\n1:c: (deleted)\n3:d:/x (deleted) \n";
+	struct scan lines = parse_proc_pid_cgroup(TEXT, strlen(TEXT));
+	struct cgroup_membership membership;
+
+	(void)state;
+	assert_true(proc_pid_cgroup_next(&lines, &membership));
+	assert_int_equal(membership.hierarchy, INT32_MAX);
+	assert_scan_equal(&membership.path, "/");
+	assert_scan_equal(&membership.whole_path, "/ (deleted)");
+	assert_true(membership.deleted);
+	assert_true(proc_pid_cgroup_next(&lines, &membership));
+	assert_scan_equal(&membership.path, "/x (deleted) ");
+	assert_false(membership.deleted);
+	assert_false(proc_pid_cgroup_next(&lines, &membership));
+}
+
+/* Version 2 has the number 0 and no controllers. */
+static void version_2_is_found_by_both_signs(void **state)
+{
+	static const char TEXT[] = "0:cpu:/zero\n5::/five\n0::/\n";
+	struct cgroup_membership membership;
+
+	(void)state;
+	assert_true(proc_pid_cgroup_find(parse_proc_pid_cgroup(TEXT, strlen(TEXT)), NULL, &membership));
+	assert_scan_equal(&membership.path, "/");
+	assert_false(proc_pid_cgroup_find(parse_proc_pid_cgroup(TEXT, 21), NULL, &membership));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +132,8 @@ UNIT_TESTS
 		cmocka_unit_test(odd_lines_are_skipped),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(the_fixture_is_read),
+		cmocka_unit_test(a_hierarchy_and_a_suffix_have_their_most),
+		cmocka_unit_test(version_2_is_found_by_both_signs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,54 @@ static void every_beginning_is_harmless(void **state)
 	each_prefix(I915, parse_any);
 }
 
+static void figures_that_a_driver_lacks_are_absent(void **state)
+{
+	struct proc_pid_fdinfo fdinfo =
+		fdinfo_of("drm-driver:\tx\ndrm-total-r:\t5\ndrm-cycles-e:\t6\ndrm-engine-f:\t7 ns\n");
+
+	(void)state;
+	assert_string_equal(fdinfo.device, "");
+	assert_int_equal(fdinfo.client_id, -1);
+	assert_true(fdinfo.regions[0].total_bytes == 5 && fdinfo.regions[0].shared_bytes == -1 &&
+		    fdinfo.regions[0].resident_bytes == -1 && fdinfo.regions[0].purgeable_bytes == -1 &&
+		    fdinfo.regions[0].active_bytes == -1);
+	assert_true(fdinfo.engines[0].busy_ns == -1 && fdinfo.engines[0].capacity == 1 &&
+		    fdinfo.engines[0].cycles == 6 && fdinfo.engines[0].total_cycles == -1);
+	assert_true(fdinfo.engines[1].busy_ns == 7 && fdinfo.engines[1].cycles == -1);
+	fdinfo = fdinfo_of("drm-driver:\tx\ndrm-shared-r:\t5\n");
+	assert_int_equal(fdinfo.regions[0].total_bytes, -1);
+}
+
+static void numbers_and_names_have_their_most(void **state)
+{
+	/* 31 bytes of a name fit, and a NUL is none of them. */
+	static const char NAMES[] =
+		"drm-driver:\tx\ndrm-engine-0123456789012345678901234567890:\t5 ns\n"
+		"drm-engine-01234567890123456789012345678901:\t6 ns\ndrm-engine-a\0b:\t7 ns\n"
+		"drm-total-0123456789012345678901234567890:\t5\n"
+		"drm-total-01234567890123456789012345678901:\t6\ndrm-total-a\0b:\t7\ndrm-total-:\t8\n";
+	struct proc_pid_fdinfo fdinfo = fdinfo_of(
+		"drm-driver:\tx\ndrm-client-id:\t9223372036854775807\ndrm-engine-e:\t9223372036854775808 ns\n"
+		"drm-total-a:\t9223372036854775807\ndrm-total-b:\t9223372036854775808\n"
+		"drm-total-c:\t9007199254740991 KiB\ndrm-total-d:\t9007199254740992 KiB\n"
+		"drm-total-e:\t8796093022207 MiB\ndrm-total-f:\t8796093022208 MiB\ndrm-total-g:\tx\n"
+		"drm-memory-h:\t8\ndrm-memory-h:\t9\n");
+
+	(void)state;
+	assert_true(fdinfo.client_id == INT64_MAX);
+	assert_int_equal(fdinfo.engine_count, 0);
+	assert_int_equal(fdinfo.region_count, 4);
+	assert_true(fdinfo.regions[0].total_bytes == INT64_MAX);
+	assert_true(fdinfo.regions[1].total_bytes == INT64_MAX - 1023);
+	assert_true(fdinfo.regions[2].total_bytes == INT64_MAX - 1048575);
+	assert_string_equal(fdinfo.regions[3].name, "h");
+	assert_int_equal(fdinfo.regions[3].resident_bytes, 8);
+	assert_int_equal(parse_proc_pid_fdinfo(NAMES, sizeof NAMES - 1, &fdinfo), 0);
+	assert_true(fdinfo.engine_count == 1 && fdinfo.region_count == 1);
+	assert_int_equal(strlen(fdinfo.engines[0].name), 31);
+	assert_int_equal(strlen(fdinfo.regions[0].name), 31);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +192,8 @@ UNIT_TESTS
 		cmocka_unit_test(odd_lines_lose_only_themselves),
 		cmocka_unit_test(more_engines_than_fit_are_left_out),
 		cmocka_unit_test(every_beginning_is_harmless),
+		cmocka_unit_test(figures_that_a_driver_lacks_are_absent),
+		cmocka_unit_test(numbers_and_names_have_their_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,47 @@ static void segments_are_found_by_their_id(void **state)
 	assert_false(parse_proc_sysvipc_shm("", 0, 0, &segment));
 }
 
+static void numbers_have_their_most(void **state)
+{
+	static const char TEXT[] =
+		"1-2 rwxp 0 100000000:0 7 a\n1-2 rwxp 0 0:100000000 7 b\n1 rw-p 0 0:0 7 c\n1-2\n1-2 rwxp\n"
+		"1-2 rwxp x 0:0 7 d\n1-2 rwxp 0 0;0 7 e\n1-2 rwxp 0 0:0 x f\n1-x rwxp 0 0:0 1 g\n"
+		"ffffffffff600000-ffffffffff601000 --xp 00000000 fff:fffff 18446744073709551615 [vsyscall]\n";
+	struct scan areas = parse_proc_pid_maps(TEXT, sizeof TEXT - 1);
+	struct memory_area area;
+
+	(void)state;
+	assert_true(proc_pid_maps_next(&areas, &area));
+	assert_scan_equal(&area.name, "[vsyscall]");
+	assert_true(area.end == UINT64_C(0xffffffffff601000) && area.inode == UINT64_MAX);
+	assert_true(area.device == makedev(0xfff, 0xfffff) && !area.readable && !area.writable &&
+		    !area.shared);
+	assert_false(proc_pid_maps_next(&areas, &area));
+	areas = parse_proc_pid_maps("1-2 rw-s 0 ffffffff:ffffffff 3\n", 31);
+	assert_true(proc_pid_maps_next(&areas, &area));
+	assert_true(area.shared && area.inode == 3 && scan_left(&area.name) == 0);
+}
+
+static void areas_of_this_process_are_read_to_the_end(void **state)
+{
+	struct root live;
+	struct memory_area area;
+	struct scan areas;
+	int known = 0;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(root_open(&live, NULL, NULL), 0);
+	assert_int_equal(read_proc_pid_maps(&live, getpid(), &areas), 0);
+	while (proc_pid_maps_next(&areas, &area))
+		known += area.start <= (uintptr_t)&live && (uintptr_t)&live < area.end;
+	assert_int_equal(known, 1);
+	root_close(&live);
+	live = test_root("hand-made-workstation-6.1/t0");
+	assert_int_equal(read_proc_pid_maps(&live, 9999, &areas), -ENOENT);
+	root_close(&live);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +152,8 @@ UNIT_TESTS
 		cmocka_unit_test(areas_that_end_before_they_begin_are_skipped),
 		cmocka_unit_test(page_map_of_the_test_itself),
 		cmocka_unit_test(segments_are_found_by_their_id),
+		cmocka_unit_test(numbers_have_their_most),
+		cmocka_unit_test(areas_of_this_process_are_read_to_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

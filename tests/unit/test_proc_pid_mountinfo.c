@@ -165,6 +165,70 @@ static void the_type_of_a_line_decides_before_its_columns_are_read(void **state)
 	assert_false(is_kernels(""));
 }
 
+static bool is_served(const char *device, const char *type)
+{
+	char line[200];
+	struct mount mount;
+
+	snprintf(line, sizeof line, "36 35 %s / /mnt rw - %s source rw\n", device, type);
+	mount = first_mount(line);
+	return mount_is_served(&mount);
+}
+
+/* With a device number of its own the kernel has the data, but for a few types. Without one another program has, but for a few types. */
+static void types_and_devices_tell_who_serves(void **state)
+{
+	static const char *const SERVED[] = {"nfs",      "nfs4",   "cifs",       "smb3",   "autofs",
+					     "9p",       "ceph",   "afs",        "gpfs",   "gfs2",
+					     "ocfs2",    "lustre", "coda",       "beegfs", "vboxsf",
+					     "virtiofs", "fuse",   "fuse.sshfs", "fuseblk"};
+	static const char *const KERNELS[] = {"cgroup",  "tmpfs",    "proc",   "sysfs", "devpts",
+					      "cgroup2", "devtmpfs", "mqueue", "ramfs", "rootfs",
+					      "overlay", "aufs",     "btrfs",  "zfs",   "bcachefs"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof SERVED / sizeof SERVED[0]; i++)
+		assert_true(is_served("0:50", SERVED[i]) && is_served("8:1", SERVED[i]));
+	for (size_t i = 0; i < sizeof KERNELS / sizeof KERNELS[0]; i++)
+		assert_true(!is_served("0:50", KERNELS[i]) && !is_served("8:1", KERNELS[i]));
+	assert_true(!is_served("8:1", "ext4") && is_served("0:50", "ext4"));
+	/* Parts of names. */
+	assert_true(is_served("0:50", "proc2") && is_served("0:50", "group") && is_served("0:50", "cgrou"));
+	assert_true(!is_served("8:1", "fs") && !is_served("8:1", "nf"));
+}
+
+static void numbers_of_devices_have_their_most(void **state)
+{
+	static const char TEXT[] =
+		"1 2 4294967296:0 / /a rw - x y z\n1 2 4294967295:4294967295 / /b rw - x y z\n"
+		"1 2x 0:1 / /c rw - x y z\n1 2 0:1x / /d rw - x y z\n1 2 01 / /e rw - x y z\n3 4 0:1 / /f\n"
+		"3 4 0:1 / /g rw -\n3 4 0:1 / /h rw - type\n";
+	struct scan mounts = parse_proc_pid_mountinfo(TEXT, strlen(TEXT));
+	struct mount mount;
+
+	(void)state;
+	assert_true(proc_pid_mountinfo_next(&mounts, &mount));
+	assert_scan_equal(&mount.point, "/b");
+	assert_true(mount.major == UINT32_MAX && mount.minor == UINT32_MAX);
+	assert_true(proc_pid_mountinfo_next(&mounts, &mount));
+	assert_scan_equal(&mount.point, "/h");
+	assert_false(proc_pid_mountinfo_next(&mounts, &mount));
+}
+
+static void a_text_is_cut_to_its_room(void **state)
+{
+	struct mount mount = first_mount("46 27 8:33 / /abc rw - vfat /dev/sdc1 rw\n");
+	char text[5] = "####";
+
+	(void)state;
+	assert_int_equal(mount_text(&mount.point, text, 5), 4);
+	assert_string_equal(text, "/abc");
+	assert_int_equal(mount_text(&mount.point, text, 4), 4);
+	assert_string_equal(text, "/ab");
+	assert_int_equal(mount_text(&mount.point, text, 1), 4);
+	assert_string_equal(text, "");
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +241,9 @@ UNIT_TESTS
 		cmocka_unit_test(odd_lines_are_skipped),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(long_lines_of_overlays_are_whole),
+		cmocka_unit_test(types_and_devices_tell_who_serves),
+		cmocka_unit_test(numbers_of_devices_have_their_most),
+		cmocka_unit_test(a_text_is_cut_to_its_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

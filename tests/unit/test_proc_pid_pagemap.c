@@ -1,10 +1,12 @@
 /* Tests of src/kernel/proc_pid_pagemap.c: entries of this process's own pages. */
+#include "in_child.h"
 #include "kernel.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 
 #include "kernel/proc_pid_pagemap.h"
+#include <sys/prctl.h>
 
 static void pages_of_this_process_are_read_by_their_number(void **state)
 {
@@ -63,12 +65,68 @@ static void a_cut_file_has_its_whole_entries(void **state)
 	close(fd);
 }
 
+/* An ordinary user sees the pages, and the kernel leaves out their frames. */
+static int look_as_an_ordinary_user(void)
+{
+	struct root root;
+	uint64_t entry = 0;
+	int fd;
+
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		return 1;
+	/* A process that has changed its user may look at itself again. */
+	prctl(PR_SET_DUMPABLE, 1);
+	if (root_open(&root, "/", NULL) < 0)
+		return 2;
+	fd = open_proc_pid_pagemap(&root, getpid());
+	if (fd < 0 || read_proc_pid_pagemap(fd, (uint64_t)(uintptr_t)&entry / (uint64_t)root.page_bytes,
+					    &entry, 1) != 1)
+		return 77;
+	if (page_frame(entry))
+		return 77;
+	return proc_pid_pagemap_hides_frames(&root) ? 0 : 3;
+}
+
+static void frames_are_hidden_from_ordinary_users(void **state)
+{
+	int code;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	code = in_child(look_as_an_ordinary_user);
+	if (code == 77)
+		SKIP("this kernel has no pagemap, or shows all of it");
+	assert_int_equal(code, 0);
+}
+
+static void frames_are_seen_where_the_kernel_shows_them(void **state)
+{
+	struct root root;
+	uint64_t entry = 0;
+	int fd;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(root_open(&root, "/", NULL), 0);
+	fd = open_proc_pid_pagemap(&root, getpid());
+	if (fd < 0)
+		SKIP("this kernel has no pagemap");
+	assert_int_equal(
+		read_proc_pid_pagemap(fd, (uint64_t)(uintptr_t)&entry / (uint64_t)root.page_bytes, &entry, 1),
+		1);
+	assert_int_equal(proc_pid_pagemap_hides_frames(&root), !page_frame(entry));
+	close(fd);
+	root_close(&root);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_of_this_process_are_read_by_their_number),
 		cmocka_unit_test(a_captured_machine_hides_frames),
 		cmocka_unit_test(a_cut_file_has_its_whole_entries),
+		cmocka_unit_test(frames_are_hidden_from_ordinary_users),
+		cmocka_unit_test(frames_are_seen_where_the_kernel_shows_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

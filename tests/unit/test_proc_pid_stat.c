@@ -201,6 +201,58 @@ static void the_live_process_reads_itself(void **state)
 	root_close(&root);
 }
 
+static void columns_that_are_missing_are_absent_from_the_first(void **state)
+{
+	struct proc_pid_stat stat;
+
+	(void)state;
+	assert_int_equal(parse(USUAL, &stat), 0);
+	assert_int_equal(stat.flags, 4194304);
+	assert_int_equal(stat.code_start, 1);
+	assert_int_equal(stat.stack_start, 0);
+	assert_int_equal(parse("7 (x) R", &stat), 0);
+	assert_true(stat.parent_pid == -1 && stat.flags == -1 && stat.minor_faults == -1 &&
+		    stat.code_start == -1 && stat.stack_start == -1 && stat.blocked_signals == -1 &&
+		    stat.handled_signals == -1);
+}
+
+static void numbers_have_their_most(void **state)
+{
+	struct proc_pid_stat stat;
+
+	(void)state;
+	assert_int_equal(parse("2147483647 (x) R 2147483647 7 7 0 -1 9223372036854775807 999999999999999999 "
+			       "1000000000000000000 9223372036854775808 0",
+			       &stat),
+			 0);
+	assert_int_equal(stat.pid, INT32_MAX);
+	assert_int_equal(stat.parent_pid, INT32_MAX);
+	assert_true(stat.flags == INT64_MAX);
+	assert_true(stat.minor_faults == 999999999999999999);
+	assert_true(stat.waited_minor_faults == 1000000000000000000);
+	assert_int_equal(stat.major_faults, -1);
+	assert_int_equal(stat.waited_major_faults, 0);
+	assert_int_equal(parse("2147483648 (x) R 0", &stat), -EBADMSG);
+	assert_int_equal(parse("7 (x) R 2147483648", &stat), 0);
+	assert_int_equal(stat.parent_pid, -1);
+	assert_int_equal(parse("7 (x) R 0", &stat), 0);
+	assert_int_equal(stat.parent_pid, 0);
+}
+
+/* Columns may have blanks and tabs between them, and the last one the end of the text. */
+static void any_blanks_separate_columns(void **state)
+{
+	struct proc_pid_stat stat;
+
+	(void)state;
+	assert_int_equal(parse("7 (x) R 3 7 7 0 -1  5\t6\t\t7 8 9", &stat), 0);
+	assert_int_equal(stat.flags, 5);
+	assert_int_equal(stat.minor_faults, 6);
+	assert_int_equal(stat.waited_minor_faults, 7);
+	assert_int_equal(stat.waited_major_faults, 9);
+	assert_int_equal(stat.utime_ticks, -1);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +267,9 @@ UNIT_TESTS
 		cmocka_unit_test(parse_stat_finds_ignored_sigchld_in_the_fixtures),
 		cmocka_unit_test(a_process_that_exits_is_not_stuck),
 		cmocka_unit_test(the_live_process_reads_itself),
+		cmocka_unit_test(columns_that_are_missing_are_absent_from_the_first),
+		cmocka_unit_test(numbers_have_their_most),
+		cmocka_unit_test(any_blanks_separate_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,17 @@ static void zombies_are_all_zeros(void **state)
 	root_close(&root);
 }
 
+static void pages_above_an_address_space_are_absent(void **state)
+{
+	struct proc_pid_statm statm;
+
+	(void)state;
+	assert_int_equal(parse_proc_pid_statm("34359738368 34359738369 5", 25, &statm), 0);
+	assert_true(statm.virtual_pages == INT64_C(1) << 35 && statm.resident_pages == -1 &&
+		    statm.shared_pages == 5);
+	assert_int_equal(parse_proc_pid_statm("34359738369 1 1", 15, &statm), -EBADMSG);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -59,6 +70,7 @@ UNIT_TESTS
 		cmocka_unit_test(odd_columns_lose_only_themselves),
 		cmocka_unit_test(parse_statm_refuses_other_texts),
 		cmocka_unit_test(zombies_are_all_zeros),
+		cmocka_unit_test(pages_above_an_address_space_are_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

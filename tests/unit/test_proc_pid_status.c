@@ -128,6 +128,59 @@ static void fixtures_show_affinity_and_zombies(void **state)
 	root_close(&root);
 }
 
+/* Sixteen lines from the end, and no further. */
+static void switches_are_looked_for_near_the_end(void **state)
+{
+	static const char WITHOUT_ITS_END[] =
+		"voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t0";
+	int64_t voluntary, involuntary;
+
+	(void)state;
+	for (int after = 0; after <= 15; after++) {
+		char text[400] = "voluntary_ctxt_switches:\t0\nnonvoluntary_ctxt_switches:\t3\n";
+
+		for (int i = 0; i < after; i++)
+			strcat(text, "other:\t1\n");
+		assert_int_equal(parse_proc_pid_status_switches(text, strlen(text), &voluntary, &involuntary),
+				 after <= 14 ? 0 : -EBADMSG);
+	}
+	assert_true(voluntary == 0 && involuntary == 3);
+	assert_int_equal(parse_proc_pid_status_switches(WITHOUT_ITS_END, strlen(WITHOUT_ITS_END), &voluntary,
+							&involuntary),
+			 0);
+	assert_true(voluntary == 4 && involuntary == 0);
+}
+
+static void numbers_have_their_most(void **state)
+{
+	static const char TEXT[] = "Uid:\t1\t9223372036854775807\nNSpid:\t2147483647\t2147483648\t5\n"
+				   "VmRSS:\t1099511627776 kB\nVmHWM:\t1099511627777 kB\n";
+	struct proc_pid_status status;
+
+	(void)state;
+	assert_int_equal(parse_proc_pid_status(TEXT, strlen(TEXT), &status), 0);
+	assert_true(status.effective_uid == INT64_MAX);
+	assert_int_equal(status.namespace_pid_count, 1);
+	assert_int_equal(status.namespace_pids[0], INT32_MAX);
+	assert_int_equal(status.rss_kib, INT64_C(1) << 40);
+	assert_int_equal(status.peak_rss_kib, -1);
+	assert_int_equal(parse_proc_pid_status("Uid:\t1\t9223372036854775808\n", 26, &status), 0);
+	assert_int_equal(status.effective_uid, -1);
+}
+
+/* A text in which one line alone is known. */
+static void each_line_alone_is_enough(void **state)
+{
+	struct proc_pid_status status;
+
+	(void)state;
+	assert_int_equal(parse_proc_pid_status("Cpus_allowed_list:\t0-1\n", 23, &status), 0);
+	assert_int_equal(status.allowed_cpu_count, 2);
+	assert_int_equal(parse_proc_pid_status("NSpid:\tx\n", 9, &status), -EBADMSG);
+	assert_int_equal(parse_proc_pid_status("Cpus_allowed_list:\tx\n", 21, &status), -EBADMSG);
+	assert_int_equal(parse_proc_pid_status("Cpus_allowed_list\n", 18, &status), -EBADMSG);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +191,9 @@ UNIT_TESTS
 		cmocka_unit_test(odd_lines_lose_only_themselves),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(fixtures_show_affinity_and_zombies),
+		cmocka_unit_test(switches_are_looked_for_near_the_end),
+		cmocka_unit_test(numbers_have_their_most),
+		cmocka_unit_test(each_line_alone_is_enough),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

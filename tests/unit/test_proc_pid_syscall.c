@@ -52,6 +52,18 @@ static void parse_syscall_refuses_other_texts(void **state)
 	assert_int_equal(found.number, 7);
 }
 
+static void the_first_call_has_its_arguments_too(void **state)
+{
+	struct proc_pid_syscall found;
+
+	(void)state;
+	assert_int_equal(parse_syscall_text("0 0x1 0x2 0x3 0x4 0x5 0xffffffffffffffff 0x7 0x8\n", &found), 0);
+	assert_int_equal(found.number, 0);
+	assert_true(found.arguments[0] == 1 && found.arguments[4] == 5 && found.arguments[5] == UINT64_MAX);
+	assert_int_equal(parse_syscall_text("0 0x1 0x2 0x3 0x4 0x5 0x\n", &found), -EBADMSG);
+	assert_int_equal(parse_syscall_text("0 0x1 0x2 0x3 0x4 0x5\n", &found), -EBADMSG);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -59,6 +71,7 @@ UNIT_TESTS
 		cmocka_unit_test(a_thread_that_runs_has_none),
 		cmocka_unit_test(a_wait_outside_a_call_has_no_arguments),
 		cmocka_unit_test(parse_syscall_refuses_other_texts),
+		cmocka_unit_test(the_first_call_has_its_arguments_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,22 @@ static void hosts_and_groups_are_read(void **state)
 	root_close(&root);
 }
 
+static void counts_have_their_most(void **state)
+{
+	struct proc_pressure pressure;
+
+	(void)state;
+	assert_int_equal(parse("\nfull total=9223372036854775807\nsome total=9223372036854775808 avg60=3\n",
+			       &pressure),
+			 0);
+	assert_true(pressure.full.total_usec == INT64_MAX);
+	assert_int_equal(pressure.some.total_usec, -1);
+	assert_true(pressure.some.avg60_pct == 3);
+	assert_int_equal(parse("full avg10=1\n", &pressure), 0);
+	assert_true(pressure.full.avg10_pct == 1 && pressure.some.total_usec == -1 &&
+		    isnan(pressure.some.avg10_pct));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +107,7 @@ UNIT_TESTS
 		cmocka_unit_test(odd_pairs_lose_only_themselves),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(hosts_and_groups_are_read),
+		cmocka_unit_test(counts_have_their_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

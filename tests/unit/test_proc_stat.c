@@ -137,6 +137,25 @@ static void many_cpus_with_holes_are_all_there(void **state)
 	root_close(&root);
 }
 
+static void the_number_of_a_cpu_has_its_most(void **state)
+{
+	static const char TEXT[] =
+		"cpu  1 2 3 4\ncpu2147483648 1\ncpu2147483647 9223372036854775807 9223372036854775808\n";
+	struct proc_stat stat;
+	struct cpu_ticks ticks;
+	int id;
+
+	(void)state;
+	assert_int_equal(parse(TEXT, &stat), 0);
+	assert_true(proc_stat_next_cpu(&stat.cpus, &id, &ticks));
+	assert_int_equal(id, INT32_MAX);
+	assert_true(ticks.user == INT64_MAX && ticks.nice == -1);
+	assert_false(proc_stat_next_cpu(&stat.cpus, &id, &ticks));
+	/* Without the line of all CPUs the counters are known, and its ticks are absent. */
+	assert_int_equal(parse("ctxt 5\n", &stat), 0);
+	assert_true(stat.context_switches == 5 && stat.total.user == -1 && stat.total.guest_nice == -1);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +165,7 @@ UNIT_TESTS
 		cmocka_unit_test(parse_stat_refuses_other_texts),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(many_cpus_with_holes_are_all_there),
+		cmocka_unit_test(the_number_of_a_cpu_has_its_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

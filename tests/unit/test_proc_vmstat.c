@@ -94,6 +94,34 @@ static void the_live_file_is_read_to_its_end(void **state)
 	root_close(&root);
 }
 
+static void a_file_that_is_missing_or_empty_is_an_error(void **state)
+{
+	struct kept_file kept = KEPT_FILE("proc/vmstat");
+	struct proc_vmstat vmstat = {.oom_kills = 7};
+	struct root root;
+
+	(void)state;
+	assert_int_equal(root_open(&root, scratch_folder, NULL), 0);
+	assert_int_equal(read_proc_vmstat(&root, &kept, &vmstat), -ENOENT);
+	put_below("proc/vmstat", "");
+	assert_int_equal(read_proc_vmstat(&root, &kept, &vmstat), -EBADMSG);
+	assert_int_equal(vmstat.oom_kills, 7);
+	kept_file_close(&kept);
+	root_close(&root);
+}
+
+static void a_count_that_is_no_number_ends_the_sum(void **state)
+{
+	struct root root;
+
+	(void)state;
+	assert_int_equal(root_open(&root, scratch_folder, NULL), 0);
+	put_text("vmstat", "nr_free_pages 5\npgalloc_dma 4\npgalloc_normal x\npgalloc_movable 8\n");
+	assert_true(root_read(&root, "vmstat") > 0);
+	assert_int_equal(proc_vmstat_allocated_pages(&root), 4);
+	root_close(&root);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +132,10 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(the_line_is_found_wherever_it_stands, scratch_enter,
 						scratch_leave),
 		cmocka_unit_test(the_live_file_is_read_to_its_end),
+		cmocka_unit_test_setup_teardown(a_file_that_is_missing_or_empty_is_an_error, scratch_enter,
+						scratch_leave),
+		cmocka_unit_test_setup_teardown(a_count_that_is_no_number_ends_the_sum, scratch_enter,
+						scratch_leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

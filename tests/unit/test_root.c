@@ -1,4 +1,6 @@
 /* Tests of src/kernel/root.c: whole files in few calls, however the kernel splits them. */
+#include "scratch.h"
+#include "in_child.h"
 #include "kernel.h"
 
 #include <fcntl.h>
@@ -9,6 +11,9 @@
 
 #include "base/cleanup.h"
 #include "kernel/proc_pid_io.h"
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 static struct root live_root(void)
 {
@@ -343,6 +348,275 @@ static void links_are_read_and_words_trimmed(void **state)
 	root_close(&root);
 }
 
+static struct root scratch_root(void)
+{
+	struct root root;
+
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	return root;
+}
+
+/* The file .root. Lines that are odd, and numbers that no machine has, leave the tester's own value. */
+static void constants_of_a_tree_are_numbers_above_zero(void **state)
+{
+	struct root root;
+
+	(void)state;
+	put_text(".root", "page_bytes 16384\nclock_ticks 250\nother 7\n");
+	root = scratch_root();
+	assert_int_equal(root.page_bytes, 16384);
+	assert_int_equal(root.clock_ticks, 250);
+	root_close(&root);
+	put_text(".root", "clock_ticks 2147483647\n\npage_bytes\nclock_ticks 0\nclock_ticks "
+			  "2147483648\nclock_ticks x\n");
+	root = scratch_root();
+	assert_int_equal(root.clock_ticks, INT32_MAX);
+	assert_int_equal(root.page_bytes, sysconf(_SC_PAGESIZE));
+	root_close(&root);
+}
+
+static int64_t seven(void *context)
+{
+	return *(const int64_t *)context;
+}
+
+static int64_t ticks_of(clockid_t clock, int64_t per_second)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * per_second + now.tv_nsec / (1000000000 / per_second);
+}
+
+/* A machine that was captured has no clock of its own. */
+static void times_are_the_kernels_on_the_live_machine_alone(void **state)
+{
+	int64_t told = 7, before, after, found;
+	const struct clocks clocks = {seven, seven, &told};
+	struct root root;
+
+	(void)state;
+	assert_int_equal(root_open(&root, ".", &clocks), 0);
+	assert_int_equal(root_boot_ticks(&root), 0);
+	assert_int_equal(root_thread_cpu_ns(&root), 7);
+	root_close(&root);
+	root = live_root();
+	for (int64_t per_second = 100; per_second <= 1000000; per_second *= 100) {
+		root.clock_ticks = per_second;
+		before = ticks_of(CLOCK_BOOTTIME, per_second);
+		found = root_boot_ticks(&root);
+		after = ticks_of(CLOCK_BOOTTIME, per_second);
+		assert_true(found >= before && found <= after);
+	}
+	before = ticks_of(CLOCK_THREAD_CPUTIME_ID, 1000000000);
+	found = root_thread_cpu_ns(&root);
+	after = ticks_of(CLOCK_THREAD_CPUTIME_ID, 1000000000);
+	assert_true(found >= before && found <= after);
+	root_close(&root);
+}
+
+/* A path that is cut would lead to another file. */
+static void a_path_that_is_too_long_is_refused_whole(void **state)
+{
+	struct root root = scratch_root();
+	char path[4100] = "", name[200] = "";
+
+	(void)state;
+	put_text("a", "short\n");
+	while (strlen(path) < 4094)
+		strcat(path, "./");
+	strcat(path, "a");
+	assert_int_equal(root_readf(&root, "%s", path), 6);
+	strcat(path, "b");
+	assert_int_equal(root_readf(&root, "%s", path), -ENAMETOOLONG);
+	assert_int_equal(root_readf(&root, "%s%d", "a", 1), -ENOENT);
+	root_close(&root);
+	put_below("proc/7/a", "short\n");
+	root = scratch_root();
+	while (strlen(name) < 124)
+		strcat(name, "./");
+	strcat(name, "a");
+	assert_int_equal(root_read_pid(&root, 7, name), 6);
+	strcat(name, "b");
+	assert_int_equal(root_read_pid(&root, 7, name), -ENAMETOOLONG);
+	assert_int_equal(root_open_pid(&root, 7, name, 0), -ENAMETOOLONG);
+	assert_int_equal(root.text.length, 0);
+	root_close(&root);
+}
+
+static void a_failed_read_leaves_no_text(void **state)
+{
+	struct root root = scratch_root();
+	struct kept_file missing = KEPT_FILE("missing"), folder = KEPT_FILE("folder"),
+			 file = KEPT_FILE("file");
+	int64_t value = 7;
+	char word[8] = "old";
+
+	(void)state;
+	assert_int_equal(mkdir("folder", 0700), 0);
+	put_text("file", "1 2\n3");
+	assert_int_equal(root_read(&root, "file"), 5);
+	assert_int_equal(root_read(&root, "missing"), -ENOENT);
+	assert_int_equal(root.text.length, 0);
+	assert_int_equal(root_read(&root, "folder"), -EISDIR);
+	assert_int_equal(root_reread(&root, &file), 5);
+	assert_int_equal(root_reread(&root, &missing), -ENOENT);
+	assert_int_equal(root_reread(&root, &folder), -EISDIR);
+	assert_int_equal(folder.fd, -1);
+	/* The last line has no end, so it may have been cut. */
+	assert_int_equal(root_reread_beginning(&root, &file), 4);
+	assert_string_equal(root.text.data, "1 2\n");
+	assert_int_equal(root_reread_beginning(&root, &missing), -ENOENT);
+	assert_int_equal(root.text.length, 0);
+	assert_int_equal(root_reread_beginning(&root, &folder), -EISDIR);
+	kept_file_close(&folder);
+	kept_file_close(&file);
+	put_text("file", "no end");
+	assert_int_equal(root_reread_beginning(&root, &file), 0);
+	assert_string_equal(root.text.data, "");
+	kept_file_close(&file);
+	put_text("file", "");
+	assert_int_equal(root_read_i64(&root, "file", &value), -EBADMSG);
+	assert_int_equal(value, 7);
+	assert_int_equal(root_read_i64(&root, "missing", &value), -ENOENT);
+	assert_int_equal(root_read_word(&root, "missing", word, sizeof word), -ENOENT);
+	assert_string_equal(word, "old");
+	assert_int_equal(root_read_word(&root, "file", word, sizeof word), 0);
+	assert_string_equal(word, "");
+	root_close(&root);
+	assert_int_equal(root.dir_fd, -1);
+	assert_int_equal(root.proc_fd, -1);
+}
+
+static void the_last_part_of_a_link_is_its_name(void **state)
+{
+	struct root root = scratch_root();
+	char name[16] = "old", target[16];
+
+	(void)state;
+	assert_int_equal(symlink("a", "one"), 0);
+	assert_int_equal(symlink("/x/yz", "two"), 0);
+	assert_int_equal(symlink("x/", "three"), 0);
+	assert_int_equal(root_link_name_at(root.dir_fd, "missing", name, sizeof name), -ENOENT);
+	assert_string_equal(name, "old");
+	assert_int_equal(root_link_name_at(root.dir_fd, "one", name, sizeof name), 1);
+	assert_string_equal(name, "a");
+	assert_int_equal(root_link(&root, "one", target, sizeof target), 1);
+	assert_string_equal(target, "a");
+	assert_int_equal(root_link_name_at(root.dir_fd, "two", name, sizeof name), 2);
+	assert_string_equal(name, "yz");
+	assert_int_equal(root_link_name_at(root.dir_fd, "three", name, sizeof name), 0);
+	assert_int_equal(root_link_name_at(root.dir_fd, "two", name, 2), 1);
+	assert_string_equal(name, "y");
+	root_close(&root);
+}
+
+/* Twelve stay open at most, and a file of the same name in another folder is another file. */
+static void kept_files_are_few_and_told_apart_by_their_folder(void **state)
+{
+	static const char *const NAMES[] = {"f0", "f1", "f2", "f3",  "f4",  "f5", "f6",
+					    "f7", "f8", "f9", "f10", "f11", "f12"};
+	struct root root = scratch_root();
+	struct kept_files files;
+	int folder;
+
+	(void)state;
+	assert_int_equal(mkdir("below", 0700), 0);
+	put_text("below/f0", "below\n");
+	put_text("empty", "");
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+		put_text(NAMES[i], "above\n");
+	folder = open("below", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	kept_files_init(&files);
+	root.keep_in = &files;
+	assert_int_equal(root_read_at(&root, root.dir_fd, "empty"), 0);
+	assert_int_equal(root_read_at(&root, root.dir_fd, "empty"), 0);
+	assert_int_equal(files.count, 1);
+	assert_int_equal(root_read_at(&root, root.dir_fd, "below"), -EISDIR);
+	assert_int_equal(files.count, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+		assert_int_equal(root_read_at(&root, root.dir_fd, NAMES[i]), 6);
+	assert_int_equal(files.count, KEPT_FILES_MOST);
+	kept_files_close(&files);
+	assert_int_equal(files.count, 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(root_read_at(&root, root.dir_fd, "f0"), 6);
+		assert_string_equal(root.text.data, "above\n");
+		assert_int_equal(root_read_at(&root, folder, "f0"), 6);
+		assert_string_equal(root.text.data, "below\n");
+		assert_int_equal(files.count, 2);
+	}
+	kept_files_close(&files);
+	/* The next descriptor is the first that is left to others. */
+	files.first_not_kept = dup(0);
+	close(files.first_not_kept);
+	assert_int_equal(root_read_at(&root, root.dir_fd, "f0"), 6);
+	assert_int_equal(files.count, 0);
+	files.first_not_kept++;
+	assert_int_equal(root_read_at(&root, root.dir_fd, "f0"), 6);
+	assert_int_equal(files.count, 1);
+	kept_files_close(&files);
+	close(folder);
+	root_close(&root);
+}
+
+static int keep_with_few_descriptors(void)
+{
+	static const struct {
+		rlim_t most;
+		int first_not_kept;
+	} CASES[] = {{1025, 1024}, {1024, 960}, {100, 36}};
+	struct kept_files files = {.count = 3};
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		if (CASES[i].most > limit.rlim_max)
+			continue;
+		limit.rlim_cur = CASES[i].most;
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+			return 10;
+		kept_files_init(&files);
+		if (files.count != 0 || files.first_not_kept != CASES[i].first_not_kept)
+			return 1 + (int)i;
+	}
+	return 0;
+}
+
+static void the_last_descriptors_are_left_to_others(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(keep_with_few_descriptors), 0);
+}
+
+/* Less than half a page may be the whole of a file. Half a page or more may be a part of one, and a second call asks. */
+static void half_a_page_is_asked_about_again(void **state)
+{
+	struct root root = scratch_root(), live;
+	char text[2048];
+	int64_t calls[2];
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	live = live_root();
+	memset(text, 'x', sizeof text);
+	for (size_t i = 0; i < 2; i++) {
+		int64_t before;
+		int fd;
+
+		put_file("value", text, 2047 + i);
+		fd = root_open_file(&root, "value", 0);
+		before = read_calls(&live);
+		for (int times = 0; times < 10; times++)
+			assert_int_equal(root_pread(&root, fd), 2047 + i);
+		calls[i] = read_calls(&live) - before;
+		close(fd);
+	}
+	assert_int_equal(calls[1] - calls[0], 10);
+	root_close(&live);
+	root_close(&root);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +633,14 @@ UNIT_TESTS
 		cmocka_unit_test(vanished_processes_are_errors),
 		cmocka_unit_test(directories_are_listed_without_dots),
 		cmocka_unit_test(links_are_read_and_words_trimmed),
+		unit_test_in_scratch(constants_of_a_tree_are_numbers_above_zero),
+		unit_test_in_scratch(times_are_the_kernels_on_the_live_machine_alone),
+		unit_test_in_scratch(a_path_that_is_too_long_is_refused_whole),
+		unit_test_in_scratch(a_failed_read_leaves_no_text),
+		unit_test_in_scratch(the_last_part_of_a_link_is_its_name),
+		unit_test_in_scratch(kept_files_are_few_and_told_apart_by_their_folder),
+		unit_test_in_scratch(the_last_descriptors_are_left_to_others),
+		unit_test_in_scratch(half_a_page_is_asked_about_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* Tests of src/kernel/sys_block.c. */
+#include "scratch.h"
 #include "kernel.h"
 
 #include "kernel/sys_block.h"
@@ -181,6 +182,184 @@ static void serial_pages_are_cut_at_the_end_of_the_file(void **state)
 	assert_string_equal(serial, "AB");
 }
 
+#define SDA "sys/class/block/sda/"
+
+static struct sys_block sda_with(const char *file, const char *text)
+{
+	struct sys_block block;
+	struct root root;
+
+	put_below(file, text);
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	block = block_of(&root, "sda");
+	root_close(&root);
+	unlink(file);
+	return block;
+}
+
+static void sizes_and_numbers_have_their_most(void **state)
+{
+	(void)state;
+	assert_int_equal(sda_with(SDA "size", "0").size_bytes, 0);
+	assert_true(sda_with(SDA "size", "18014398509481983").size_bytes == INT64_MAX - 511);
+	assert_int_equal(sda_with(SDA "size", "18014398509481984").size_bytes, -1);
+	assert_int_equal(sda_with(SDA "size", "-1").size_bytes, -1);
+	assert_int_equal(sda_with(SDA "size", "x").size_bytes, -1);
+	assert_int_equal(sda_with(SDA "dev", "8:1").minor, 1);
+	assert_int_equal(sda_with(SDA "dev", "8").major, -1);
+	assert_int_equal(sda_with(SDA "dev", "8:x").major, -1);
+	assert_int_equal(sda_with(SDA "other", "").minor, -1);
+	assert_int_equal(sda_with(SDA "dev", "").major, -1);
+}
+
+/* Signs of a kind come before the name, and a device is the last of them. */
+static void each_sign_decides_the_kind(void **state)
+{
+	(void)state;
+	assert_int_equal(sda_with(SDA "other", "").kind, BLOCK_OTHER);
+	assert_int_equal(sda_with(SDA "device", "").kind, BLOCK_DISK);
+	assert_int_equal(sda_with(SDA "partition", "1").kind, BLOCK_PARTITION);
+	assert_int_equal(sda_with(SDA "dm", "").kind, BLOCK_MAPPED);
+	assert_int_equal(sda_with(SDA "md", "").kind, BLOCK_RAID);
+	assert_int_equal(sda_with(SDA "other", "").media, MEDIA_UNKNOWN);
+	assert_int_equal(sda_with(SDA "queue/rotational", "0").media, MEDIA_SSD);
+	assert_int_equal(sda_with(SDA "queue/rotational", "1").media, MEDIA_HDD);
+	assert_int_equal(sda_with("sys/class/block/queue/rotational", "1").media, MEDIA_HDD);
+	assert_int_equal(sda_with(SDA "other", "").slave_count, 0);
+	assert_int_equal(sda_with(SDA "slaves/sdb", "").slave_count, 1);
+	assert_int_equal(sda_with(SDA "holders/dm-0", "").holder_count, 1);
+}
+
+/* Every kind of a name with a number, and its neighbours without one. */
+static void names_with_a_number_decide_the_kind(void **state)
+{
+	static const struct {
+		const char *name;
+		enum block_kind kind;
+	} CASES[] = {{"loop0", BLOCK_LOOP},   {"loop9", BLOCK_LOOP},   {"loopback0", BLOCK_OTHER},
+		     {"ram3", BLOCK_MEMORY},  {"zram3", BLOCK_MEMORY}, {"nbd1", BLOCK_NETWORK},
+		     {"rbd1", BLOCK_NETWORK}, {"sr1", BLOCK_OPTICAL},  {"nvme0n1", BLOCK_DISK},
+		     {"ublkb0", BLOCK_OTHER}, {"ram", BLOCK_OTHER},    {"ram:", BLOCK_OTHER},
+		     {"ram/", BLOCK_OTHER},   {"xloop0", BLOCK_OTHER}};
+	struct root root;
+
+	(void)state;
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		char path[100];
+
+		snprintf(path, sizeof path, "sys/class/block/%s/size", CASES[i].name);
+		if (path[strlen(path) - 6] == '/')
+			strcpy(path, "sys/class/block/ram!/size");
+		put_below(path, "1");
+		if (block_of(&root, CASES[i].name).kind != CASES[i].kind)
+			fail_msg("%s", CASES[i].name);
+	}
+	assert_int_equal(block_of(&root, "nvme0n1").media, MEDIA_NVME);
+	root_close(&root);
+}
+
+static void the_serial_is_in_the_first_file_that_has_one(void **state)
+{
+	char serial[64];
+	struct root root;
+
+	(void)state;
+	put_below(SDA "size", "1");
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	assert_int_equal(read_sys_block_serial(&root, "sda", serial, sizeof serial), -ENOENT);
+	assert_int_equal(read_sys_block_serial(&root, "sdb", serial, sizeof serial), -ENOENT);
+	assert_int_equal(read_sys_block_serial(&root, "..", serial, sizeof serial), -ENOENT);
+	put_below(SDA "device/wwid", "last");
+	assert_serial(&root, "sda", "last");
+	put_below(SDA "wwid", "third");
+	assert_serial(&root, "sda", "third");
+	put_below(SDA "device/serial", "second");
+	assert_serial(&root, "sda", "second");
+	put_below(SDA "serial", "\n");
+	assert_serial(&root, "sda", "second");
+	put_below(SDA "serial", "first");
+	assert_serial(&root, "sda", "first");
+	put_file(SDA "device/vpd_pg80", "\0\x83\0\x03xyz", 7);
+	assert_serial(&root, "sda", "first");
+	put_file(SDA "device/vpd_pg80", "\0\x80\0\x03xyzw", 8);
+	assert_serial(&root, "sda", "xyz");
+	root_close(&root);
+}
+
+static void a_serial_page_may_be_longer_than_a_byte_counts(void **state)
+{
+	char page[4 + 300], serial[400];
+
+	(void)state;
+	memset(page, 's', sizeof page);
+	memcpy(page, "\0\x80\x01\x02", 4);
+	assert_int_equal(parse_vpd_serial(page, sizeof page, serial, sizeof serial), 0);
+	assert_int_equal(strlen(serial), 258);
+	assert_int_equal(parse_vpd_serial(page, 5, serial, sizeof serial), 0);
+	assert_string_equal(serial, "s");
+}
+
+static void the_model_may_have_another_name_and_the_vendor_none(void **state)
+{
+	struct sys_block block;
+
+	(void)state;
+	put_below(SDA "device/name", "by name");
+	put_below(SDA "device/vendor", "0x1af4");
+	block = sda_with(SDA "other", "");
+	assert_string_equal(block.model, "by name");
+	assert_string_equal(block.vendor, "");
+	put_below(SDA "device/vendor", "x0 Co");
+	block = sda_with(SDA "device/model", "by model");
+	assert_string_equal(block.model, "by model");
+	assert_string_equal(block.vendor, "x0 Co");
+}
+
+static void a_partition_without_a_folder_above_has_no_disk(void **state)
+{
+	struct sys_block block;
+	struct root root;
+
+	(void)state;
+	put_below("sys/class/block/sda1/partition", "1");
+	put_below("x/y!z/sda2/partition", "1");
+	assert_int_equal(symlink("sda1", "sys/class/block/sda3"), 0);
+	assert_int_equal(symlink("../../../x/y!z/sda2", "sys/class/block/sda2"), 0);
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	assert_int_equal(read_sys_block(&root, "sda1", &block), 0);
+	assert_int_equal(block.kind, BLOCK_PARTITION);
+	assert_string_equal(block.parent, "");
+	assert_string_equal(block_of(&root, "sda3").parent, "");
+	assert_string_equal(block_of(&root, "sda2").parent, "y/z");
+	root_close(&root);
+}
+
+static void a_name_that_is_cut_is_no_other_device(void **state)
+{
+	struct sys_block block;
+	struct root root;
+	char name[300], path[300];
+
+	(void)state;
+	/* 16 bytes for "sys/class/block/" and 239 for the name fill the room up to its NUL. */
+	memset(name, 'x', sizeof name);
+	name[239] = '\0';
+	snprintf(path, sizeof path, "sys/class/block/%s", name);
+	mkdir("sys", 0700);
+	mkdir("sys/class", 0700);
+	mkdir("sys/class/block", 0700);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	assert_int_equal(read_sys_block(&root, name, &block), 0);
+	name[239] = 'x';
+	name[240] = '\0';
+	assert_int_equal(read_sys_block(&root, name, &block), -ENAMETOOLONG);
+	assert_int_equal(read_sys_block(&root, ".", &block), -ENOENT);
+	assert_int_equal(sys_block_is_partition(&root, name), -ENAMETOOLONG);
+	root_close(&root);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +372,14 @@ UNIT_TESTS
 		cmocka_unit_test(paths_of_nvme_lead_to_their_head),
 		cmocka_unit_test(names_of_nothing_are_errors),
 		cmocka_unit_test(serial_pages_are_cut_at_the_end_of_the_file),
+		unit_test_in_scratch(sizes_and_numbers_have_their_most),
+		unit_test_in_scratch(each_sign_decides_the_kind),
+		unit_test_in_scratch(names_with_a_number_decide_the_kind),
+		unit_test_in_scratch(the_serial_is_in_the_first_file_that_has_one),
+		unit_test_in_scratch(a_serial_page_may_be_longer_than_a_byte_counts),
+		unit_test_in_scratch(the_model_may_have_another_name_and_the_vendor_none),
+		unit_test_in_scratch(a_partition_without_a_folder_above_has_no_disk),
+		unit_test_in_scratch(a_name_that_is_cut_is_no_other_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,46 @@ static void identities_are_of_pci_or_of_the_board(void **state)
 	assert_true(cards[2].card < 0);
 }
 
+static void numbers_of_nodes_and_cards_have_their_limits(void **state)
+{
+	struct drm_card cards[4];
+
+	(void)state;
+	put_device(127, "DRIVER=xe\n");
+	put_device(2147483646, "DRIVER=xe\nPCI_ID=FFFF:10000\n");
+	put_device(2147483647, "DRIVER=xe\n");
+	put_device(128, "DRIVER=xe\nPCI_ID=FFFF:FFFF\n");
+	put_device(129, "DRIVER=xe\nPCI_ID=10000:1\n");
+	put_below("sys/class/drm/renderD130x", "");
+	put_below("sys/class/drm/renderD128/device/drm/card2147483647", "");
+	put_below("sys/class/drm/renderD129/device/drm/card0", "");
+	put_below("sys/class/drm/renderD2147483646/device/drm/cardx", "");
+	put_below("sys/class/drm/renderD2147483646/device/drm/card2147483646", "");
+	put_below("sys/class/drm/renderD2147483646/device/drm/card1-HDMI", "");
+	assert_int_equal(read_here(cards, 4), 3);
+	assert_int_equal(cards[0].render, 128);
+	assert_true(cards[0].vendor_id == 0xffff && cards[0].device_id == 0xffff && cards[0].card == -1);
+	assert_string_equal(cards[0].address, "renderD128");
+	assert_int_equal(cards[1].render, 129);
+	assert_true(cards[1].vendor_id == -1 && cards[1].device_id == -1 && cards[1].card == 0);
+	assert_int_equal(cards[2].render, 2147483646);
+	assert_true(cards[2].vendor_id == -1 && cards[2].device_id == -1 && cards[2].card == 2147483646);
+}
+
+/* A node without a device, or with an empty file, does not hide the next one. */
+static void nodes_without_a_driver_are_passed_over(void **state)
+{
+	struct drm_card card;
+
+	(void)state;
+	put_below("sys/class/drm/renderD128/dev", "");
+	put_device(129, "");
+	put_device(130, "PCI_ID=1:2:3\nDRIVER=lima\n");
+	assert_int_equal(read_here(&card, 1), 1);
+	assert_int_equal(card.render, 130);
+	assert_true(card.vendor_id == 1 && card.device_id == 2);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +166,8 @@ UNIT_TESTS
 		cmocka_unit_test(more_are_counted_than_fit),
 		unit_test_in_scratch(drivers_without_figures_are_left_out),
 		unit_test_in_scratch(identities_are_of_pci_or_of_the_board),
+		unit_test_in_scratch(numbers_of_nodes_and_cards_have_their_limits),
+		unit_test_in_scratch(nodes_without_a_driver_are_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

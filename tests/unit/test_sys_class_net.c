@@ -1,4 +1,5 @@
 /* Tests of src/kernel/sys_class_net.c. */
+#include "scratch.h"
 #include "kernel.h"
 
 #include "kernel/sys_class_net.h"
@@ -129,6 +130,101 @@ static void devtype_is_found_among_others(void **state)
 	assert_string_equal(type, "vlan");
 }
 
+static struct sys_class_net interface_of(const char *speed, const char *mtu)
+{
+	struct sys_class_net net;
+	struct root root;
+
+	put_below("sys/class/net/eth0/speed", speed);
+	put_below("sys/class/net/eth0/mtu", mtu);
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	net = net_of(&root, "eth0");
+	root_close(&root);
+	return net;
+}
+
+static void numbers_have_their_least_and_their_most(void **state)
+{
+	(void)state;
+	assert_int_equal(interface_of("2147483647", "0").speed_mbps, INT32_MAX);
+	assert_int_equal(interface_of("2147483648", "0").speed_mbps, -1);
+	assert_int_equal(interface_of("1", "0").speed_mbps, 1);
+	assert_int_equal(interface_of("65534", "0").speed_mbps, 65534);
+	assert_int_equal(interface_of("1", "0").mtu_bytes, 0);
+	assert_int_equal(interface_of("1", "-1").mtu_bytes, -1);
+	assert_int_equal(interface_of("1", "x").mtu_bytes, -1);
+}
+
+static enum net_kind kind_here(const char *file, const char *text)
+{
+	struct root root;
+	struct sys_class_net net;
+
+	put_below(file, text);
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	net = net_of(&root, "eth0");
+	root_close(&root);
+	unlink(file);
+	return net.kind;
+}
+
+#define ETH0 "sys/class/net/eth0/"
+
+/* A veth refers to another interface, has the type of Ethernet, and no interface below it. */
+static void each_sign_of_a_veth_is_needed(void **state)
+{
+	(void)state;
+	put_below(ETH0 "type", "1");
+	put_below(ETH0 "ifindex", "2");
+	put_below(ETH0 "iflink", "1");
+	assert_int_equal(kind_here(ETH0 "uevent", "INTERFACE=eth0\n"), NET_VETH);
+	assert_int_equal(kind_here(ETH0 "uevent", ""), NET_VETH);
+	assert_int_equal(kind_here(ETH0 "uevent", "DEVTYPE=veth\n"), NET_VETH);
+	assert_int_equal(kind_here(ETH0 "uevent", "DEVTYPE=dummy\n"), NET_VIRTUAL);
+	assert_int_equal(kind_here(ETH0 "uevent", "DEVTYPE=vlan\n"), NET_VLAN);
+	assert_int_equal(kind_here("proc/net/vlan/eth0", ""), NET_VLAN);
+	assert_int_equal(kind_here(ETH0 "lower_eth1", ""), NET_VIRTUAL);
+	assert_int_equal(kind_here(ETH0 "lower", ""), NET_VETH);
+	put_text(ETH0 "iflink", "0");
+	assert_int_equal(kind_here(ETH0 "x", ""), NET_VIRTUAL);
+	put_text(ETH0 "iflink", "2");
+	assert_int_equal(kind_here(ETH0 "x", ""), NET_VIRTUAL);
+	put_text(ETH0 "iflink", "3");
+	put_text(ETH0 "type", "2");
+	assert_int_equal(kind_here(ETH0 "x", ""), NET_VIRTUAL);
+	put_text(ETH0 "type", "772");
+	assert_int_equal(kind_here(ETH0 "x", ""), NET_LOOPBACK);
+	put_text(ETH0 "type", "773");
+	assert_int_equal(kind_here(ETH0 "bridge", ""), NET_BRIDGE);
+	assert_int_equal(kind_here(ETH0 "bonding", ""), NET_BOND);
+	assert_int_equal(kind_here(ETH0 "tun_flags", ""), NET_TUN);
+	assert_int_equal(kind_here(ETH0 "device", ""), NET_DEVICE);
+}
+
+static void a_name_that_is_cut_is_no_other_interface(void **state)
+{
+	struct sys_class_net net;
+	struct root root;
+	char name[300], path[300];
+
+	(void)state;
+	/* 14 bytes for "sys/class/net/" and 241 for the name fill the room up to its NUL. */
+	memset(name, 'x', sizeof name);
+	name[241] = '\0';
+	snprintf(path, sizeof path, "sys/class/net/%s/mtu", name);
+	for (char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
+		*at = '\0';
+		mkdir(path, 0700);
+		*at = '/';
+	}
+	assert_int_equal(root_open(&root, ".", NULL), 0);
+	assert_int_equal(read_sys_class_net(&root, name, &net), 0);
+	name[241] = 'x';
+	name[242] = '\0';
+	assert_int_equal(read_sys_class_net(&root, name, &net), -ENAMETOOLONG);
+	root_close(&root);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +234,9 @@ UNIT_TESTS
 		cmocka_unit_test(old_unknown_speeds_are_absent),
 		cmocka_unit_test(names_of_nothing_are_errors),
 		cmocka_unit_test(devtype_is_found_among_others),
+		unit_test_in_scratch(numbers_have_their_least_and_their_most),
+		unit_test_in_scratch(each_sign_of_a_veth_is_needed),
+		unit_test_in_scratch(a_name_that_is_cut_is_no_other_interface),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
