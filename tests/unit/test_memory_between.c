@@ -160,7 +160,7 @@ static void test_a_fork_that_exits_was_beside_the_pages_that_one_of_the_two_repl
 	parent->memory.faults = 120 * MIB_PAGES;
 	fork->memory.parent_faults = 100 * MIB_PAGES;
 	tick(150);
-	fork->memory.resident_pages = 0;
+	fork->is_zombie = true;
 	fork->memory.mark_kib = 100 * MIB_KIB;
 	tick(100);
 	assert_int_equal(most_mib(100), 150);
