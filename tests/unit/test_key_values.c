@@ -125,6 +125,18 @@ static void a_sum_begins_with_its_first_line(void **state)
 	assert_true(values.first == INT64_MAX && values.second == 3 && values.third == 5);
 }
 
+/* A value that is known before, 0 as well, is not waited for. */
+static void reading_ends_with_the_last_value_that_was_absent(void **state)
+{
+	static const char TEXT[] = "second 2\nthird 3\nsecond 9\nfirst 1\n";
+	struct values values = {0, -1, -1};
+
+	(void)state;
+	assert_int_equal(
+		scan_key_values(scan_bytes(TEXT, strlen(TEXT)), ' ', FIELDS, ARRAY_SIZE(FIELDS), &values), 2);
+	assert_true(values.first == 0 && values.second == 2 && values.third == 3);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +148,7 @@ UNIT_TESTS
 		cmocka_unit_test(an_order_of_its_own_and_a_key_twice_are_taken),
 		cmocka_unit_test(numbers_above_a_limit_are_absent),
 		cmocka_unit_test(a_sum_begins_with_its_first_line),
+		cmocka_unit_test(reading_ends_with_the_last_value_that_was_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

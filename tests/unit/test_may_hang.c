@@ -202,6 +202,27 @@ static void a_new_mount_is_seen_after_a_second(void **state)
 	with_served_folder(see_mounts_after_a_second);
 }
 
+/* The folder that the process is in may be the root. */
+static void follow_from_the_root(void)
+{
+	char path[200];
+
+	if (chdir("/") < 0)
+		_exit(24);
+	snprintf(path, sizeof path, "%s/served/x", scratch_folder + 1);
+	expect(path, true);
+	snprintf(path, sizeof path, "../%s/served", scratch_folder + 1);
+	expect(path, true);
+	expect("served", false);
+	expect(".", false);
+}
+
+static void paths_begin_in_the_root_as_well(void **state)
+{
+	(void)state;
+	with_served_folder(follow_from_the_root);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +232,7 @@ UNIT_TESTS
 		unit_test_in_scratch(links_and_paths_have_their_most),
 		unit_test_in_scratch(dots_are_steps_only_by_themselves),
 		unit_test_in_scratch(a_new_mount_is_seen_after_a_second),
+		unit_test_in_scratch(paths_begin_in_the_root_as_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,120 @@ static void a_child_is_heard_where_the_kernel_delivers(void **state)
 	assert_true(forked && exited);
 }
 
+/* A message of one kind, with six words: struct cn_msg with the numbers 1 and 1, and struct proc_event. */
+static size_t build_event(uint32_t what, const uint32_t data[6], char bytes[76])
+{
+	const uint32_t words[] = {76, 3, 0, 0, 1, 1, 0, 8, 40, what, 0, 5, 0};
+
+	memcpy(bytes, words, sizeof words);
+	memcpy(bytes + sizeof words, data, 24);
+	return 76;
+}
+
+static bool event_of(uint32_t what, const uint32_t data[6], struct proc_event *ret_event)
+{
+	char bytes[76];
+
+	return first_of(bytes, build_event(what, data, bytes), ret_event);
+}
+
+enum { KIND_FORK = 1, KIND_EXEC = 2, KIND_NAME = 0x200 };
+#define KIND_EXIT UINT32_C(0x80000000)
+
+static void each_kind_has_its_fields(void **state)
+{
+	struct proc_event event;
+
+	(void)state;
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+		skip();
+	assert_true(event_of(KIND_FORK, (const uint32_t[6]){10, 11, 12, 13, 0, 0}, &event));
+	assert_true(event.kind == PROC_EVENT_FORKED && event.pid == 13 && event.parent_pid == 11 &&
+		    event.is_thread);
+	assert_int_equal(event.monotonic_ns, 5);
+	assert_true(event_of(KIND_EXEC, (const uint32_t[6]){20, 21, 22, 23, 24, 25}, &event));
+	assert_true(event.kind == PROC_EVENT_EXECED && event.pid == 21 && event.parent_pid == 0 &&
+		    !event.is_thread);
+	assert_true(event_of(KIND_NAME, (const uint32_t[6]){30, 31, 32, 33, 34, 35}, &event));
+	assert_true(event.kind == PROC_EVENT_RENAMED && event.pid == 31 && event.parent_pid == 0 &&
+		    event.is_thread);
+	assert_true(event_of(KIND_EXIT, (const uint32_t[6]){40, 40, 256, 17, 44, 45}, &event));
+	assert_true(event.kind == PROC_EVENT_EXITED && event.pid == 40 && event.parent_pid == 45 &&
+		    !event.is_thread);
+	assert_int_equal(event.wait_status, 256);
+	/* Before Linux 4.18 an exit does not name the parent. */
+	assert_true(event_of(KIND_EXIT, (const uint32_t[6]){40, 41, 0, 17, 0, 0}, &event));
+	assert_true(event.is_thread && event.parent_pid == 0);
+	assert_true(event_of(0, (const uint32_t[6]){22}, &event));
+	assert_true(event.kind == PROC_EVENT_ACK && event.pid == 0 && event.error == 22);
+	assert_int_equal(event.request, 7);
+}
+
+/* A number of a process is from 1 to 2^31 - 1. */
+static void an_event_needs_each_of_its_process_ids(void **state)
+{
+	static const struct {
+		uint32_t what;
+		size_t words[3];
+		size_t count;
+	} KINDS[] = {{KIND_FORK, {1, 2, 3}, 3},
+		     {KIND_EXEC, {0, 1}, 2},
+		     {KIND_NAME, {0, 1}, 2},
+		     {KIND_EXIT, {0, 1}, 2}};
+	static const uint32_t ODD[] = {0, UINT32_C(0x80000000), UINT32_MAX};
+	struct proc_event event;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
+		for (size_t j = 0; j < KINDS[i].count; j++) {
+			uint32_t data[6] = {1, 2, 3, 4, 5, 6};
+
+			data[KINDS[i].words[j]] = INT32_MAX;
+			assert_true(event_of(KINDS[i].what, data, &event));
+			for (size_t k = 0; k < 3; k++) {
+				data[KINDS[i].words[j]] = ODD[k];
+				assert_false(event_of(KINDS[i].what, data, &event));
+			}
+		}
+	assert_true(event_of(KIND_EXIT, (const uint32_t[6]){1, 1, 0, 0, 0, INT32_MAX}, &event));
+	assert_int_equal(event.parent_pid, INT32_MAX);
+	assert_true(event_of(KIND_EXIT, (const uint32_t[6]){1, 1, 0, 0, 0, UINT32_C(0x80000000)}, &event));
+	assert_int_equal(event.parent_pid, 0);
+}
+
+/* The value and the index are those of process events, and the fixed part is whole. */
+static void a_message_is_of_process_events_if_both_numbers_are(void **state)
+{
+	const uint32_t data[6] = {7, 7};
+	struct proc_event event;
+	char bytes[2 * 76];
+	struct scan messages;
+	uint32_t length = 52;
+
+	(void)state;
+	build_event(0, data, bytes);
+	bytes[16] = 2;
+	assert_false(first_of(bytes, 76, &event));
+	build_event(0, data, bytes);
+	bytes[20] = 2;
+	assert_false(first_of(bytes, 76, &event));
+	/* An answer without its error has none. */
+	build_event(0, data, bytes);
+	memcpy(bytes, &length, sizeof length);
+	assert_true(first_of(bytes, 52, &event));
+	assert_int_equal(event.error, 0);
+	length--;
+	memcpy(bytes, &length, sizeof length);
+	assert_false(first_of(bytes, 51, &event));
+	/* The next message follows one that is passed over. */
+	build_event(4, data, bytes);
+	build_event(KIND_EXEC, data, bytes + 76);
+	messages = scan_bytes(bytes, sizeof bytes);
+	assert_true(proc_events_next(&messages, &event));
+	assert_int_equal(event.kind, PROC_EVENT_EXECED);
+	assert_false(proc_events_next(&messages, &event));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +266,9 @@ UNIT_TESTS
 		cmocka_unit_test(messages_of_others_are_passed_over),
 		cmocka_unit_test(every_beginning_of_a_message_is_harmless),
 		cmocka_unit_test(a_child_is_heard_where_the_kernel_delivers),
+		cmocka_unit_test(each_kind_has_its_fields),
+		cmocka_unit_test(an_event_needs_each_of_its_process_ids),
+		cmocka_unit_test(a_message_is_of_process_events_if_both_numbers_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,16 @@ static void numbers_and_names_have_their_most(void **state)
 	assert_int_equal(strlen(fdinfo.regions[0].name), 31);
 }
 
+static void resident_memory_is_the_newer_key_if_a_driver_has_both(void **state)
+{
+	struct proc_pid_fdinfo fdinfo = fdinfo_of("drm-driver:\tx\ndrm-resident-r:\t0\ndrm-memory-r:\t5\n");
+
+	(void)state;
+	assert_int_equal(fdinfo.regions[0].resident_bytes, 0);
+	fdinfo = fdinfo_of("drm-driver:\tx\ndrm-memory-r:\t5\ndrm-resident-r:\t3\n");
+	assert_int_equal(fdinfo.regions[0].resident_bytes, 3);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +204,7 @@ UNIT_TESTS
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(figures_that_a_driver_lacks_are_absent),
 		cmocka_unit_test(numbers_and_names_have_their_most),
+		cmocka_unit_test(resident_memory_is_the_newer_key_if_a_driver_has_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

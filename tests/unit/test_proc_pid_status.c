@@ -131,8 +131,7 @@ static void fixtures_show_affinity_and_zombies(void **state)
 /* Sixteen lines from the end, and no further. */
 static void switches_are_looked_for_near_the_end(void **state)
 {
-	static const char WITHOUT_ITS_END[] =
-		"voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t0";
+	static const char WITHOUT_ITS_END[] = "voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t0";
 	int64_t voluntary, involuntary;
 
 	(void)state;
@@ -181,6 +180,16 @@ static void each_line_alone_is_enough(void **state)
 	assert_int_equal(parse_proc_pid_status("Cpus_allowed_list\n", 18, &status), -EBADMSG);
 }
 
+static void a_user_that_is_no_number_is_absent(void **state)
+{
+	struct proc_pid_status status;
+
+	(void)state;
+	assert_int_equal(parse_proc_pid_status("Uid:\tx\n", 7, &status), -EBADMSG);
+	assert_int_equal(parse_proc_pid_status("Tgid:\t1\nUid:\tx\t5\n", 17, &status), 0);
+	assert_true(status.real_uid == -1 && status.effective_uid == -1);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +203,7 @@ UNIT_TESTS
 		cmocka_unit_test(switches_are_looked_for_near_the_end),
 		cmocka_unit_test(numbers_have_their_most),
 		cmocka_unit_test(each_line_alone_is_enough),
+		cmocka_unit_test(a_user_that_is_no_number_is_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,16 @@ static void nodes_without_a_driver_are_passed_over(void **state)
 	assert_true(card.vendor_id == 1 && card.device_id == 2);
 }
 
+static void at_most_64_nodes_are_looked_at(void **state)
+{
+	struct drm_card card;
+
+	(void)state;
+	for (int render = 128; render < 128 + 66; render++)
+		put_device(render, "DRIVER=xe\n");
+	assert_int_equal(read_here(&card, 1), 64);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +178,7 @@ UNIT_TESTS
 		unit_test_in_scratch(identities_are_of_pci_or_of_the_board),
 		unit_test_in_scratch(numbers_of_nodes_and_cards_have_their_limits),
 		unit_test_in_scratch(nodes_without_a_driver_are_passed_over),
+		unit_test_in_scratch(at_most_64_nodes_are_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
