@@ -223,7 +223,7 @@ ssize_t root_readf(struct root *root, const char *format, ...)
 	va_start(arguments, format);
 	length = vsnprintf(path, sizeof path, format, arguments);
 	va_end(arguments);
-	if (length < 0 || (size_t)length >= sizeof path)
+	if ((size_t)length >= sizeof path)
 		return -ENAMETOOLONG;
 	return root_read(root, path);
 }
@@ -233,7 +233,7 @@ int root_open_pid(const struct root *root, pid_t pid, const char *name, int flag
 	char path[PID_PATH_SIZE];
 	int length = snprintf(path, sizeof path, "%d/%s", (int)pid, name), fd;
 
-	if (length < 0 || (size_t)length >= sizeof path)
+	if ((size_t)length >= sizeof path)
 		return -ENAMETOOLONG;
 	if (root->proc_fd < 0)
 		return -ENOENT;

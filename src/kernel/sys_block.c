@@ -32,7 +32,7 @@ static int device_path(const char *name, const char *below, char *ret_path, size
 
 	if (!*name || strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
 		return -ENOENT;
-	if (length < 0 || (size_t)length >= size)
+	if ((size_t)length >= size)
 		return -ENAMETOOLONG;
 	for (char *at = ret_path + sizeof FOLDER - 1; at < ret_path + sizeof FOLDER - 1 + strlen(name); at++)
 		if (*at == '/')

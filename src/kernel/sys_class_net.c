@@ -73,12 +73,12 @@ static bool is_veth(struct root *root, int dir_fd, const struct sys_class_net *n
 static bool is_vlan(struct root *root, int dir_fd, const char *name)
 {
 	char devtype[32], path[NAME_SIZE];
-	int length;
 
 	if (has_devtype(root, dir_fd, devtype, sizeof devtype))
 		return strcmp(devtype, "vlan") == 0;
-	length = snprintf(path, sizeof path, "proc/net/vlan/%s", name);
-	return length > 0 && (size_t)length < sizeof path && root_exists(root, path);
+	/* As long as the path below sys/class/net. */
+	snprintf(path, sizeof path, "proc/net/vlan/%s", name);
+	return root_exists(root, path);
 }
 
 static enum net_kind find_interface_kind(struct root *root, int dir_fd, const char *name,
@@ -125,7 +125,7 @@ RUNS_ONCE int read_sys_class_net(struct root *root, const char *name, struct sys
 
 	if (!*name || strchr(name, '/') || *name == '.')
 		return -ENOENT;
-	if (length < 0 || (size_t)length >= sizeof path)
+	if ((size_t)length >= sizeof path)
 		return -ENAMETOOLONG;
 	dir_fd = root_open_file(root, path, O_DIRECTORY);
 	if (dir_fd < 0)

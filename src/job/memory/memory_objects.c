@@ -391,7 +391,7 @@ static bool ask_path(const struct root *root, const struct memory_object *object
 	if (!object->path || pid <= 0)
 		return false;
 	length = snprintf(path, sizeof path, "%d/root%s", (int)pid, object->path);
-	return length > 0 && (size_t)length < sizeof path && ask_object_pages(root, object, path, ret_kib);
+	return (size_t)length < sizeof path && ask_object_pages(root, object, path, ret_kib);
 }
 
 static bool ask_mapping(struct memory_objects *objects, const struct root *root,
