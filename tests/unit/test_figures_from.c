@@ -148,7 +148,7 @@ static void else_each_sign_alone_tells_a_container(void **state)
 	assert_false(root_is_in_container(&root));
 }
 
-/* The first process of a machine may be in another group than the root's, and a file that is missing is no sign. */
+/* The first process of a machine may be in another group than the root's, and a missing file tells nothing. */
 static void each_group_of_the_first_process_is_looked_at(void **state)
 {
 	(void)state;
@@ -161,7 +161,7 @@ static void each_group_of_the_first_process_is_looked_at(void **state)
 	assert_from("kernel");
 }
 
-static void a_version_that_is_missing_is_no_sign(void **state)
+static void a_missing_version_tells_nothing(void **state)
 {
 	(void)state;
 	unlink("proc/version");
@@ -183,7 +183,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(the_namespace_of_pids_decides_if_it_is_known, begin, end),
 		cmocka_unit_test_setup_teardown(else_each_sign_alone_tells_a_container, begin, end),
 		cmocka_unit_test_setup_teardown(each_group_of_the_first_process_is_looked_at, begin, end),
-		cmocka_unit_test_setup_teardown(a_version_that_is_missing_is_no_sign, begin, end),
+		cmocka_unit_test_setup_teardown(a_missing_version_tells_nothing, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

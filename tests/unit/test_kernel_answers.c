@@ -2,7 +2,6 @@
  * Tests of src/kernel/proc_events.c, taskstats.c and sock_diag.c: the bytes of each request, and what follows each answer. This
  * program's own functions stand in the place of the calls that reach the kernel: the kernel's end of each socket is ours.
  */
-#include "scratch.h"
 #include "kernel.h"
 
 #include <fcntl.h>
@@ -15,8 +14,6 @@
 #include "kernel/proc_events.h"
 #include "kernel/sock_diag.h"
 #include "kernel/taskstats.h"
-#include <sys/stat.h>
-#include "kernel/dev_kmsg.h"
 
 enum { ASKED_MOST = 4, ANSWERS_MOST = 6, TEXT_BYTES = 600 };
 
@@ -297,7 +294,7 @@ static void only_the_answer_to_this_request_counts(void **state)
 	assert_int_equal(proc_events_open(1 << 16), -EPERM);
 }
 
-static void a_datagram_of_nothing_is_no_answer(void **state)
+static void an_empty_datagram_does_not_answer(void **state)
 {
 	(void)state;
 	next_answer(1)->length = 0;
@@ -486,7 +483,7 @@ static void each_refusal_of_records_is_told(void **state)
 	assert_int_equal(open_records(), -EINVAL);
 }
 
-/* An answer to the registration that is no refusal, and one without its header. */
+/* The answer to a registration is of another type, or longer than the datagram. */
 static void other_answers_refuse_no_records(void **state)
 {
 	int fd;
@@ -749,96 +746,13 @@ static void a_listener_without_privileges_has_a_smaller_room(void **state)
 	close(fd);
 }
 
-/* ---- the kernel's log -------------------------------------------------------------------------------------------- */
-
-static struct {
-	bool was_asked;
-	int error;
-	ino_t inode;
-} first_namespace;
-
-/* Some versions of the C library have it as a macro, and then the test is left out. */
-int fstatat(int folder_fd, const char *path, struct stat *ret_status, int flags)
-{
-	(void)folder_fd, (void)path, (void)flags;
-	first_namespace.was_asked = true;
-	*ret_status = (struct stat){.st_ino = first_namespace.inode};
-	errno = first_namespace.error;
-	return first_namespace.error ? -1 : 0;
-}
-
-static int open_log(struct root *root, const char *target)
-{
-	int fd = -7, error;
-
-	unlink("dev/kmsg");
-	if (target)
-		assert_int_equal(symlink(target, "dev/kmsg"), 0);
-	error = open_dev_kmsg(root, &fd);
-	if (error < 0) {
-		assert_int_equal(fd, -7);
-		return error;
-	}
-	assert_true(fd > 2);
-	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
-	assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
-	close(fd);
-	return error;
-}
-
-/* Its records name processes of the first namespace. Only there do they name the job's. */
-static void the_log_is_a_device_of_the_first_namespace(void **state)
-{
-	struct root root;
-
-	(void)state;
-	assert_int_equal(scratch_enter(state), 0);
-	assert_int_equal(mkdir("dev", 0755), 0);
-	put_text("plain", "");
-	assert_int_equal(root_open(&root, ".", NULL), 0);
-	first_namespace.inode = 0xEFFFFFFC;
-	assert_int_equal(open_log(&root, "/dev/null"), -EOPNOTSUPP);
-	root.live = true;
-	if (open_log(&root, "/dev/null") != 0 && !first_namespace.was_asked)
-		SKIP("the C library asks for a file's status in another way");
-	assert_int_equal(open_log(&root, "/dev/null"), 0);
-	assert_int_equal(open_log(&root, NULL), -ENOENT);
-	assert_int_equal(open_log(&root, "../plain"), -EOPNOTSUPP);
-	/* A device that cannot be read from its end. */
-	assert_int_equal(open_log(&root, "/dev/ptmx"), -EOPNOTSUPP);
-	first_namespace.inode++;
-	assert_int_equal(open_log(&root, "/dev/null"), -EOPNOTSUPP);
-	first_namespace.inode--;
-	first_namespace.error = EACCES;
-	assert_int_equal(open_log(&root, "/dev/null"), -EOPNOTSUPP);
-	root_close(&root);
-	assert_int_equal(scratch_leave(state), 0);
-}
-
-/* The log ends with a read of 0 bytes in some sandboxes. */
-static void a_log_without_records_has_no_kill(void **state)
-{
-	static const char KILL[] = "3,2,2,-;Out of memory: Killed process 7 (x)\n";
-	int ends[2];
-	pid_t pid = 0;
-
-	(void)state;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-	assert_int_equal(write(ends[1], KILL, sizeof KILL - 1), sizeof KILL - 1);
-	close(ends[1]);
-	assert_int_equal(read_dev_kmsg_kill(ends[0], &pid), 1);
-	assert_int_equal(pid, 7);
-	assert_int_equal(read_dev_kmsg_kill(ends[0], &pid), 0);
-	close(ends[0]);
-}
-
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(events_are_asked_for_and_then_chosen, begin, end),
 		cmocka_unit_test_setup_teardown(without_an_answer_events_do_not_come, begin, end),
 		cmocka_unit_test_setup_teardown(only_the_answer_to_this_request_counts, begin, end),
-		cmocka_unit_test_setup_teardown(a_datagram_of_nothing_is_no_answer, begin, end),
+		cmocka_unit_test_setup_teardown(an_empty_datagram_does_not_answer, begin, end),
 		cmocka_unit_test_setup_teardown(threads_are_left_out_by_the_filter, begin, end),
 		cmocka_unit_test_setup_teardown(a_signal_at_each_event_is_asked_for_and_given_up, begin, end),
 		cmocka_unit_test_setup_teardown(records_of_all_cpus_are_asked_for, begin, end),
@@ -851,8 +765,6 @@ UNIT_TESTS
 		cmocka_unit_test_setup_teardown(a_single_socket_that_is_gone_or_refused_says_so, begin, end),
 		cmocka_unit_test_setup_teardown(notifications_are_taken_until_there_are_none, begin, end),
 		cmocka_unit_test_setup_teardown(a_listener_without_privileges_has_a_smaller_room, begin, end),
-		cmocka_unit_test_setup_teardown(the_log_is_a_device_of_the_first_namespace, begin, end),
-		cmocka_unit_test_setup_teardown(a_log_without_records_has_no_kill, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

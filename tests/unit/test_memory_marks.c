@@ -54,7 +54,7 @@ static void read_mark(struct member *member, bool first, const char *status)
 	memory_between_read_mark(&tree, member, first);
 }
 
-static void a_mark_is_what_the_kernel_has_seen_since_tracking_began(void **unused)
+static void marks_begin_when_tracking_began(void **unused)
 {
 	struct member *one = add(10);
 
@@ -286,7 +286,7 @@ static void faults_count_in_the_proportion_of_marks(void **unused)
 	assert_int_equal(between->exit_kib, 66 * MIB);
 }
 
-static void of_more_than_three_exits_one_has_three_times_the_mean(void **unused)
+static void one_of_many_exits_has_three_times_the_mean(void **unused)
 {
 	static const struct {
 		int64_t exits, mib;
@@ -498,7 +498,7 @@ static int64_t most_of_rise(size_t i)
 	return between->most_kib / MIB;
 }
 
-static void a_mark_is_not_beside_what_a_relative_has_as_well(void **unused)
+static void a_mark_leaves_out_pages_that_a_relative_has(void **unused)
 {
 	(void)unused;
 	lay_fork();
@@ -613,7 +613,7 @@ static void the_most_is_that_of_marks_of_exits_or_of_the_largest_process(void **
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		mark_test_with_files(a_mark_is_what_the_kernel_has_seen_since_tracking_began),
+		mark_test_with_files(marks_begin_when_tracking_began),
 		mark_test_with_files(a_process_that_is_not_older_has_all_of_its_mark),
 		mark_test_with_files(a_process_without_a_mark_leaves_everything_as_it_was),
 		mark_test_with_files(switches_are_those_of_the_main_thread),
@@ -623,7 +623,7 @@ UNIT_TESTS
 		mark_test(an_exit_counts_from_256_faults_on),
 		mark_test(an_exit_is_at_most_the_largest_process_so_far),
 		mark_test(faults_count_in_the_proportion_of_marks),
-		mark_test(of_more_than_three_exits_one_has_three_times_the_mean),
+		mark_test(one_of_many_exits_has_three_times_the_mean),
 		mark_test(an_exit_before_the_first_tick_is_beside_the_root),
 		mark_test(memory_that_a_member_left_behind_counts_with_those_that_stayed),
 		mark_test(members_know_the_most_that_was_beside_them),
@@ -632,7 +632,7 @@ UNIT_TESTS
 		mark_test(the_largest_so_far_tells_how_often_pages_count),
 		mark_test(a_mark_above_the_whole_tree_counts_pages_several_times),
 		mark_test(the_mark_of_a_process_that_ends_counts_beside_the_tick_before),
-		mark_test(a_mark_is_not_beside_what_a_relative_has_as_well),
+		mark_test(a_mark_leaves_out_pages_that_a_relative_has),
 		mark_test(the_relative_of_a_mark_is_its_parent_or_a_sibling),
 		mark_test(the_most_is_that_of_marks_of_exits_or_of_the_largest_process),
 	};

@@ -176,7 +176,7 @@ static bool is_served(const char *device, const char *type)
 }
 
 /* With a device number of its own the kernel has the data, but for a few types. Without one another program has, but for a few types. */
-static void types_and_devices_tell_who_serves(void **state)
+static void types_and_devices_tell_served_mounts(void **state)
 {
 	static const char *const SERVED[] = {"nfs",      "nfs4",   "cifs",       "smb3",   "autofs",
 					     "9p",       "ceph",   "afs",        "gpfs",   "gfs2",
@@ -241,7 +241,7 @@ UNIT_TESTS
 		cmocka_unit_test(odd_lines_are_skipped),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(long_lines_of_overlays_are_whole),
-		cmocka_unit_test(types_and_devices_tell_who_serves),
+		cmocka_unit_test(types_and_devices_tell_served_mounts),
 		cmocka_unit_test(numbers_of_devices_have_their_most),
 		cmocka_unit_test(a_text_is_cut_to_its_room),
 	};

@@ -180,7 +180,7 @@ static void each_line_alone_is_enough(void **state)
 	assert_int_equal(parse_proc_pid_status("Cpus_allowed_list\n", 18, &status), -EBADMSG);
 }
 
-static void a_user_that_is_no_number_is_absent(void **state)
+static void a_user_without_a_number_is_absent(void **state)
 {
 	struct proc_pid_status status;
 
@@ -203,7 +203,7 @@ UNIT_TESTS
 		cmocka_unit_test(switches_are_looked_for_near_the_end),
 		cmocka_unit_test(numbers_have_their_most),
 		cmocka_unit_test(each_line_alone_is_enough),
-		cmocka_unit_test(a_user_that_is_no_number_is_absent),
+		cmocka_unit_test(a_user_without_a_number_is_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

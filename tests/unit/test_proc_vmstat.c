@@ -110,7 +110,7 @@ static void a_file_that_is_missing_or_empty_is_an_error(void **state)
 	root_close(&root);
 }
 
-static void a_count_that_is_no_number_ends_the_sum(void **state)
+static void a_count_without_a_number_ends_the_sum(void **state)
 {
 	struct root root;
 
@@ -134,7 +134,7 @@ UNIT_TESTS
 		cmocka_unit_test(the_live_file_is_read_to_its_end),
 		cmocka_unit_test_setup_teardown(a_file_that_is_missing_or_empty_is_an_error, scratch_enter,
 						scratch_leave),
-		cmocka_unit_test_setup_teardown(a_count_that_is_no_number_ends_the_sum, scratch_enter,
+		cmocka_unit_test_setup_teardown(a_count_without_a_number_ends_the_sum, scratch_enter,
 						scratch_leave),
 	};
 

@@ -335,7 +335,7 @@ static void a_partition_without_a_folder_above_has_no_disk(void **state)
 	root_close(&root);
 }
 
-static void a_name_that_is_cut_is_no_other_device(void **state)
+static void a_name_that_is_too_long_is_refused(void **state)
 {
 	struct sys_block block;
 	struct root root;
@@ -379,7 +379,7 @@ UNIT_TESTS
 		unit_test_in_scratch(a_serial_page_may_be_longer_than_a_byte_counts),
 		unit_test_in_scratch(the_model_may_have_another_name_and_the_vendor_none),
 		unit_test_in_scratch(a_partition_without_a_folder_above_has_no_disk),
-		unit_test_in_scratch(a_name_that_is_cut_is_no_other_device),
+		unit_test_in_scratch(a_name_that_is_too_long_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

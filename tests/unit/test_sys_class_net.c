@@ -201,7 +201,7 @@ static void each_sign_of_a_veth_is_needed(void **state)
 	assert_int_equal(kind_here(ETH0 "device", ""), NET_DEVICE);
 }
 
-static void a_name_that_is_cut_is_no_other_interface(void **state)
+static void a_name_that_is_too_long_is_refused(void **state)
 {
 	struct sys_class_net net;
 	struct root root;
@@ -236,7 +236,7 @@ UNIT_TESTS
 		cmocka_unit_test(devtype_is_found_among_others),
 		unit_test_in_scratch(numbers_have_their_least_and_their_most),
 		unit_test_in_scratch(each_sign_of_a_veth_is_needed),
-		unit_test_in_scratch(a_name_that_is_cut_is_no_other_interface),
+		unit_test_in_scratch(a_name_that_is_too_long_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
