@@ -127,7 +127,11 @@ static inline struct family_memory measure_way(const struct member *member, bool
 
 static inline int64_t told_mib(const struct member *member, bool sampled)
 {
-	return (measure_way(member, sampled).anon_kib + MIB_KIB / 2) / MIB_KIB;
+	int64_t kib = measure_way(member, sampled).anon_kib;
+
+	/* Not a KiB more or less. */
+	assert_int_equal(kib % MIB_KIB, 0);
+	return kib / MIB_KIB;
 }
 
 /* A process that calls exec takes memory of its own before that, and forks. */

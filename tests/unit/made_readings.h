@@ -123,7 +123,9 @@ static inline int64_t best_mib(void)
 {
 	process_memory_measure(&memory, &tree, PSS_MODE_AUTO, &found);
 	assert_int_equal(found.reason, 0);
-	return found.best_bytes / 1024 / 1024;
+	/* Not a KiB more or less. */
+	assert_int_equal(found.best_bytes % (MIB * 1024), 0);
+	return found.best_bytes / 1024 / MIB;
 }
 
 /* A segment of shared memory that two members map counts once, with pages that are in no page table. */

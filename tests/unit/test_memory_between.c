@@ -35,7 +35,11 @@ static void tick(int64_t tree_mib)
 
 static int64_t most_mib(int64_t largest_mib)
 {
-	return memory_between_most_kib(&tree.memory.between, largest_mib * MIB_KIB) / MIB_KIB;
+	int64_t kib = memory_between_most_kib(&tree.memory.between, largest_mib * MIB_KIB);
+
+	/* Not a KiB more or less. */
+	assert_int_equal(kib % MIB_KIB, 0);
+	return kib / MIB_KIB;
 }
 
 static void test_a_rising_mark_counts_beside_memory_in_no_resident_set(void **unused)

@@ -88,6 +88,7 @@ static int64_t corrected_mib(int64_t mib, int secs)
 {
 	found = (struct family_memory){.anon_kib = mib * MIB_KIB, .doubt_kib = 90 * MIB_KIB};
 	memory_correct(&memory, &tree, &family, NOW_NS + secs * NSEC_PER_SEC, &found);
+	assert_int_equal(found.anon_kib % MIB_KIB, 0);
 	return found.anon_kib / MIB_KIB;
 }
 
