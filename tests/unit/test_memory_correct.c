@@ -245,6 +245,105 @@ static void a_correction_holds_for_eight_seconds(void **unused)
 
 #define CORRECT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Each doubt alone begins above a 32nd of the estimate. */
+static void a_doubt_begins_above_a_32nd(void **unused)
+{
+	(void)unused;
+	/* 7,040 KiB of 220 MiB. */
+	family.union_spread_kib = 7040;
+	assert_int_equal(corrected_mib(220, 0), 220);
+	family.union_spread_kib++;
+	assert_int_equal(corrected_mib(220, 0), 300);
+	family.union_spread_kib--;
+	family.union_apart_kib = 7040;
+	assert_int_equal(corrected_mib(220, 1), 220);
+	family.union_apart_kib++;
+	assert_int_equal(corrected_mib(220, 1), 300);
+	family.is_ambiguous = false;
+	assert_int_equal(corrected_mib(220, 2), 300);
+	family.sampled = false;
+	assert_int_equal(corrected_mib(220, 3), 220);
+	family.sampled = true;
+	family.union_apart_kib = 0;
+	assert_int_equal(corrected_mib(220, 4), 220);
+	found = (struct family_memory){.anon_kib = 220 * MIB_KIB, .over_kib = 7040};
+	memory_correct(&memory, &tree, &family, NOW_NS, &found);
+	assert_int_equal(found.anon_kib, 220 * MIB_KIB);
+	found.over_kib++;
+	memory_correct(&memory, &tree, &family, NOW_NS, &found);
+	assert_int_equal(found.anon_kib, 300 * MIB_KIB);
+}
+
+/* A 64th of 220 MiB is 880 pages: with as many faults since the shares were read, they are still of one moment. */
+static void a_correction_settles_with_few_faults(void **unused)
+{
+	for (int64_t more = 0; more < 2; more++) {
+		(void)unused;
+		family.correction = (struct memory_correction){0};
+		memory.correction_ns = 10e6;
+		members[1].memory.faults = readings[1].faults = 0;
+		assert_int_equal(corrected_mib(220, 0), 300);
+		members[1].memory.faults = 880 + more;
+		memory.correction_ns = 0;
+		assert_int_equal(corrected_mib(220, 1), more ? 220 : 300);
+		/* Once it has settled, later faults change nothing. */
+		members[1].memory.faults = 100000;
+		assert_int_equal(corrected_mib(220, 2), more ? 220 : 300);
+	}
+}
+
+/* Either of the members may have changed meanwhile, by more than 64 pages and a 64th of its own. */
+static void each_member_has_to_stay_as_it_is(void **unused)
+{
+	static const struct {
+		int pages;
+		bool stays;
+	} CASES[] = {{51200 + 64 + 800, true},
+		     {51200 + 65 + 800, false},
+		     {51200 - 64 - 800, true},
+		     {51200 - 65 - 800, false}};
+
+	(void)unused;
+	for (int i = 0; i < MEMBERS; i++) {
+		char path[64], text[64];
+
+		for (size_t j = 0; j < sizeof CASES / sizeof CASES[0]; j++) {
+			snprintf(path, sizeof path, "proc/%d/statm", FIRST_PID + i);
+			snprintf(text, sizeof text, "%d %d 0 1 0 0 0\n", CASES[j].pages, CASES[j].pages);
+			put_text(path, text);
+			family.correction = (struct memory_correction){0};
+			memory.correction_ns = 10e6;
+			assert_int_equal(corrected_mib(220, 0), CASES[j].stays ? 300 : 220);
+		}
+		write_size(i, 200);
+	}
+}
+
+/* Page faults since the readings, of members that were read. */
+static void readings_behind_the_estimate_are_of_the_same_moment(void **unused)
+{
+	(void)unused;
+	members[1].memory.reading = NULL;
+	readings[0].faults = members[0].memory.faults = 5000;
+	members[1].memory.faults = 880;
+	assert_int_equal(corrected_mib(220, 0), 300);
+	assert_true(family.correction.taken_ns != 0);
+	assert_int_equal(family.correction.faults, 5880);
+	family.correction = (struct memory_correction){0};
+	memory.correction_ns = 10e6;
+	members[1].memory.faults++;
+	assert_int_equal(corrected_mib(220, 0), 300);
+	assert_int_equal(family.correction.taken_ns, 0);
+	/* A member of which the shares are not told has none. */
+	write_shares(150);
+	put_text("proc/101/smaps_rollup", "Rss: 5 kB\nPss: 5 kB\n");
+	memory.correction_ns = 10e6;
+	assert_int_equal(corrected_mib(220, 1), 220);
+	write_shares(0);
+	memory.correction_ns = 10e6;
+	assert_int_equal(corrected_mib(220, 1), 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +358,11 @@ UNIT_TESTS
 		CORRECT_TEST(shares_without_the_anonymous_part_do_not_count),
 		CORRECT_TEST(a_correction_holds_for_eight_seconds),
 		CORRECT_TEST(pages_at_addresses_of_their_own_are_in_doubt_for_every_user),
+		cmocka_unit_test_setup_teardown(a_doubt_begins_above_a_32nd, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_correction_settles_with_few_faults, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_member_has_to_stay_as_it_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(readings_behind_the_estimate_are_of_the_same_moment, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -414,6 +414,88 @@ static void unread_forks_may_have_as_many_pages_without_faults(void **unused)
 
 #define FAMILY_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+static void private_memory_in_a_family_is_what_was_read_and_its_growth(void **unused)
+{
+	struct member *parent = add(1, 100), *fork = add_fork(parent, 100, 0);
+	struct memory_reading *reading = read_as(parent, READING_ROLLUP, 20, 2, BEFORE_NS);
+
+	(void)unused;
+	read_as(fork, READING_ROLLUP, 0, 2, BEFORE_NS);
+	reading->private_kib = 30 * MIB_KIB;
+	assert_int_equal(private_mib(parent), 30);
+	assert_int_equal(measure_way(parent, false).private_kib, 30 * MIB_KIB);
+	parent->memory.resident_pages += 5 * MIB_PAGES;
+	assert_int_equal(private_mib(parent), 35);
+	/* It gives memory back: half of all, and of its own. */
+	parent->memory.resident_pages = 50 * MIB_PAGES;
+	assert_int_equal(private_mib(parent), 20);
+}
+
+/* Both have written all that they have. */
+static void members_without_common_pages_add_up(void **unused)
+{
+	struct member *parent = add(1, 100), *fork = add_fork(parent, 60, 60);
+
+	(void)unused;
+	read_as(parent, READING_ROLLUP, 100, 2, BEFORE_NS);
+	read_as(fork, READING_ROLLUP, 60, 2, BEFORE_NS);
+	assert_int_equal(told_mib(parent, false), 160);
+	assert_int_equal(measure_way(parent, false).variance, 0);
+	assert_false(measure_way(parent, false).extrapolated);
+}
+
+/* A process without relatives has all of its memory: its reading tells nothing about forks. */
+static void a_fork_alone_says_nothing_about_its_siblings(void **unused)
+{
+	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 20);
+
+	(void)unused;
+	parent->is_zombie = true;
+	sample(one, 5, 5, 195, BEFORE_NS);
+	assert_int_equal(told_mib(one, true), 200);
+	assert_true(family_of(one)->own_part == 1);
+	assert_int_equal(family_of(one)->read, 1);
+}
+
+/* Faults of a family of two count as in a larger one, and those of a process alone do not. */
+static void faults_since_a_reading_replace_common_pages(void **unused)
+{
+	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 0);
+
+	(void)unused;
+	sample(parent, 0, 0, 200, BEFORE_NS);
+	sample(one, 0, 0, 200, BEFORE_NS);
+	readings[0].faults = parent->memory.faults;
+	assert_int_equal(told_mib(parent, true), 200);
+	one->memory.faults = 50 * MIB_PAGES;
+	family_of(parent)->faulted_kib = 100 * MIB_KIB;
+	family_of(parent)->replaced_kib = 80 * MIB_KIB;
+	assert_int_equal(member_exclusive_kib(&tree, family_of(parent), one), 40 * MIB_KIB);
+	assert_int_equal(told_mib(parent, true), 240);
+	family_of(parent)->count = 1;
+	assert_int_equal(member_exclusive_kib(&tree, family_of(parent), one), 0);
+	family_of(parent)->count = 2;
+	readings[1].kind = READING_ROLLUP;
+	assert_int_equal(member_exclusive_kib(&tree, family_of(parent), one), 0);
+}
+
+/* One that has called exec, and was not read, has its own memory beside the common pages, and no less than none. */
+static void an_unread_process_is_smaller_than_the_common_pages(void **unused)
+{
+	struct member *parent = add(1, 50), *one, *two;
+
+	(void)unused;
+	one = add_fork(parent, 200, 0);
+	two = add_fork(parent, 200, 0);
+	one->memory.inherited_pages = two->memory.inherited_pages = 200 * MIB_PAGES;
+	sample(one, 0, 0, 200, BEFORE_NS);
+	sample(two, 0, 0, 200, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 200);
+	parent->memory.resident_pages = 230 * MIB_PAGES;
+	parent->memory.faults = 230 * MIB_PAGES;
+	assert_int_equal(told_mib(parent, true), 230);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +511,13 @@ UNIT_TESTS
 		FAMILY_TEST(faults_limit_the_memory_of_forks),
 		FAMILY_TEST(pages_without_faults_are_those_of_a_fork_that_had_them_before),
 		FAMILY_TEST(unread_forks_may_have_as_many_pages_without_faults),
+		cmocka_unit_test_setup_teardown(private_memory_in_a_family_is_what_was_read_and_its_growth,
+						begin, end),
+		cmocka_unit_test_setup_teardown(members_without_common_pages_add_up, begin, end),
+		cmocka_unit_test_setup_teardown(a_fork_alone_says_nothing_about_its_siblings, begin, end),
+		cmocka_unit_test_setup_teardown(faults_since_a_reading_replace_common_pages, begin, end),
+		cmocka_unit_test_setup_teardown(an_unread_process_is_smaller_than_the_common_pages, begin,
+						end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

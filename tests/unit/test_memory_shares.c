@@ -252,6 +252,106 @@ static void a_group_tells_its_parts_as_far_as_it_has_them(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* A sample of files stands for more pages than it found, by what is resident: on average over the pages of both. */
+static void sampled_pages_of_files_are_scaled(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 2; i++) {
+		struct memory_reading *reading = read_as(add(10, 8), READING_SAMPLED, 0);
+
+		members[i].memory.rollup_ns = NSEC_PER_SEC;
+		members[i].memory.reading_failed_ns = NOW_NS;
+		for (uint64_t page = 0; page < 256 * (i + 1); page++)
+			assert_true(page_places_add(&reading->files, 1, page));
+		reading->files_scale = i ? 2 : 5;
+	}
+	/* 256 pages times 5 and 512 times 2 are 768 times 3, and 512 of them are different ones. */
+	assert_int_equal(best_kib(), 20 * MIB + 6 * MIB);
+	/* The same readings have the same sum, without another look. */
+	members[0].memory.reading->files_scale = 2;
+	assert_int_equal(best_kib(), 20 * MIB + 6 * MIB);
+	members[0].memory.reading->taken_ns--;
+	assert_int_equal(best_kib(), 20 * MIB + 4 * MIB);
+	/* Samples of two levels are compared at the coarser one: each page stands for two. */
+	members[1].memory.reading->files.level = 1;
+	members[0].memory.reading->files_scale = members[1].memory.reading->files_scale = 1;
+	members[1].memory.reading->taken_ns--;
+	for (uint64_t i = 0; i < 512; i++)
+		members[1].memory.reading->files.at[i].page = page_sample_at(1, i / 2);
+	for (uint64_t i = 0; i < 256; i++)
+		members[0].memory.reading->files.at[i].page = i;
+	assert_int_equal(best_kib(), 20 * MIB + 2 * MIB);
+	/* One that has ended has no pages. */
+	members[1].is_zombie = true;
+	assert_int_equal(best_kib(), 10 * MIB + MIB);
+}
+
+/* A bound is no figure to which later marks are compared. */
+static void the_tree_of_a_bound_is_unknown_to_the_next_tick(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct member *member = add(10, 0);
+
+		member->memory.family = 1;
+		member->memory.is_forked = i > 0;
+		member->memory.inherited_pages = i * 10 * MIB_PAGES;
+		member->memory.reading_failed_ns = NOW_NS;
+	}
+	tree.memory.between.before_kib = 7;
+	(void)best_kib();
+	assert_int_equal(found.best_source, MEMORY_BOUND);
+	assert_int_equal(tree.memory.between.before_kib, -1);
+}
+
+/* An object of unknown size may have what no other object of the machine has, or what page faults brought. */
+static void pages_of_an_unknown_object_are_at_most_the_rest_of_the_machine(void **state)
+{
+	static const char NAME[] = "/dev/zero (deleted)";
+	const struct memory_area area = {.device = 1,
+					 .inode = 9,
+					 .end = 40 * MIB * 1024,
+					 .shared = true,
+					 .writable = true,
+					 .name = {NAME, NAME + sizeof NAME - 1}};
+	char text[400];
+
+	(void)state;
+	lay_segment();
+	assert_non_null(memory_objects_meet(&memory.objects, &root, FIRST_PID, &area));
+	assert_true(page_places_add(&members[0].memory.reading->objects, 1, 9));
+	tree.started_by_caller = true;
+	tree.cpu.account.published.of[USAGE_MINOR_FAULTS] = 500 * MIB_PAGES;
+	/* 100 MiB of the machine, of which the segment has 20. */
+	(void)best_kib();
+	assert_int_equal(found.error_kib, 80 * MIB);
+	tree.cpu.account.published.of[USAGE_MINOR_FAULTS] = 30 * MIB_PAGES;
+	tree.cpu.account.published.of[USAGE_MAJOR_FAULTS] = 5 * MIB_PAGES;
+	(void)best_kib();
+	assert_int_equal(found.error_kib, 35 * MIB);
+	for (int huge = 0; huge < 2; huge++) {
+		snprintf(text, sizeof text,
+			 "AnonPages: 4000000 kB\nMapped: 4000000 kB\nShmem: %d kB\nShmemHugePages: %d kB\n",
+			 100 * MIB, huge);
+		put_text("proc/meminfo", text);
+		memory.told_ns = 0;
+		(void)best_kib();
+		assert_int_equal(found.error_kib, huge ? 80 * MIB : 35 * MIB);
+	}
+	lay_machine(4000, 4000, 100, 4);
+	tree.sigchld_ignored = true;
+	(void)best_kib();
+	assert_int_equal(found.error_kib, 80 * MIB);
+	tree.sigchld_ignored = false;
+	tree.with_children = false;
+	(void)best_kib();
+	assert_int_equal(found.error_kib, 80 * MIB);
+	tree.with_children = true;
+	tree.started_by_caller = false;
+	(void)best_kib();
+	assert_int_equal(found.error_kib, 80 * MIB);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +366,9 @@ UNIT_TESTS
 		TEST(shares_that_are_unknown_have_their_reason),
 		TEST(a_sum_is_at_most_the_resident_sets_and_the_objects),
 		TEST(a_group_tells_its_parts_as_far_as_it_has_them),
+		TEST(sampled_pages_of_files_are_scaled),
+		TEST(the_tree_of_a_bound_is_unknown_to_the_next_tick),
+		TEST(pages_of_an_unknown_object_are_at_most_the_rest_of_the_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

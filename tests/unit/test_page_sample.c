@@ -89,6 +89,33 @@ static void two_places_are_sorted_by_space_and_page(void **state)
 	assert_int_equal(places.count, 0);
 }
 
+static void sets_keep_the_sampled_pages_wherever_they_stand(void **state)
+{
+	struct page_places places = {0};
+	const uint64_t kept[] = {page_sample_at(2, 0), page_sample_at(2, 5)};
+
+	(void)state;
+	/* A page that is not sampled stands first, and then last. */
+	assert_true(page_places_add(&places, 1, kept[0] ^ 1));
+	assert_true(page_places_add(&places, 1, kept[0]));
+	assert_true(page_places_add(&places, 2, kept[1]));
+	assert_true(page_places_add(&places, 2, kept[1] ^ 1));
+	assert_int_equal(page_places_count_at(&places, 0), 4);
+	assert_int_equal(page_places_count_at(&places, 2), 2);
+	page_places_thin(&places, 0);
+	assert_int_equal(places.count, 4);
+	page_places_thin(&places, 2);
+	assert_int_equal(places.count, 2);
+	assert_true(places.at[0].page == kept[0] && places.at[1].page == kept[1] && places.at[1].space == 2);
+	assert_int_equal(places.level, 2);
+	/* It gets no finer again. */
+	assert_true(page_places_add(&places, 1, kept[0] ^ 1));
+	page_places_thin(&places, 1);
+	assert_int_equal(places.level, 2);
+	assert_int_equal(places.count, 3);
+	page_places_done(&places);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +125,7 @@ UNIT_TESTS
 		cmocka_unit_test(levels_follow_the_number_of_samples),
 		cmocka_unit_test(sets_are_thinned_and_united),
 		cmocka_unit_test(two_places_are_sorted_by_space_and_page),
+		cmocka_unit_test(sets_keep_the_sampled_pages_wherever_they_stand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
