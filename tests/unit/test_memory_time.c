@@ -1,0 +1,257 @@
+/* Tests of src/job/memory/memory_schedule.c: the time that readings may take, and doubts that other members raise. */
+#include "laid_members.h"
+
+/* ---- the allowance ----------------------------------------------------------------------------------------------- */
+
+/* Forgets all that was earned, and begins with so many members. Without readings, so that none is spent. */
+static double allowance_ms(size_t members_now)
+{
+	tree.count = members_now;
+	memory_schedule(&memory, &tree, PSS_MODE_OFF);
+	return memory.allowance_ns / 1e6;
+}
+
+static void the_allowance_at_the_start_is_by_the_number_of_members(void **state)
+{
+	static const struct {
+		size_t members;
+		double most_ms;
+	} CASES[] = {{1, 4}, {2, 14}, {3, 21}, {8, 56}, {9, 60}, {20, 60}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		memory.allowance_ns = 0;
+		memory.members_most = 0;
+		memory.last_ns = 0;
+		assert_true(fabs(allowance_ms(CASES[i].members) - CASES[i].most_ms) < 1e-6);
+		assert_int_equal(memory.members_most, CASES[i].members);
+		/* As many as before, or fewer, get no more. */
+		memory.allowance_ns = 1e6;
+		assert_true(fabs(allowance_ms(CASES[i].members) - 1) < 1e-6);
+		assert_true(fabs(allowance_ms(1) - 1) < 1e-6);
+	}
+	tree.count = 0;
+}
+
+/* More members than ever get the difference to the most before. */
+static void a_tree_that_grows_gets_the_difference(void **state)
+{
+	(void)state;
+	assert_true(fabs(allowance_ms(2) - 14) < 1e-6);
+	memory.allowance_ns = 5e6;
+	assert_true(fabs(allowance_ms(4) - 19) < 1e-6);
+	assert_true(fabs(allowance_ms(20) - 51) < 1e-6);
+	tree.count = 0;
+}
+
+/* 0.05 % of a second for one process, and 0.1 % for each of two. No more than at the start accumulates. */
+static void time_earns_an_allowance_up_to_its_most(void **state)
+{
+	(void)state;
+	(void)allowance_ms(1);
+	memory.allowance_ns = 0;
+	now_ns += NSEC_PER_SEC;
+	assert_true(fabs(allowance_ms(1) - 0.5) < 1e-6);
+	now_ns += 100 * NSEC_PER_SEC;
+	assert_true(fabs(allowance_ms(1) - 4) < 1e-6);
+	(void)allowance_ms(2);
+	memory.allowance_ns = 0;
+	now_ns += NSEC_PER_SEC;
+	assert_true(fabs(allowance_ms(2) - 2) < 1e-6);
+	tree.count = 0;
+}
+
+/* Later readings have 10 ms, and 7 ms more for each member that was never read. */
+static void what_is_saved_for_later_readings_is_limited(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		add((uint64_t)i + 1, false, 1000);
+	for (int read = 0; read < 3; read++) {
+		memory.members_most = MEMBERS;
+		memory.last_ns = now_ns;
+		memory.allowance_ns = 60e6;
+		tick(0);
+		/* The clock stands still, so that readings take no time. */
+		assert_true(fabs(memory.allowance_ns / 1e6 - (read ? 10 : 31)) < 1e-6);
+		members[0].memory.reading->is_settled = false;
+	}
+}
+
+/* ---- doubts ------------------------------------------------------------------------------------------------------ */
+
+/* How many KiB of a member's figures may be wrong, in a tick without time for readings. 0: it is not worth one. */
+static int64_t doubt_of(int i)
+{
+	memory.members_most = MEMBERS;
+	memory.last_ns = now_ns;
+	memory.allowance_ns = -ALLOWANCE_MOST_NS;
+	members[i].memory.uncertain_kib = 0;
+	tick(0);
+	return choice_of(i) == READING_LATE ? members[i].memory.uncertain_kib : 0;
+}
+
+/* Another member has lost pages of an object that this one maps as well, since this one was read. */
+static void pages_that_others_lost_are_in_doubt_for_all_users(void **state)
+{
+	struct memory_object *object;
+	struct memory_reading *reading;
+	const struct memory_area area = {
+		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/SYSV0", "/SYSV0" + 6}};
+
+	(void)state;
+	add(1, false, 1000);
+	tick(0);
+	reading = members[0].memory.reading;
+	object = memory_objects_meet(&memory.objects, &root, FIRST_PID, &area);
+	assert_non_null(object);
+	assert_true(page_places_add(&reading->objects, 1, 5));
+	assert_true(page_places_add(&reading->objects, 1, 6)); /* the table does not know it */
+	object->round_ns = reading->taken_ns + 1;
+	object->fell_kib = 1000;
+	assert_int_equal(doubt_of(0), 0);
+	memory.objects.in_round = true;
+	assert_int_equal(doubt_of(0), 1000);
+	object->round_ns--;
+	assert_int_equal(doubt_of(0), 0);
+	/* The round of another object goes on. */
+	object->round_ns = 0;
+	assert_int_equal(doubt_of(0), 0);
+}
+
+/* Huge pages that the machine has are asked for in each reading. Without any, the file is not read. */
+static void huge_pages_are_asked_for_if_the_machine_has_some(void **state)
+{
+	static const struct {
+		int64_t machine_kib;
+		const char *status;
+		int64_t mapped_kib;
+	} CASES[] = {{0, "HugetlbPages: 4096 kB\n", 0},
+		     {2048, "HugetlbPages: 4096 kB\n", 4096},
+		     {-1, "HugetlbPages: 6144 kB\n", 6144},
+		     {2048, "VmRSS: 1 kB\n", 0},
+		     {2048, NULL, 0}};
+
+	(void)state;
+	add(1, false, 1000);
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		memory_reading_free(members[0].memory.reading);
+		members[0].memory.reading = NULL;
+		memory.huge_kib = CASES[i].machine_kib;
+		memory.allowance_ns = ALLOWANCE_MOST_NS;
+		if (CASES[i].status)
+			lay(FIRST_PID, "status", CASES[i].status);
+		else
+			assert_int_equal(unlink("proc/100/status"), 0);
+		tick(0);
+		assert_int_equal(members[0].memory.reading->huge_mapped_kib, CASES[i].mapped_kib);
+		assert_int_equal(members[0].memory.reading->machine_huge_kib, CASES[i].machine_kib);
+	}
+	/* A file that cannot be read raises no doubt. */
+	memory.huge_kib = 4096;
+	assert_int_equal(doubt_of(0), 0);
+}
+
+/* A process that begins to map a page of a file, beside others that map as much. */
+static void a_change_of_files_is_told_by_both_sides(void **state)
+{
+	struct memory_reading *reading;
+
+	(void)state;
+	add(1, false, 1000);
+	add(2, false, 1000);
+	members[1].memory.shared_pages = 100;
+	tick(0);
+	reading = members[0].memory.reading;
+	assert_non_null(reading);
+	assert_int_equal(reading->others_shared_kib, 400);
+	reading->file_kib = 1000;
+	/* 32 KiB and a 256th of 4 MiB are tolerated, which is 16 KiB. */
+	members[1].memory.shared_pages = 112;
+	assert_int_equal(doubt_of(0), 0);
+	members[1].memory.shared_pages = 113;
+	assert_int_equal(doubt_of(0), 52);
+	members[1].memory.shared_pages = 87;
+	assert_int_equal(doubt_of(0), 52);
+	reading->file_kib = 49;
+	assert_int_equal(doubt_of(0), 49);
+	reading->file_kib = 48;
+	assert_int_equal(doubt_of(0), 0);
+	/* Its own. */
+	members[1].memory.shared_pages = 100;
+	members[0].memory.shared_pages = 13;
+	members[0].memory.resident_pages = PAGES + 13;
+	assert_int_equal(doubt_of(0), 52);
+	reading->statm_shared_kib = 104;
+	assert_int_equal(doubt_of(0), 52);
+	/* One that has ended maps nothing. */
+	members[1].is_zombie = true;
+	members[0].memory.shared_pages = 26;
+	members[0].memory.resident_pages = PAGES + 26;
+	reading->file_kib = 1000;
+	assert_int_equal(doubt_of(0), 400);
+}
+
+/* Errors that are permissions are told apart from files that a kernel lacks. */
+static void a_reading_that_is_not_permitted_is_remembered(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	now_ns = 0;
+	assert_int_equal(unlink("proc/100/smaps_rollup"), 0);
+	assert_int_equal(mkdir("proc/100/smaps_rollup", 0755), 0);
+	tick(0);
+	assert_int_equal(choice_of(0), READING_REFUSED);
+	assert_false(members[0].memory.is_refused);
+	/* The time 0 is "never". */
+	assert_int_equal(members[0].memory.reading_failed_ns, 1);
+	assert_null(members[0].memory.reading);
+	if (geteuid() == 0)
+		return;
+	assert_int_equal(rmdir("proc/100/smaps_rollup"), 0);
+	lay_rollup(FIRST_PID, 4000, 0);
+	assert_int_equal(chmod("proc/100/smaps_rollup", 0), 0);
+	tick(10);
+	assert_int_equal(choice_of(0), READING_REFUSED);
+	assert_true(members[0].memory.is_refused);
+}
+
+/* A kernel that lacks smaps_rollup has the pages, and the other way round. */
+static void the_other_way_is_tried_where_a_file_is_missing(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	add(2, false, NSEC_PER_SEC);
+	assert_int_equal(unlink("proc/100/smaps_rollup"), 0);
+	assert_int_equal(unlink("proc/101/maps"), 0);
+	tick(0);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	assert_int_equal(choice_of(1), READING_TAKEN);
+	assert_int_equal(members[0].memory.reading->kind, READING_SAMPLED);
+	assert_int_equal(members[1].memory.reading->kind, READING_ROLLUP);
+	assert_true(members[0].memory.reading->has_files && members[1].memory.reading->has_files);
+	/* The time of a rollup that was not read stays as it was. */
+	assert_int_equal(members[0].memory.rollup_ns, 1000);
+	assert_true(members[1].memory.rollup_ns < NSEC_PER_SEC);
+	assert_int_equal(members[0].memory.reading->taken_ns, now_ns);
+	assert_int_equal(members[0].memory.reading->files_taken_ns, now_ns);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_allowance_at_the_start_is_by_the_number_of_members),
+		TEST(a_tree_that_grows_gets_the_difference),
+		TEST(time_earns_an_allowance_up_to_its_most),
+		TEST(what_is_saved_for_later_readings_is_limited),
+		TEST(pages_that_others_lost_are_in_doubt_for_all_users),
+		TEST(huge_pages_are_asked_for_if_the_machine_has_some),
+		TEST(a_change_of_files_is_told_by_both_sides),
+		TEST(a_reading_that_is_not_permitted_is_remembered),
+		TEST(the_other_way_is_tried_where_a_file_is_missing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
