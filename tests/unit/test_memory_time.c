@@ -239,6 +239,141 @@ static void the_other_way_is_tried_where_a_file_is_missing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* A process that is alone has all of its memory: no page of it is sampled but those of files. */
+static void pages_are_divided_among_relatives_alone(void **state)
+{
+	(void)state;
+	add(1, false, NSEC_PER_SEC);
+	tick(0);
+	assert_int_equal(members[0].memory.reading->kind, READING_SAMPLED);
+	assert_false(members[0].memory.reading->has_anon);
+	add(1, true, NSEC_PER_SEC);
+	tick(0);
+	assert_true(members[0].memory.reading->has_anon && members[1].memory.reading->has_anon);
+}
+
+/* Objects of unknown size begin a round with each reading of a member that maps them. */
+static void a_reading_tells_what_it_has_lost_of_its_objects(void **state)
+{
+	struct memory_reading *reading;
+	const struct memory_area area = {
+		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/memfd", "/memfd" + 6}};
+
+	(void)state;
+	add(1, false, 1000);
+	tick(0);
+	reading = members[0].memory.reading;
+	for (uint64_t inode = 5; inode <= 6; inode++) {
+		struct memory_area one = area;
+
+		one.inode = inode;
+		assert_non_null(memory_objects_meet(&memory.objects, &root, FIRST_PID, &one));
+		assert_true(page_places_add(&reading->objects, 1, inode));
+	}
+	reading->machine_shmem_kib = 5000;
+	reading->objects_kib = 1200;
+	reading->statm_shared_kib = 400;
+	reading->virtual_pages = PAGES + 80;
+	reading->is_settled = false;
+	/* It has 50 of 100 shared pages, and 30 pages less of its address space. */
+	lay_size(FIRST_PID, PAGES + 50, 50);
+	memory.allowance_ns = ALLOWANCE_MOST_NS;
+	tick(1);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	for (size_t i = 0; i < 2; i++) {
+		const struct memory_object *object = &memory.objects.objects[i];
+
+		assert_int_equal(object->round, 1);
+		assert_int_equal(object->round_ns, now_ns);
+		assert_int_equal(object->others_kib, 3800);
+		assert_int_equal(object->fell_kib, 200);
+		assert_int_equal(object->left_kib, 200 - 120);
+	}
+}
+
+static void a_reading_that_has_lost_nothing_tells_none(void **state)
+{
+	struct memory_reading *reading;
+	struct memory_object *object;
+	const struct memory_area area = {
+		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/memfd", "/memfd" + 6}};
+
+	(void)state;
+	add(1, false, 1000);
+	tick(0);
+	reading = members[0].memory.reading;
+	object = memory_objects_meet(&memory.objects, &root, FIRST_PID, &area);
+	assert_true(page_places_add(&reading->objects, 1, 5));
+	reading->statm_shared_kib = 0;
+	reading->virtual_pages = 1;
+	reading->is_settled = false;
+	lay_size(FIRST_PID, PAGES + 50, 50);
+	memory.allowance_ns = ALLOWANCE_MOST_NS;
+	tick(1);
+	assert_int_equal(object->round, 1);
+	assert_int_equal(object->fell_kib, 0);
+	assert_int_equal(object->left_kib, 0);
+}
+
+/* The rollup of a process of 4 MiB that shares so many KiB with others. */
+static void lay_common(int common_kib)
+{
+	char text[160];
+
+	snprintf(text, sizeof text,
+		 "Rss: 4096 kB\nPss: 4096 kB\nPss_Anon: 4096 kB\nPrivate_Dirty: %d kB\nAnonymous: 4096 kB\n",
+		 4096 - common_kib);
+	lay(FIRST_PID, "smaps_rollup", text);
+}
+
+/* Whether a reading with so many common KiB stands, after one with so many before. */
+static bool stands(int before_kib, int common_kib)
+{
+	memory_reading_free(members[0].memory.reading);
+	members[0].memory.reading = NULL;
+	memory.allowance_ns = ALLOWANCE_MOST_NS;
+	memory.members_most = 0;
+	lay_common(before_kib);
+	tick(1);
+	assert_int_equal(members[0].memory.reading->common_kib, before_kib);
+	members[0].memory.reading->is_settled = false;
+	lay_common(common_kib);
+	memory.allowance_ns = ALLOWANCE_MOST_NS;
+	tick(1);
+	assert_int_equal(members[0].memory.reading->common_kib, common_kib);
+	return members[0].memory.reading->is_settled;
+}
+
+/* 32 KiB and a 256th are tolerated, 48 KiB here, and 32 KiB more than before. */
+static void common_pages_without_a_relative_are_read_again(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	assert_true(stands(0, 48));
+	assert_false(stands(0, 49));
+	assert_true(stands(1000, 1032));
+	assert_false(stands(1000, 1033));
+	assert_true(stands(1000, 968));
+	assert_false(stands(1000, 967));
+	/* A fork has 400 KiB from a parent that is no member. */
+	members[0].memory.is_forked = true;
+	members[0].memory.inherited_pages = 100;
+	members[0].parent_pid = 77;
+	/* An orphan may share its pages with any other. */
+	assert_true(stands(0, 2000));
+}
+
+static void common_pages_that_were_inherited_are_explained(void **state)
+{
+	(void)state;
+	add(1, true, 1000);
+	add(1, false, 1000);
+	members[0].parent_pid = members[1].pid;
+	members[0].memory.inherited_pages = 100;
+	assert_true(stands(0, 448));
+	assert_false(stands(0, 449));
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +386,11 @@ UNIT_TESTS
 		TEST(a_change_of_files_is_told_by_both_sides),
 		TEST(a_reading_that_is_not_permitted_is_remembered),
 		TEST(the_other_way_is_tried_where_a_file_is_missing),
+		TEST(pages_are_divided_among_relatives_alone),
+		TEST(a_reading_tells_what_it_has_lost_of_its_objects),
+		TEST(a_reading_that_has_lost_nothing_tells_none),
+		TEST(common_pages_without_a_relative_are_read_again),
+		TEST(common_pages_that_were_inherited_are_explained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
