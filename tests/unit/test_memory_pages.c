@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "job/memory/memory_reading.h"
 #include "scratch.h"
+#include <sys/sysmacros.h>
 
 enum { PID = 100, FIRST_PAGE = 1 << 14, PAGE_KIB = 4 };
 #define PRESENT (UINT64_C(1) << 63)
@@ -584,6 +585,135 @@ static void test_when_a_reading_is_put_off(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* Which pages of a range are sampled at a level. */
+static size_t sampled_between(unsigned level, uint64_t first, uint64_t last)
+{
+	size_t count = 0;
+
+	for (uint64_t page = first; page < last; page++)
+		count += page_is_sampled(level, page);
+	return count;
+}
+
+/* A page of a file is known by its place in the file, wherever a process maps it. */
+static void test_pages_of_files_have_their_place_in_the_file(void **state)
+{
+	(void)state;
+	put_text("proc/100/maps", "4000000-4040000 r--p 00025000 08:01 77 /data\n");
+	lay_entries(64, PRESENT | OF_FILE, 64, 0);
+	subject.with_files = true;
+	subject.shared_pages = 64;
+	take(0);
+	assert_int_equal(reading->files.level, 0);
+	assert_int_equal(reading->files.count, 64);
+	for (size_t i = 0; i < 64; i++) {
+		assert_int_equal(reading->files.at[i].page, 0x25 + i);
+		assert_true(reading->files.at[i].space == (77 ^ (uint64_t)makedev(8, 1) << 32));
+	}
+	/* Of many pages some are sampled, and the last one may be among them. */
+	put_text("proc/100/maps", "4000000-412d000 r--p 00025000 08:01 77 /data\n");
+	for (int pages = 301; pages <= 304; pages++) {
+		char text[100];
+
+		snprintf(text, sizeof text, "4000000-%x000 r--p 00025000 08:01 77 /data\n",
+			 FIRST_PAGE + pages);
+		put_text("proc/100/maps", text);
+		lay_entries(pages, PRESENT | OF_FILE, pages, 0);
+		subject.shared_pages = pages;
+		take(0);
+		assert_int_equal(reading->files.level, 2);
+		assert_int_equal(reading->files.count, sampled_between(2, 0x25, 0x25 + (uint64_t)pages));
+		for (size_t i = 0; i < reading->files.count; i++)
+			assert_true(page_is_sampled(2, reading->files.at[i].page));
+	}
+}
+
+/* Anonymous pages are known by their address. */
+static void test_anonymous_pages_have_their_address(void **state)
+{
+	(void)state;
+	for (int pages = 2049; pages <= 2056; pages++) {
+		unsigned level = pages < 2052 ? 2 : 3; /* 512 places */
+
+		lay_area(pages, "rw-p", "");
+		lay_entries(pages, PRESENT, pages, 0);
+		subject.anon_pages = pages;
+		take(0);
+		assert_int_equal(reading->common.level, level);
+		assert_int_equal(reading->common.count,
+				 sampled_between(level, FIRST_PAGE, FIRST_PAGE + (uint64_t)pages));
+		assert_int_equal(reading->common_kib, pages * PAGE_KIB);
+		assert_int_equal(reading->exclusive_kib, 0);
+		assert_true(reading->finds_anon);
+	}
+	lay_area(512, "rw-p", "");
+	lay_entries(512, PRESENT, 512, 0);
+	subject.anon_pages = 512;
+	take(0);
+	assert_int_equal(reading->common.level, 0);
+	for (size_t i = 0; i < 512; i++)
+		assert_int_equal(reading->common.at[i].page, FIRST_PAGE + i);
+	/* Without any page of its own nothing is found, nor anything common. */
+	lay_entries(512, 0, 512, 0);
+	take(0);
+	assert_false(reading->finds_anon);
+	assert_int_equal(reading->common_kib, 0);
+	assert_int_equal(reading->exclusive_kib, 512 * PAGE_KIB);
+}
+
+/* Shared memory that the table of objects has no place for is counted by its pages. */
+static void test_mappings_that_the_table_leaves_out_are_added_up(void **state)
+{
+	static const char NAME[] = "/memfd:x";
+
+	(void)state;
+	for (uint64_t inode = 1; inode <= 8192; inode++)
+		assert_non_null(
+			memory_objects_meet(&objects, &root, PID,
+					    &(struct memory_area){.end = 4096,
+								  .device = 99,
+								  .inode = inode,
+								  .name = scan_bytes(NAME, strlen(NAME))}));
+	put_text("proc/100/maps", "4000000-4008000 rw-s 00000000 00:01 5 /memfd:a\n4010000-4013000 rw-s "
+				  "00000000 00:01 6 /memfd:b\n");
+	lay_entries(8, PRESENT, 8, 0);
+	take(0);
+	assert_int_equal(reading->cut_pages, 11);
+	assert_int_equal(reading->objects.count, 0);
+	assert_int_equal(objects.count, 8192);
+}
+
+/* Pages that were seen keep their place. The round in which each was seen last is noted. */
+static void test_seen_pages_of_an_object_are_noted_once(void **state)
+{
+	struct memory_object *object;
+
+	(void)state;
+	put_text("proc/100/maps", SEGMENT);
+	lay_entries(8, PRESENT, 4, 0);
+	take(0);
+	object = &objects.objects[0];
+	assert_int_equal(object->seen.count, 4);
+	object->round = 3;
+	lay_entries(8, PRESENT, 8, 0);
+	take(0);
+	assert_int_equal(object->seen.count, 8);
+	object->round = 5;
+	lay_entries(8, 0, 6, PRESENT);
+	take(0);
+	assert_int_equal(object->seen.count, 8);
+	for (size_t i = 0; i < 8; i++) {
+		assert_int_equal(object->seen.at[i].page, i);
+		assert_int_equal(object->seen.at[i].space, i < 6 ? 3 : 5);
+	}
+	/* Its size is known. */
+	object->kib = 0;
+	object->round = 7;
+	lay_entries(8, PRESENT, 8, 0);
+	take(0);
+	assert_int_equal(object->seen.at[0].space, 3);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -607,6 +737,10 @@ UNIT_TESTS
 		TEST(test_huge_pages_of_a_rollup),
 		TEST(test_mappings_without_a_page_in_the_page_table_are_found),
 		TEST(test_when_a_reading_is_put_off),
+		TEST(test_pages_of_files_have_their_place_in_the_file),
+		TEST(test_anonymous_pages_have_their_address),
+		TEST(test_mappings_that_the_table_leaves_out_are_added_up),
+		TEST(test_seen_pages_of_an_object_are_noted_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
