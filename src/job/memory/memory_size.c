@@ -45,7 +45,7 @@ static int read_statm(struct process_tree *tree, struct member *member)
 		tree->changed_ns = tree->touched_ns;
 	member->memory.resident_pages = max_i64(0, statm.resident_pages);
 	member->memory.shared_pages = max_i64(0, statm.shared_pages);
-	member->memory.virtual_pages = max_i64(0, statm.virtual_pages);
+	member->memory.virtual_pages = statm.virtual_pages;
 	return 0;
 }
 
