@@ -488,6 +488,106 @@ static void a_mark_that_was_not_read_was_at_most_the_faults(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* stat of process 1: its page faults, its resident set and when it began. */
+static void lay_stat(int64_t faults, int64_t resident, int64_t start_ticks)
+{
+	char text[300];
+
+	snprintf(text, sizeof text,
+		 "1 (x) S 0 1 1 0 -1 0 %lld 0 0 0 0 0 0 0 20 0 1 0 %lld 3686400 %lld 0 1000 0 5000\n",
+		 (long long)faults, (long long)start_ticks, (long long)resident);
+	put_below("proc/1/stat", text);
+}
+
+/* The faults that are noted if stat showed 5 faults and 100 pages, and statm and stat show these now. */
+static int64_t faults_beside(int64_t statm_pages, int64_t faults, int64_t start_ticks,
+			     int64_t *ret_stat_pages)
+{
+	const struct proc_pid_stat stat = {.pid = 1,
+					   .state = 'S',
+					   .minor_faults = 5,
+					   .virtual_bytes = 900 * 4096,
+					   .resident_pages = 100,
+					   .code_start = CODE,
+					   .stack_start = STACK};
+	struct member *one;
+	char text[100];
+
+	tree.count = 0;
+	memset(slots, 0, sizeof slots);
+	one = add(0);
+	one->start_ticks = 77;
+	snprintf(text, sizeof text, "900 %lld 0 0 0 0 0\n", (long long)statm_pages);
+	lay_statm(one, text);
+	lay_stat(faults, statm_pages, start_ticks);
+	memory_read_member(&tree, one, &stat, false);
+	*ret_stat_pages = one->memory.stat_pages;
+	return one->memory.faults;
+}
+
+/* Both files are read again if the sizes differ by more than 128 pages, and until fewer than 129 faults come between. */
+static void faults_are_those_of_the_size(void **state)
+{
+	static const struct {
+		int64_t statm_pages, faults, start_ticks, noted, stat_pages;
+	} CASES[] = {{228, 1005, 77, 5, 100},
+		     {229, 1005, 77, 1005, 229},
+		     {229, 133, 77, 5, 100},
+		     {229, 134, 77, 134, 229},
+		     {229, 1005, 78, 5, 100}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		int64_t stat_pages;
+
+		assert_int_equal(faults_beside(CASES[i].statm_pages, CASES[i].faults, CASES[i].start_ticks,
+					       &stat_pages),
+				 CASES[i].noted);
+		assert_int_equal(stat_pages, CASES[i].stat_pages);
+	}
+	/* A smaller size differs as well. Without stat, nothing is known to have come between. */
+	assert_int_equal(unlink("proc/1/stat"), 0);
+	members[0].memory.stat_pages = -1;
+	read_next(&members[0], 400, 0, 7, 0);
+	assert_int_equal(members[0].memory.faults, 7);
+}
+
+static void a_size_of_one_page_is_an_address_space(void **state)
+{
+	struct member *one = add(0);
+
+	(void)state;
+	assert_int_equal(tree.memory.between.before_kib, -1);
+	one->memory.is_being_freed = true;
+	lay_statm(one, "1 1 0 0 0 0 0\n");
+	memory_read_size(&tree, one);
+	assert_false(one->memory.is_being_freed);
+	lay_statm(one, "0 0 0 0 0 0 0\n");
+	memory_read_size(&tree, one);
+	assert_true(one->memory.is_being_freed);
+}
+
+/* An empty file, and one that is damaged, are read again in the next pass. */
+static void a_size_that_is_not_known_is_read_again(void **state)
+{
+	static const char *const TEXTS[] = {"", "x", "-1 5 5"};
+	struct proc_pid_stat stat = {.pid = 1, .state = 'S', .resident_pages = 100, .virtual_bytes = 5};
+	struct member *one = add(0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+		stat.minor_faults++;
+		lay_statm(one, "9 100 0 0 0 0 0\n");
+		memory_read_member(&tree, one, &stat, false);
+		assert_int_equal(one->memory.stat_pages, 100);
+		stat.minor_faults++;
+		lay_statm(one, TEXTS[i]);
+		memory_read_member(&tree, one, &stat, false);
+		assert_int_equal(one->memory.stat_pages, -1);
+		assert_int_equal(one->memory.resident_pages, 100);
+	}
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -504,6 +604,9 @@ UNIT_TESTS
 		TEST(a_fork_of_a_fork_without_pages_passes_them_on),
 		TEST(pages_that_a_parent_freed_before_it_forked_have_passed),
 		TEST(a_mark_that_was_not_read_was_at_most_the_faults),
+		TEST(faults_are_those_of_the_size),
+		TEST(a_size_of_one_page_is_an_address_space),
+		TEST(a_size_that_is_not_known_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

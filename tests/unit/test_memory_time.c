@@ -374,6 +374,66 @@ static void common_pages_that_were_inherited_are_explained(void **state)
 	assert_false(stands(0, 449));
 }
 
+/* Pages of files are not anonymous, and those that a process gives back at this moment leave its last reading. */
+static void a_process_that_gives_memory_back_keeps_its_reading(void **state)
+{
+	struct memory_reading *reading;
+
+	(void)state;
+	add_family(2);
+	lay_size(FIRST_PID, PAGES, 24);
+	tick(0);
+	reading = members[0].memory.reading;
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	assert_int_equal(reading->anon_kib, (PAGES - 24) * PAGE_KIB);
+	assert_true(reading->finds_anon);
+	/* Its pages are in no page table any more, and still in its resident set. */
+	put_text("proc/100/pagemap", "");
+	lay_size(FIRST_PID, PAGES - 10, 24);
+	reading->is_settled = false;
+	memory.allowance_ns = ALLOWANCE_MOST_NS;
+	tick(1);
+	assert_int_equal(choice_of(0), READING_GIVES_BACK);
+	assert_ptr_equal(members[0].memory.reading, reading);
+	assert_int_equal(members[0].memory.reading_failed_ns, 0);
+	assert_int_equal(reading->taken_ns, now_ns - NSEC_PER_SEC);
+	/* One that has not become smaller gives nothing back. */
+	lay_size(FIRST_PID, PAGES, 24);
+	memory.allowance_ns = ALLOWANCE_MOST_NS;
+	tick(1);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	assert_false(members[0].memory.reading->finds_anon);
+}
+
+/* --pss always reads each member of each family. */
+static void all_members_of_all_families_are_read(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		add((uint64_t)(i / 3) + 1, i % 3 > 0, 1000)->parent_pid = i % 3 ? FIRST_PID + i / 3 * 3 : 1;
+	assert_int_equal(memory_families_build(&memory.families, &tree), 0);
+	memory_schedule(&memory, &tree, PSS_MODE_ALWAYS);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(choice_of(i), READING_TAKEN);
+}
+
+/* Not a nanosecond is left. */
+static void without_an_allowance_no_member_is_read(void **state)
+{
+	(void)state;
+	add(1, false, 1000);
+	memory.members_most = MEMBERS;
+	memory.last_ns = now_ns;
+	memory.allowance_ns = 0;
+	tick(0);
+	assert_int_equal(choice_of(0), READING_LATE);
+	assert_int_equal(memory.late_kib, WORTH_READING_KIB);
+	memory.allowance_ns = 1;
+	tick(0);
+	assert_int_equal(choice_of(0), READING_TAKEN);
+	assert_int_equal(memory.late_kib, 0);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +451,9 @@ UNIT_TESTS
 		TEST(a_reading_that_has_lost_nothing_tells_none),
 		TEST(common_pages_without_a_relative_are_read_again),
 		TEST(common_pages_that_were_inherited_are_explained),
+		TEST(a_process_that_gives_memory_back_keeps_its_reading),
+		TEST(all_members_of_all_families_are_read),
+		TEST(without_an_allowance_no_member_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
