@@ -301,7 +301,8 @@ static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 		next_line(out);
 		buffer_add_text(out, "it takes ");
 		add_longer(out, advice->cpu_stretch);
-		buffer_printf(out, " than with %lld", (long long)advice->cpu_limit);
+		buffer_printf(out, " %s with %lld", advice->cpu_stretch >= 2 ? "as" : "than",
+			      (long long)advice->cpu_limit);
 	}
 	stretch = advice_stretch(advice, fewer);
 	if (fewer < 1 || !shows_time(advice, stretch))
