@@ -91,6 +91,14 @@ static void runs_before_a_lasting_fall_are_forgotten(void **state)
 	assert_int_equal(answer.runs, 12);
 	assert_int_equal(answer.forgotten, 28);
 	assert_true(answer.base == 239);
+	/* One of them, wherever it is, that took as much as before. */
+	for (size_t i = 28; i < 40; i++) {
+		double need = runs[i].need;
+
+		runs[i].need = 1000;
+		assert_int_equal(need_for(SAFE, NAN, runs, 40).forgotten, i == 28 ? 29 : 0);
+		runs[i].need = need;
+	}
 	/* Nine low runs may be chance. */
 	for (size_t i = 28; i < 31; i++)
 		runs[i].need = 1000;
