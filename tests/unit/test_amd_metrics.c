@@ -132,6 +132,12 @@ static void metrics_of_every_card(void **state)
 		put_u16(record, CASES[revision].clock + 14u, 1600);
 		assert_int_equal(parse_amd_metrics(record, CASES[revision].size, &metrics), 0);
 		assert_near(metrics.frequency_hz.value, revision >= 4 ? 1600e6 : 1500e6);
+		/* None before the fourth has a second clock, and none a ninth. */
+		put_u16(record, CASES[revision].clock + 2u, revision >= 4 ? 1550 : 1800);
+		put_u16(record, CASES[revision].clock + 16u, 1900);
+		put_u16(record, CASES[revision].memory_clock, 900);
+		assert_int_equal(parse_amd_metrics(record, CASES[revision].size, &metrics), 0);
+		assert_near(metrics.frequency_hz.value, revision >= 4 ? 1600e6 : 1500e6);
 		record[0] ^= 8; /* another length than it says */
 		assert_int_equal(parse_amd_metrics(record, CASES[revision].size, &metrics), -EBADMSG);
 	}

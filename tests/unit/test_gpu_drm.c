@@ -587,6 +587,9 @@ static void memory_is_resident_else_total_less_shared(void **state)
 	fdinfo.regions[1] = (struct drm_region){"vram", 50, -1, -1, -1, -1};
 	fdinfo.regions[2] = (struct drm_region){"vram2", -1, 40, -1, -1, -1};
 	assert_near(drm_client_vram(&fdinfo).value, 150);
+	fdinfo.regions[0].shared_bytes = 1;
+	assert_near(drm_client_vram(&fdinfo).value, 149);
+	fdinfo.regions[0].shared_bytes = 0;
 	fdinfo.regions[1].resident_bytes = 0;
 	assert_near(drm_client_vram(&fdinfo).value, 100);
 	fdinfo.region_count = 0;

@@ -32,6 +32,37 @@ static void errors_of_a_device_are_counted_and_outlive_it(void **state)
 	assert_near(reading(1, GPU_LAST_XID), 79);
 }
 
+/* The list is made anew in each 31st pass if it has changed. */
+static void errors_are_kept_when_devices_are_listed_anew(void **state)
+{
+	(void)state;
+	begin("gpus 2\nmig 0 1\n");
+	pass();
+	nvml_script_set("gpus 2\nmig 0 1\nxid 1 31 3\n");
+	pass();
+	pass();
+	nvml_script_set("gpus 3\nmig 0 1\n");
+	for (int i = 0; i < 40; i++)
+		pass();
+	assert_int_equal(survey->device_count, 4);
+	assert_near(reading(2, GPU_XID_ERRORS), 3);
+	assert_near(reading(2, GPU_LAST_XID), 31);
+	assert_near(reading(0, GPU_XID_ERRORS), 0);
+	assert_int_equal(error_of(1, GPU_XID_ERRORS), EOPNOTSUPP);
+}
+
+/* Measuring takes 40 ms, so it is done for one device in each pass. */
+static void each_device_has_its_turn_to_be_measured(void **state)
+{
+	(void)state;
+	begin("gpus 2\n");
+	pass();
+	assert_near(reading(0, GPU_PCIE_SENT_BYTES_PER_SEC), 1e6);
+	assert_int_equal(error_of(1, GPU_PCIE_SENT_BYTES_PER_SEC), EAGAIN);
+	pass();
+	assert_near(reading(1, GPU_PCIE_SENT_BYTES_PER_SEC), 1e6);
+}
+
 /* The counters of errors are read in every fifth pass, and at once after an Xid. */
 static void an_xid_has_the_counters_of_errors_read_at_once(void **state)
 {
@@ -93,6 +124,8 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(errors_of_a_device_are_counted_and_outlive_it, end),
+		cmocka_unit_test_teardown(errors_are_kept_when_devices_are_listed_anew, end),
+		cmocka_unit_test_teardown(each_device_has_its_turn_to_be_measured, end),
 		cmocka_unit_test_teardown(an_xid_has_the_counters_of_errors_read_at_once, end),
 		cmocka_unit_test_teardown(rows_are_unknown_where_the_driver_does_not_tell_them, end),
 		cmocka_unit_test_teardown(without_events_errors_are_unknown, end),

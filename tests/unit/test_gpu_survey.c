@@ -122,6 +122,79 @@ static void texts_of_a_crashed_library_are_cut(void **state)
 	assert_int_equal(strlen(received.problem), sizeof received.problem - 1);
 }
 
+static void a_survey_of_nothing_is_its_head(void **state)
+{
+	size_t length;
+
+	(void)state;
+	survey.device_count = survey.process_count = 0;
+	length = gpu_survey_pack(&survey, bytes);
+	assert_int_equal(length, offsetof(struct gpu_survey, devices));
+	assert_int_equal(receive(length), 0);
+	assert_int_equal(received.device_count, 0);
+	/* As many as there is room for. */
+	survey.device_count = GPU_DEVICES_MAX;
+	survey.process_count = GPU_PROCESSES_MAX;
+	for (int i = 0; i < GPU_DEVICES_MAX; i++)
+		survey.devices[i].parent = i - 1;
+	for (int i = 0; i < GPU_PROCESSES_MAX; i++)
+		survey.processes[i].device = i % GPU_DEVICES_MAX;
+	length = gpu_survey_pack(&survey, bytes);
+	assert_int_equal(length, sizeof survey);
+	assert_int_equal(receive(length), 0);
+	assert_int_equal(received.devices[GPU_DEVICES_MAX - 1].parent, GPU_DEVICES_MAX - 2);
+	assert_int_equal(received.devices[0].parent, -1);
+	survey.devices[1].parent = -2;
+	survey.devices[2].parent = GPU_DEVICES_MAX;
+	survey.devices[3].detail_count = GPU_DETAILS_MAX;
+	survey.devices[4].detail_count = -1;
+	survey.devices[5].detail_count = GPU_DETAILS_MAX + 1;
+	assert_int_equal(receive(gpu_survey_pack(&survey, bytes)), 0);
+	assert_int_equal(received.devices[1].parent, -1);
+	assert_int_equal(received.devices[2].parent, -1);
+	assert_int_equal(received.devices[3].detail_count, GPU_DETAILS_MAX);
+	assert_int_equal(received.devices[4].detail_count, 0);
+	assert_int_equal(received.devices[5].detail_count, 0);
+	survey.processes[9].device = -1;
+	assert_int_equal(receive(gpu_survey_pack(&survey, bytes)), -EBADMSG);
+	survey.processes[9].device = 0;
+	survey.process_count = GPU_PROCESSES_MAX + 1;
+	memcpy(&received, &survey, sizeof survey);
+	assert_int_equal(gpu_survey_unpack(&received, length), -EBADMSG);
+}
+
+static void texts_are_cut_to_their_room(void **state)
+{
+	char room[4] = "xyz";
+
+	(void)state;
+	gpu_copy_text(room, sizeof room, "ab");
+	assert_string_equal(room, "ab");
+	gpu_copy_text(room, sizeof room, "abc");
+	assert_string_equal(room, "abc");
+	gpu_copy_text(room, sizeof room, "abcdef");
+	assert_string_equal(room, "abc");
+}
+
+static void a_new_device_is_whole_and_visible(void **state)
+{
+	const struct gpu_device *device = gpu_survey_add_device(&survey, "AMD");
+
+	(void)state;
+	assert_int_equal(device->index, 3);
+	assert_int_equal(device->visible, 1);
+	assert_int_equal(device->parent, -1);
+	assert_int_equal(device->file_number, -1);
+	assert_int_equal(device->card_number, -1);
+	assert_int_equal(device->gpu_instance, -1);
+	assert_int_equal(device->compute_instance, -1);
+	assert_int_equal(device->tenant_count, -1);
+	assert_int_equal(device->holder_count, -1);
+	assert_true(device->readings[GPU_SHARE].value == 1 && !device->readings[GPU_SHARE].error);
+	assert_string_equal(device->device_type, "GPU");
+	assert_int_equal(device->readings[GPU_READINGS - 1].error, EOPNOTSUPP);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +204,9 @@ UNIT_TESTS
 		cmocka_unit_test_setup(entries_without_room_are_counted, set_up),
 		cmocka_unit_test_setup(unpack_refuses_other_bytes, set_up),
 		cmocka_unit_test_setup(texts_of_a_crashed_library_are_cut, set_up),
+		cmocka_unit_test_setup(a_survey_of_nothing_is_its_head, set_up),
+		cmocka_unit_test_setup(texts_are_cut_to_their_room, set_up),
+		cmocka_unit_test_setup(a_new_device_is_whole_and_visible, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -493,6 +493,49 @@ static void clients_begin_with_no_use(void **state)
 	assert_true(process(50)->busy_secs.value == 0.75);
 }
 
+static int64_t device_of(int pid)
+{
+	assert_non_null(process(pid));
+	return survey->devices[process(pid)->device].file_number;
+}
+
+/* Before Linux 5.19 the kernel tells nothing of a descriptor but its node. */
+static void clients_without_a_form_have_the_device_of_their_node(void **state)
+{
+	(void)state;
+	lay_card(128, "amdgpu", "1002:73BF");
+	lay_card(129, "amdgpu", NULL);
+	put_client(50, 3, "drm-client-id:\t0\ndrm-engine-gfx:\t0 ns\n");
+	put_client(51, 3, "");
+	put_below("proc/51/fdinfo/3", "pos:\t0\nflags:\t02\n");
+	unlink("proc/51/fd/3");
+	assert_int_equal(symlink("/dev/dri/renderD129", "proc/51/fd/3"), 0);
+	have_members(50, 51);
+	pass();
+	assert_int_equal(device_of(50), 128);
+	assert_int_equal(process(50)->utilization_pct.error, 0);
+	assert_int_equal(device_of(51), 129);
+	assert_int_equal(process(51)->kinds, GPU_PROCESS_GRAPHICS);
+	assert_int_equal(process(51)->utilization_pct.error, EOPNOTSUPP);
+}
+
+/* A display's node without a card of its own leads to the only device of the driver. */
+static void clients_of_a_device_without_pci_are_found_by_its_driver(void **state)
+{
+	(void)state;
+	lay_card(128, "v3d", NULL);
+	lay_card(129, "nouveau", "10DE:1234");
+	put_below("proc/50/fdinfo/3", "drm-driver:\tv3d\ndrm-client-id:\t4\ndrm-engine-render:\t0 ns\n");
+	mkdir("proc/50/fd", 0755);
+	assert_int_equal(symlink("/dev/dri/card7", "proc/50/fd/3"), 0);
+	have_members(50, 0);
+	pass();
+	assert_int_equal(device_of(50), 128);
+	lay_card(130, "v3d", NULL);
+	pass_anew();
+	assert_null(process(50));
+}
+
 static void without_members_no_process_is_asked(void **state)
 {
 	(void)state;
@@ -576,6 +619,8 @@ UNIT_TESTS
 		LAID_TEST(a_sleeping_card_is_idle),
 		LAID_TEST(busy_time_and_energy_are_added_up),
 		LAID_TEST(clients_begin_with_no_use),
+		LAID_TEST(clients_without_a_form_have_the_device_of_their_node),
+		LAID_TEST(clients_of_a_device_without_pci_are_found_by_its_driver),
 		LAID_TEST(without_members_no_process_is_asked),
 		LAID_TEST(devices_are_hidden_by_the_environment_of_the_job),
 	};

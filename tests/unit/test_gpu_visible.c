@@ -126,6 +126,29 @@ static void other_vendors_have_their_own(void **state)
 	EXPECT("ZE_AFFINITY_MASK=", "111111");
 }
 
+/* The first device is divided: its instances take no number, and their model is not that of a device. */
+static void instances_of_the_first_device_are_its_own(void **state)
+{
+	(void)state;
+	memset(&survey, 0, sizeof survey);
+	add("NVIDIA", "X", "GPU-aaaa-0", 0);
+	add("NVIDIA", "X MIG 1g", "MIG-bbbb-1", 0)->parent = 0;
+	add("NVIDIA", "X MIG 2g", "MIG-cccc-2", 0)->parent = 0;
+	add("NVIDIA", "X", "GPU-dddd-3", 1);
+	add("NVIDIA", "X", "GPU-eeee-4", 2);
+	EXPECT("CUDA_VISIBLE_DEVICES=0", "11100");
+	EXPECT("CUDA_VISIBLE_DEVICES=1", "00010");
+	EXPECT("CUDA_VISIBLE_DEVICES=2", "00001");
+	EXPECT("CUDA_VISIBLE_DEVICES=MIG-cccc", "00100");
+	EXPECT("CUDA_VISIBLE_DEVICES=GPU-aaaa", "11100");
+	/* Slurm's ranges, whose ends count, and words that are none. */
+	EXPECT("SLURM_JOB_GPUS=1-2", "00011");
+	EXPECT("SLURM_JOB_GPUS=0-1", "11110");
+	EXPECT("SLURM_JOB_GPUS=1-2x", "11111");
+	EXPECT("SLURM_JOB_GPUS=1:2", "11111");
+	EXPECT("ROCR_VISIBLE_DEVICES=0", "11111");
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +160,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup(slurm_counts_all_of_the_machine, set_up),
 		cmocka_unit_test_setup(slurm_has_the_numbers_of_the_files, set_up),
 		cmocka_unit_test_setup(other_vendors_have_their_own, set_up),
+		cmocka_unit_test_setup(instances_of_the_first_device_are_its_own, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
