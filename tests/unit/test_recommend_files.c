@@ -156,6 +156,13 @@ static void catalogues_are_read_as_far_as_they_make_sense(void **state)
 	find(HEAD
 	     "aws,free,8,8192,\naws,nan,8,8192,nan\naws,text,8,8192,much\naws,short\n\naws,fits,8,8192,9\n",
 	     0, "\"api_reference\":\"fits\"");
+	/* Columns in another order. */
+	find("memory_mib,vendor_id,api_reference,vcpus,price_usd_per_hour\n8192,aws,first,8,1\n", 0,
+	     "\"api_reference\":\"first\"");
+	find("memory_gib,vcpus,vendor_id,price_usd_per_hour,api_reference\n8,8,aws,1,first\n", 0,
+	     "\"api_reference\":\"first\"");
+	find("api_reference,price_usd_per_hour,vcpus,vendor_id,memory_gib\nfirst,0,8,aws,8\n", 0,
+	     "\"api_reference\":\"first\"");
 	find(HEAD, 0, "\"problem\":\"no server in the catalogue fits\"");
 	find("vendor_id,api_reference,vcpus,memory_gib,price_usd_per_hour\naws,gib,3,0.7,0.1\naws,more,3,1,0."
 	     "2\n",

@@ -233,6 +233,13 @@ static void made_partly_little(void)
 	add_run(2, 250, "\"outcome\":\"ok\",\"cores_mean\":1,\"cores_max\":1.2");
 }
 
+/* More runs than count: the first took most. */
+static void made_many(void)
+{
+	for (int i = 0; i < 420; i++)
+		add_run(i, i == 3 ? 5000 : i == 215 ? 3000 : 500 + i % 7, "\"outcome\":\"ok\"");
+}
+
 /* Jobs whose lines lie between each other, with lines that are told twice, and a damaged name. */
 static void made_mixed(void)
 {
@@ -247,6 +254,8 @@ static void made_mixed(void)
 			i == 15 ? 12 : i, NAMES[i % 3], i % 3 ? "other" : "queue",
 			1700000000 + 1000 * (i * 7 % 18), 600 * (1 + i % 3),
 			500 + 100 * (i % 5) * (1 + i % 3), 2048 >> i % 2, 1 + i % 3);
+	buffer_add_text(&lines, "{\"schema\":1,\"name\":\"once\",\"wall_secs\":300,\"memory_peak_mib\":70,"
+				"\"outcome\":\"ok\"}\n");
 	/* These have no start, and are the oldest. */
 	for (int i = 0; i < 2; i++)
 		buffer_printf(&lines,
@@ -391,8 +400,8 @@ static size_t put_earlier_runs(void)
 static size_t put_ranks(void)
 {
 	put_recording("1.jsonl", 6000, 0, SHORT_OF_CPU, 6, 900, RANK_START, ENDED);
-	put_recording("2.jsonl", 6001, 1, SHORT_OF_CPU, 6, 1000, RANK_START, ENDED);
-	put_recording("3.jsonl", 6002, 2, WIDE, 6, 700, RANK_START, ENDED);
+	put_recording("2.jsonl", 6001, 2, SHORT_OF_CPU, 6, 1000, RANK_START, ENDED);
+	put_recording("3.jsonl", 6002, 1, WIDE, 6, 700, RANK_START, ENDED);
 	return 3;
 }
 
@@ -425,6 +434,32 @@ static size_t put_with_lines(void)
 	return 5;
 }
 
+/* Two GPUs, of which the job uses one. */
+static size_t put_gpus(void)
+{
+	struct buffer text = BUFFER(1 << 16);
+
+	for (int i = 0; i < 3; i++)
+		buffer_printf(
+			&text,
+			"{\"timestamp\":%d,\"elapsed_secs\":%d,\"actual_interval_ms\":10000,\"sample\":%d,"
+			"\"cpu\":{"
+			"\"process_cores_used\":1,\"process_memory_mib\":100,\"process_gpu_usage\":0.9,"
+			"\"process_gpu_vram_mib\":950,\"process_gpu_utilized\":1},\"gpu\":[{\"uuid\":\"GPU-"
+			"a\",\"index\":0,"
+			"\"visible\":true,\"vram_total_bytes\":1048576000,\"utilization_pct\":90,\"process_"
+			"count\":1,"
+			"\"process_utilization_pct\":90,\"process_vram_bytes\":996147200,\"power_watts\":200,"
+			"\"energy_total_joules\":%d},{\"uuid\":\"GPU-b\",\"index\":1,\"visible\":true,"
+			"\"vram_total_bytes\":1048576000,\"utilization_pct\":0,\"process_count\":0,"
+			"\"process_utilization_pct\":0,\"process_vram_bytes\":0}]%s%s}\n",
+			1700000010 + 10 * i, 10 + 10 * i, i, 5000 + 2000 * i,
+			i ? "" : ",\"run_start\":{" START "}", i < 2 ? "" : ",\"run_end\":{" ENDED "}");
+	put_file("1.jsonl", text.data, text.length);
+	buffer_done(&text);
+	return 1;
+}
+
 static const struct recorded_job {
 	const char *name;
 	size_t (*put)(void);
@@ -434,6 +469,7 @@ static const struct recorded_job {
 	{"recorded-ranks", put_ranks},
 	{"recorded-script", put_script},
 	{"with-lines", put_with_lines},
+	{"two-gpus", put_gpus},
 };
 
 static const struct made_job {
@@ -461,13 +497,14 @@ static const struct made_job {
 	{"kinds-of-peaks", made_kinds_of_peaks, {0}},
 	{"little", made_little, {0}},
 	{"partly-little", made_partly_little, {0}},
+	{"many", made_many, {0}},
 	{"mixed", made_mixed, {0}},
 	{"only-largest-process", made_only_largest_process, {0}},
 	{"inputs-of-some", made_inputs_of_some, {1e6, 4.9e6, 5.2e6}},
 	{"input-shows-enough", made_input_shows_enough, {1e6, 4.9e6, 5.2e6}},
 	{"guessed-inputs", made_guessed_inputs, {1, 25e6, 100e6}},
 	{"exact", made_exact, {0}},
-	{"times", made_times, {2e6, 15e6, 40e6}},
+	{"times", made_times, {2e6, 20e6, 40e6}},
 };
 
 /* ---- printing -------------------------------------------------------------------------------------------------------------- */
@@ -608,7 +645,7 @@ static void print_plot(enum rt_policy policy)
 	CLEANUP_RUN_LINES struct run_lines *file = NULL;
 
 	assert_int_equal(run_lines_new(&file, "runs.jsonl", &problem), 0);
-	while (run_lines_next(file) > 0) {
+	while (past.count < PAST_MOST && run_lines_next(file) > 0) {
 		find_evidence_of_line(&read[past.count], file);
 		list[past.count] = read[past.count].evidence;
 		past.count++;
