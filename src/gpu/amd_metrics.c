@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 
-enum { HEAD_BYTES = 4, FORMS = 3, REVISIONS = 7, CLOCKS_MAX = 8 };
+enum { HEAD_BYTES = 4, FORMS = 3, REVISIONS = 7 };
 
 #define JOULES_OF_ENERGY (1.0 / 65536)
 #define HZ_OF_MHZ 1e6
@@ -64,7 +64,7 @@ static struct gpu_number fastest_clock(const char *bytes, const struct metrics_l
 {
 	struct gpu_number fastest = gpu_absent(EOPNOTSUPP);
 
-	for (size_t i = 0; i < layout->clock_count && i < CLOCKS_MAX; i++) {
+	for (size_t i = 0; i < layout->clock_count; i++) {
 		struct gpu_number clock = metrics_field(bytes, layout->clock + 2 * i, 2, HZ_OF_MHZ);
 
 		if (!clock.error && (fastest.error || clock.value > fastest.value))

@@ -138,6 +138,12 @@ static void metrics_of_every_card(void **state)
 		put_u16(record, CASES[revision].memory_clock, 900);
 		assert_int_equal(parse_amd_metrics(record, CASES[revision].size, &metrics), 0);
 		assert_near(metrics.frequency_hz.value, revision >= 4 ? 1600e6 : 1500e6);
+		/* The fastest is not always the last one. */
+		put_u16(record, CASES[revision].clock + 2u, 1650);
+		put_u16(record, CASES[revision].clock, 0xffff);
+		assert_int_equal(parse_amd_metrics(record, CASES[revision].size, &metrics), 0);
+		assert_int_equal(metrics.frequency_hz.error, revision >= 4 ? 0 : EOPNOTSUPP);
+		assert_near(metrics.frequency_hz.value, revision >= 4 ? 1650e6 : 0);
 		record[0] ^= 8; /* another length than it says */
 		assert_int_equal(parse_amd_metrics(record, CASES[revision].size, &metrics), -EBADMSG);
 	}
@@ -191,6 +197,35 @@ static void every_bit_of_the_firmware_has_a_reason(void **state)
 	assert_int_equal(parse_amd_metrics(record, 3, &metrics), -EBADMSG);
 }
 
+/* Six counters of the sixth revision, which are unknown if one of them is. */
+static void cycles_of_reasons_stand_in_a_row(void **state)
+{
+	uint8_t record[384];
+	struct amd_metrics metrics;
+
+	(void)state;
+	memset(record, 0, sizeof record);
+	put_u16(record, 0, sizeof record);
+	record[2] = 1;
+	record[3] = 6;
+	for (unsigned i = 0; i < 6; i++)
+		put_u16(record, 104 + 4 * i, (uint16_t)(11 + i));
+	assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), 0);
+	assert_true(metrics.residency.known);
+	assert_int_equal(metrics.residency.cycles, 11);
+	assert_int_equal(metrics.residency.prochot, 12);
+	assert_int_equal(metrics.residency.power, 13);
+	assert_int_equal(metrics.residency.socket_heat, 14);
+	assert_int_equal(metrics.residency.regulator_heat, 15);
+	assert_int_equal(metrics.residency.memory_heat, 16);
+	for (unsigned i = 0; i < 6; i++) {
+		memset(record + 104 + 4 * i, 0xff, 4);
+		assert_int_equal(parse_amd_metrics(record, sizeof record, &metrics), 0);
+		assert_false(metrics.residency.known);
+		memset(record + 104 + 4 * i, 0, 4);
+	}
+}
+
 static void cycles_that_grow_are_reasons(void **state)
 {
 	const struct amd_residency before = {true, 10, 1, 1, 1, 1, 1};
@@ -225,6 +260,7 @@ UNIT_TESTS
 		cmocka_unit_test(metrics_of_every_card),
 		cmocka_unit_test(generations_of_links),
 		cmocka_unit_test(every_bit_of_the_firmware_has_a_reason),
+		cmocka_unit_test(cycles_of_reasons_stand_in_a_row),
 		cmocka_unit_test(cycles_that_grow_are_reasons),
 	};
 

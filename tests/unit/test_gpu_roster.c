@@ -66,6 +66,24 @@ static void a_removed_device_keeps_its_row(void **state)
 	assert_near(reading(1, GPU_UTILIZATION_PCT), 20);
 }
 
+/* The driver lists the processes in any order. */
+static void busy_time_follows_a_process_to_another_place(void **state)
+{
+	(void)state;
+	begin("gpus 2\nprocess 0 77 c 10 20\nprocess 0 78 c 10 40\nprocess 1 77 c 10 80\n");
+	pass();
+	offset_ns += NSEC_PER_SEC;
+	pass();
+	nvml_script_set("gpus 2\nprocess 0 79 c 10 -1\nprocess 0 78 c 10 -1\nprocess 0 77 c 10 -1\nprocess 1 "
+			"77 c 10 -1\n");
+	realtime_offset_ns += 5 * NSEC_PER_SEC;
+	pass();
+	assert_true(process(0, 77)->busy_secs.value >= 0.2 && process(0, 77)->busy_secs.value < 0.3);
+	assert_true(process(0, 78)->busy_secs.value >= 0.4 && process(0, 78)->busy_secs.value < 0.5);
+	assert_true(process(1, 77)->busy_secs.value >= 0.8 && process(1, 77)->busy_secs.value < 0.9);
+	assert_near(process(0, 79)->busy_secs.value, 0);
+}
+
 static void a_device_that_cannot_be_had_for_a_while(void **state)
 {
 	(void)state;
@@ -196,6 +214,7 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_removed_device_keeps_its_row, end),
+		cmocka_unit_test_teardown(busy_time_follows_a_process_to_another_place, end),
 		cmocka_unit_test_teardown(a_device_that_cannot_be_had_for_a_while, end),
 		cmocka_unit_test_teardown(devices_of_a_driver_that_fails_keep_their_rows, end),
 		cmocka_unit_test_teardown(instances_of_a_lost_device_are_lost_with_it, end),

@@ -144,6 +144,8 @@ static void a_survey_of_nothing_is_its_head(void **state)
 	assert_int_equal(receive(length), 0);
 	assert_int_equal(received.devices[GPU_DEVICES_MAX - 1].parent, GPU_DEVICES_MAX - 2);
 	assert_int_equal(received.devices[0].parent, -1);
+	assert_int_equal(received.devices[1].parent, 0);
+	memset(survey.devices[3].details, 'y', sizeof survey.devices[3].details);
 	survey.devices[1].parent = -2;
 	survey.devices[2].parent = GPU_DEVICES_MAX;
 	survey.devices[3].detail_count = GPU_DETAILS_MAX;
@@ -153,6 +155,10 @@ static void a_survey_of_nothing_is_its_head(void **state)
 	assert_int_equal(received.devices[1].parent, -1);
 	assert_int_equal(received.devices[2].parent, -1);
 	assert_int_equal(received.devices[3].detail_count, GPU_DETAILS_MAX);
+	for (int i = 0; i < GPU_DETAILS_MAX; i++) {
+		assert_int_equal(strlen(received.devices[3].details[i].name), GPU_WORD_SIZE - 1);
+		assert_int_equal(strlen(received.devices[3].details[i].value), GPU_DETAIL_SIZE - 1);
+	}
 	assert_int_equal(received.devices[4].detail_count, 0);
 	assert_int_equal(received.devices[5].detail_count, 0);
 	survey.processes[9].device = -1;

@@ -46,6 +46,8 @@ static void close_survey(void)
 static int end(void **state)
 {
 	close_survey();
+	/* A folder that is missing is no descriptor of ours. */
+	assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0 && fcntl(STDOUT_FILENO, F_GETFD) >= 0);
 	return scratch_leave(state);
 }
 
@@ -187,6 +189,19 @@ static void fans_tell_their_level_or_their_rotation(void **state)
 	assert_reason(0, GPU_FAN_PCT, EIO);
 }
 
+static void sensors_stand_in_a_folder_of_their_own(void **state)
+{
+	(void)state;
+	lay_card(128, "nouveau", "10DE:1234");
+	put_below(DEVICE "hwmon/other/temp1_input", "40000\n");
+	put_below(DEVICE "hwmon/hwmon-with-a-name-of-more-than-half-of-a-path/temp1_input", "40000\n");
+	pass();
+	assert_reason(0, GPU_TEMPERATURE_CELSIUS, EOPNOTSUPP);
+	put_below(HWMON "temp1_input", "50000\n");
+	pass_anew();
+	assert_reading(0, GPU_TEMPERATURE_CELSIUS, 50);
+}
+
 static void the_first_file_that_has_a_number_counts(void **state)
 {
 	(void)state;
@@ -326,12 +341,70 @@ static void files_of_amds_cards(void **state)
 	assert_int_equal(survey->devices[0].memory_kind, GPU_MEMORY_UNIFIED);
 }
 
+static void lay_node(int number, const char *properties, const char *gpu_id)
+{
+	char path[100];
+
+	snprintf(path, sizeof path, "sys/class/kfd/kfd/topology/nodes/%d/properties", number);
+	put_below(path, properties);
+	if (!gpu_id)
+		return;
+	snprintf(path, sizeof path, "sys/class/kfd/kfd/topology/nodes/%d/gpu_id", number);
+	put_below(path, gpu_id);
+}
+
+/* Nodes belong to the card of their render node, or else to that at their address. */
+static void compute_nodes_of_amds_cards(void **state)
+{
+	(void)state;
+	lay_card(128, "amdgpu", "1002:73BF");
+	lay_node(0, "simd_count 0\nsimd_per_cu 0\ndrm_render_minor 128\n", NULL);
+	lay_node(1, "simd_count 1\nsimd_per_cu 1\ndrm_render_minor 128\n", "70\n");
+	lay_node(2, "simd_count 8\nsimd_per_cu 4\ndrm_render_minor 130\ndomain 0\nlocation_id 768\n", "71\n");
+	lay_node(3, "simd_count 99\nsimd_per_cu 1\ndrm_render_minor 131\ndomain 1\nlocation_id 768\n",
+		 "72\n");
+	lay_node(4, "simd_count 99\nsimd_per_cu 1\ndrm_render_minor 131\ndomain 0\nlocation_id 776\n",
+		 "73\n");
+	lay_node(5, "simd_count 99\nsimd_per_cu 1\ndrm_render_minor 131\nlocation_id 768\n", "74\n");
+	put_below("sys/class/kfd/kfd/proc/60/vram_70", "1000\n");
+	put_below("sys/class/kfd/kfd/proc/60/vram_71", "200\n");
+	put_below("sys/class/kfd/kfd/proc/60/vram_72", "5\n");
+	put_below("sys/class/kfd/kfd/proc/61/vram_70", "0\n");
+	put_below("sys/class/kfd/kfd/proc/2147483647/vram_70", "1\n");
+	put_below("sys/class/kfd/kfd/proc/2147483648/vram_70", "1\n");
+	put_below("sys/class/kfd/kfd/proc/none/vram_70", "1\n");
+	pass();
+	assert_reading(0, GPU_CORE_COUNT, 3);
+	assert_string_equal(survey->devices[0].details[survey->devices[0].detail_count - 1].name,
+			    "partitions");
+	assert_string_equal(survey->devices[0].details[survey->devices[0].detail_count - 1].value, "2");
+	assert_int_equal(survey->process_count, 2);
+	assert_int_equal(survey->devices[0].tenant_count, 2);
+	for (int i = 0; i < 2; i++) {
+		const struct gpu_process *one = &survey->processes[i];
+
+		assert_true(one->pid == 60 ? one->vram_bytes.value == 1200
+					   : one->pid == 2147483647 && one->vram_bytes.value == 1);
+		assert_int_equal(one->kinds, GPU_PROCESS_COMPUTE);
+	}
+	/* The device at address 0 of the bus. */
+	put_below("sys/class/drm/renderD128/device/uevent",
+		  "DRIVER=amdgpu\nPCI_ID=1002:1\nPCI_SLOT_NAME=0000:00:00.0\n");
+	lay_node(1, "simd_count 6\nsimd_per_cu 1\ndrm_render_minor 140\ndomain 0\nlocation_id 0\n", "75\n");
+	pass_anew();
+	assert_reading(0, GPU_CORE_COUNT, 6);
+	assert_int_equal(survey->process_count, 0);
+	assert_int_equal(survey->devices[0].tenant_count, 0);
+}
+
 static void errors_of_memory_that_amds_driver_tells(void **state)
 {
 	(void)state;
 	lay_card(128, "amdgpu", "1002:73BF");
 	pass();
 	assert_reason(0, GPU_ECC_CORRECTED_ERRORS, EOPNOTSUPP);
+	assert_reason(0, GPU_FREQUENCY_HZ, EOPNOTSUPP);
+	assert_reason(0, GPU_MEMORY_FREQUENCY_HZ, EOPNOTSUPP);
 	put_below(DEVICE "ras/umc_err_count", "ce: 0\n");
 	pass();
 	assert_reading(0, GPU_ECC_CORRECTED_ERRORS, 0);
@@ -462,10 +535,12 @@ static void clients_begin_with_no_use(void **state)
 	put_client(50, 3, "drm-client-id:\t1\ndrm-engine-gfx:\t0 ns\n");
 	put_client(51, 3, "drm-client-id:\t2\ndrm-cycles-gfx:\t0\ndrm-total-cycles-gfx:\t10\n");
 	put_client(52, 3, "drm-client-id:\t3\n");
+	put_client(53, 3, "drm-client-id:\t9\ndrm-cycles-gfx:\t0\ndrm-total-cycles-gfx:\t10\n");
 	request.members[0] = 50;
 	request.members[1] = 51;
 	request.members[2] = 52;
-	request.member_count = 3;
+	request.members[3] = 53;
+	request.member_count = 4;
 	pass();
 	assert_int_equal(process(50)->utilization_pct.error, 0);
 	assert_true(process(50)->utilization_pct.value == 0);
@@ -479,6 +554,8 @@ static void clients_begin_with_no_use(void **state)
 	pass();
 	assert_true(process(50)->utilization_pct.value == 50 && process(50)->busy_secs.value == 0.5);
 	assert_true(process(51)->utilization_pct.value == 25 && process(51)->busy_secs.value == 0.25);
+	assert_int_equal(process(53)->utilization_pct.error, 0);
+	assert_true(process(53)->utilization_pct.value == 0);
 	have_members(51, 50);
 	pass();
 	assert_true(process(50)->busy_secs.value == 0.5 && process(51)->busy_secs.value == 0.25);
@@ -591,6 +668,10 @@ static void devices_are_hidden_by_the_environment_of_the_job(void **state)
 	/* The environment of a process that has gone is that of the recorder. */
 	put_below("proc/self/environ", "");
 	put_file("proc/self/environ", "HIP_VISIBLE_DEVICES=", 21);
+	have_members(52, 0);
+	put_environment(52, "");
+	pass();
+	assert_int_equal(survey->devices[0].visible + survey->devices[1].visible, 2);
 	have_members(99, 0);
 	pass();
 	assert_int_equal(survey->devices[0].visible + survey->devices[1].visible, 0);
@@ -610,10 +691,12 @@ UNIT_TESTS
 		LAID_TEST(other_drivers_have_their_vendor_and_sensors),
 		LAID_TEST(each_card_has_its_own_sensors),
 		LAID_TEST(fans_tell_their_level_or_their_rotation),
+		LAID_TEST(sensors_stand_in_a_folder_of_their_own),
 		LAID_TEST(the_first_file_that_has_a_number_counts),
 		LAID_TEST(memory_of_intels_cards),
 		LAID_TEST(power_of_intels_cards_is_that_of_their_energy),
 		LAID_TEST(files_of_amds_cards),
+		LAID_TEST(compute_nodes_of_amds_cards),
 		LAID_TEST(errors_of_memory_that_amds_driver_tells),
 		LAID_TEST(a_record_of_the_firmware_that_is_cut_is_read_again),
 		LAID_TEST(a_sleeping_card_is_idle),

@@ -459,7 +459,7 @@ static int answer_driver_version(char *ret_text, unsigned size)
 
 static int answer_cuda_version(int *ret_version)
 {
-	*ret_version = 12080;
+	*ret_version = 13010;
 	return versions_result;
 }
 
@@ -528,7 +528,7 @@ static void details_of_a_device_are_those_that_it_tells(void **state)
 {
 	(void)state;
 	begin_identity();
-	try_details("pci_id=10de:2330 driver_version=570.1 cuda_version=12.8 vbios_version=96.00 "
+	try_details("pci_id=10de:2330 driver_version=570.1 cuda_version=13.1 vbios_version=96.00 "
 		    "compute_capability=9.0 ecc_mode=on");
 	assert_string_equal(device->host_id, "0001:2a:03.0");
 	assert_string_equal(device->uuid, "GPU-1");
@@ -573,6 +573,108 @@ static void a_device_without_a_uuid_gets_one_from_its_place(void **state)
 	assert_reason(GPU_CORE_COUNT, EOPNOTSUPP);
 }
 
+/* ---- the library ----------------------------------------------------------------------------------- */
+
+static int answer_support(nvml_device handle, struct nvml_gpm_support *ret_support)
+{
+	(void)handle;
+	ret_support->supported = 1;
+	return NVML_SUCCESS;
+}
+
+static int sample_count;
+
+static int answer_alloc(nvml_gpm_sample *ret_sample)
+{
+	*ret_sample = (nvml_gpm_sample)&sample_count;
+	return sample_count++ < GPM_SAMPLES ? NVML_SUCCESS : NVML_MEMORY;
+}
+
+static int answer_free(nvml_gpm_sample sample)
+{
+	assert_ptr_equal(sample, &sample_count);
+	sample_count--;
+	return NVML_SUCCESS;
+}
+
+static int answer_sample(nvml_device handle, nvml_gpm_sample sample)
+{
+	(void)handle, (void)sample;
+	return NVML_SUCCESS;
+}
+
+static int answer_mig_sample(nvml_device handle, unsigned gpu_instance, nvml_gpm_sample sample)
+{
+	(void)handle, (void)gpu_instance, (void)sample;
+	return NVML_SUCCESS;
+}
+
+static int answer_metrics(struct nvml_gpm_request *request)
+{
+	(void)request;
+	return NVML_SUCCESS;
+}
+
+static void gpm_needs_each_of_its_functions(void **state)
+{
+	const struct nvml all = {.gpm_support = answer_support,
+				 .gpm_alloc = answer_alloc,
+				 .gpm_free = answer_free,
+				 .gpm_sample = answer_sample,
+				 .gpm_mig_sample = answer_mig_sample,
+				 .gpm_metrics = answer_metrics};
+
+	(void)state;
+	for (int missing = 0; missing < 7; missing++) {
+		struct nvidia_gpm whole, instance;
+
+		nvml = all;
+		if (missing == 1)
+			nvml.gpm_support = NULL;
+		if (missing == 2)
+			nvml.gpm_alloc = NULL;
+		if (missing == 3)
+			nvml.gpm_free = NULL;
+		if (missing == 4)
+			nvml.gpm_metrics = NULL;
+		if (missing == 5)
+			nvml.gpm_sample = NULL;
+		if (missing == 6)
+			nvml.gpm_mig_sample = NULL;
+		sample_count = 0;
+		nvidia_gpm_open(&nvml, NULL, &whole);
+		assert_int_equal(whole.error, missing == 0 || missing == 6 ? 0 : EOPNOTSUPP);
+		assert_int_equal(sample_count, whole.error ? 0 : GPM_SAMPLES);
+		assert_int_equal(whole.latest, -1);
+		nvidia_gpm_close(&nvml, &whole);
+		assert_int_equal(sample_count, 0);
+		nvidia_gpm_open_instance(&nvml, NULL, 3, &instance);
+		assert_int_equal(instance.error, missing == 0 || missing == 5 ? 0 : EOPNOTSUPP);
+		assert_true(instance.is_instance && instance.gpu_instance == 3);
+		nvidia_gpm_close(&nvml, &instance);
+		assert_int_equal(sample_count, 0);
+	}
+	/* The samples that could be had are given back. */
+	nvml = all;
+	sample_count = 1;
+	nvidia_gpm_open(&nvml, NULL, &nvidia.gpm);
+	assert_int_equal(nvidia.gpm.error, ENOMEM);
+}
+
+static void an_empty_name_of_the_library_is_none(void **state)
+{
+	const char *message = NULL;
+
+	(void)state;
+	setenv("TRACKER_NVML_LIBRARY", "", 1);
+	/* The machine may have one, but never this program. */
+	assert_int_not_equal(nvml_open(&nvml, &message), -ELIBBAD);
+	setenv("TRACKER_NVML_LIBRARY", "/nonexistent/lib.so", 1);
+	assert_int_equal(nvml_open(&nvml, &message), -ENOENT);
+	assert_non_null(message);
+	unsetenv("TRACKER_NVML_LIBRARY");
+}
+
 static void answers_of_the_library_are_errors_of_the_system(void **state)
 {
 	static const struct {
@@ -602,6 +704,8 @@ UNIT_TESTS
 		cmocka_unit_test_setup(pcie_is_measured_when_it_is_this_devices_turn, begin),
 		cmocka_unit_test(details_of_a_device_are_those_that_it_tells),
 		cmocka_unit_test(a_device_without_a_uuid_gets_one_from_its_place),
+		cmocka_unit_test_setup(gpm_needs_each_of_its_functions, begin),
+		cmocka_unit_test(an_empty_name_of_the_library_is_none),
 		cmocka_unit_test(answers_of_the_library_are_errors_of_the_system),
 	};
 

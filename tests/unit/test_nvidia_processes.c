@@ -60,6 +60,7 @@ static int old_call(nvml_device device, struct nvml_process_utilization_v1 *ret_
 	(void)device;
 	asked_since = last_seen_us;
 	if (!ret_samples) {
+		assert_int_equal(*count, 0);
 		*count = counted;
 		return count_result;
 	}
