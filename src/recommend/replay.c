@@ -217,8 +217,6 @@ static double ask_policy(struct window *window, const struct evidence *next, uns
 	struct rt_advice advice;
 	size_t count;
 
-	if (!window->telling)
-		return -1;
 	window->asked.attempt = attempt;
 	advice = start_advice(&window->asked);
 	advice.input_bytes =

@@ -122,6 +122,17 @@ static void inputs_of_both_decide_whether_a_kill_is_settled(void **state)
 	list[2].sampled_peak_mib = 100;
 	list[1].input_bytes = NAN;
 	assert_int_equal(advised_by(RT_POLICY_P95), 1504);
+	/* An empty input is known. */
+	list[1].input_bytes = 1000;
+	list[2].input_bytes = 0;
+	for (int i = 0; i < 12; i++)
+		add(100)->input_bytes = 0;
+	assert_int_equal(advised_by(RT_POLICY_P95), 1504);
+	list[1].input_bytes = list[2].input_bytes = 0;
+	list[0].input_bytes = 0;
+	past.count = 3;
+	options.input_bytes = 0;
+	assert_true(advised_by(RT_POLICY_P95) < 1000);
 }
 
 static void ten_later_runs_forget_a_kill(void **state)
@@ -416,6 +427,7 @@ static void expressions_are_lines_within_bounds(void **state)
 		 true);
 	form_has("nextflow", "* 1.5 ** (task.attempt - 1)) }", true);
 	form_has("nextflow", "// `reads` stands for", true);
+	form_has("nextflow", "// memory follows the size of the input, by earlier runs;", true);
 	form_has("nextflow", "nearest", false);
 	advice.memory_formula.nearest_saves = 0.00999;
 	form_has("nextflow", "nearest", false);
@@ -431,6 +443,7 @@ static void expressions_are_lines_within_bounds(void **state)
 	advice.memory_formula.fixed = 400;
 	form_has("nextflow", "memory { 1.MB * (400d * 1.5 ** (task.attempt - 1)) }", true);
 	form_has("nextflow", "reads", false);
+	form_has("nextflow", "// memory is the same for every size of the input, by earlier runs;", true);
 	advice.memory_formula.second = 600.1;
 	form_has("nextflow", "Math.max(401d * (task.attempt > 1 ? 1 : 0), 400d)", true);
 	form_has("snakemake", "if attempt > 1 else 0, 420)", true);

@@ -38,12 +38,12 @@ static void made_steady(void)
 {
 	for (int i = 0; i < 30; i++)
 		add_run(i, 1000 + 10 * (i * 7 % 11),
-			"\"outcome\":\"ok\",\"memory_asked_mib\":4096.0,\"cores_mean\":%.2f,\"cores_max\":%."
+			"\"outcome\":\"ok\",\"memory_asked_mib\":4096.0,\"cores_mean\":%.6f,\"cores_max\":%."
 			"2f,"
-			"\"cores_needed\":%.2f,\"cores_p95\":%.2f,\"gpu_mean\":%.2f,\"gpu_max\":%.2f,"
+			"\"cores_needed\":%.6f,\"cores_p95\":%.6f,\"gpu_mean\":%.6f,\"gpu_max\":%.6f,"
 			"\"gpu_memory_max_mib\":%d,\"host\":\"node%d\"",
-			1.5 + 0.1 * (i % 5), 3.5 + 0.25 * (i % 4), 3.02 + 0.01 * (i % 3), 2.5, 0.6,
-			1.4 + 0.1 * (i % 2), 7000 + 100 * (i % 3), i % 4);
+			1.5 + 0.123456 * (i % 5), 3.5 + 0.223456 * (i % 4), 3.02 + 0.012345 * (i % 3),
+			2.512345, 0.612345, 1.4 + 0.123456 * (i % 2), 7000 + 100 * (i % 3), i % 4);
 }
 
 static void made_one(void)
@@ -337,6 +337,23 @@ static void made_exact(void)
 			i, 1700000000 + 100 * i, SECS[i], PEAKS[i]);
 }
 
+/* Times of a power of the size, over three decades. */
+static void made_power(void)
+{
+	for (int i = 0; i < 40; i++) {
+		double input = 1e6 * pow(10, 3.0 * (i * 7 % 40) / 39);
+
+		buffer_printf(
+			&lines,
+			"{\"schema\":1,\"id\":\"p-%d\",\"name\":\"align\",\"started\":%d,\"wall_secs\":%.4f,"
+			"\"memory_peak_mib\":%.4f,\"outcome\":\"ok\",\"input_bytes\":%.0f,\"input_source\":"
+			"\"option\","
+			"\"cores_mean\":1}\n",
+			i, 1700000000 + i * 90000, 20.12345 * pow(input / 1e6, 0.7) * (1 + 0.05 * (i % 5)),
+			0.55555 + i % 3, input);
+	}
+}
+
 /* ---- recordings ------------------------------------------------------------------------------------------------------------ */
 
 /* A recording of samples of 10 s, with these cores in use. */
@@ -480,7 +497,7 @@ static const struct made_job {
 	{"steady", made_steady, {0}},
 	{"one", made_one, {0}},
 	{"line", made_line, {300 << 20, 520 << 20, 5e9}},
-	{"nearest", made_nearest, {1.1e6, 1.2e9, 3e9}},
+	{"nearest", made_nearest, {5e5, 1.2e9, 3e9}},
 	{"rising", made_rising, {0}},
 	{"falling", made_falling, {0}},
 	{"outlying", made_outlying, {0}},
@@ -504,6 +521,7 @@ static const struct made_job {
 	{"input-shows-enough", made_input_shows_enough, {1e6, 4.9e6, 5.2e6}},
 	{"guessed-inputs", made_guessed_inputs, {1, 25e6, 100e6}},
 	{"exact", made_exact, {0}},
+	{"power", made_power, {3e6, 3e8, 1e5}},
 	{"times", made_times, {2e6, 20e6, 40e6}},
 };
 
