@@ -343,6 +343,27 @@ static void servers_and_their_costs_are_told(void **state)
 	rt_advice_free(advice);
 }
 
+static void refused_advice_finds_no_server(void **state)
+{
+	struct rt_problem problem = {""};
+	const char *const paths[] = {other};
+	rt_advice *advice = NULL;
+	char *text;
+
+	(void)state;
+	/* The first line alone has one sample and no end. */
+	write_file(other, RUN, (size_t)(strchr(RUN, '\n') - RUN) + 1);
+	assert_int_equal(rt_recommend(paths, 1, NULL, &advice, &problem), 0);
+	assert_string_equal(rt_advice_refused(advice),
+			    "it has no end: it still runs, or its tracker was killed");
+	write_other(HEAD "aws,x,64,65536,1\n");
+	assert_int_equal(rt_advice_find_server(advice, other, NULL, 0, &problem), 0);
+	assert_int_equal(rt_advice_to_json(advice, &text), 0);
+	assert_non_null(strstr(text, "\"server\":null"));
+	free(text);
+	rt_advice_free(advice);
+}
+
 static void advice_needs_a_path_and_a_policy(void **state)
 {
 	const char *const paths[] = {recording};
@@ -434,6 +455,7 @@ UNIT_TESTS
 		cmocka_unit_test(memory_of_gpus_is_advised_in_doubling_steps_and_whole_gib),
 		cmocka_unit_test(prices_are_found_with_and_without_the_region),
 		cmocka_unit_test(servers_and_their_costs_are_told),
+		cmocka_unit_test(refused_advice_finds_no_server),
 		cmocka_unit_test(advice_needs_a_path_and_a_policy),
 		cmocka_unit_test(values_and_notes_are_found_by_name_and_number),
 		cmocka_unit_test(databases_of_another_schema_are_refused),

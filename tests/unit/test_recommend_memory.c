@@ -262,6 +262,24 @@ static void a_line_is_held_at_four_times_the_largest_need(void **state)
 	assert_string_equal(basis_for(500), "90.0 MiB below 1.00 bytes for each byte of input");
 }
 
+static void advice_begins_with_nothing_known(void **state)
+{
+	const struct usage *usage = &advice.usage;
+
+	(void)state;
+	advice = start_advice(&options);
+	assert_true(isnan(usage->mean_cores) && isnan(usage->p95_cores) && isnan(usage->sampled_peak_mib));
+	assert_true(isnan(usage->max_gpus) && isnan(usage->gpu_joules) && isnan(usage->duration_secs));
+	assert_true(usage->oom_had_mib == 0 && usage->oom_floor_mib == 0 && usage->oom == OOM_NONE &&
+		    !usage->swapped);
+	assert_true(usage->kernel_mib == 0 && usage->cache_limit_mib == 0);
+	assert_true(advice.ranks.tasks == 1 && advice.ranks.hosts == 1 && advice.ranks.task_cpus == -1);
+	assert_true(advice.cpu == -1 && advice.cpu_limit == -1 && advice.gpu == -1 && advice.vram_mib == -1);
+	assert_true(advice.memory_mib == -1 && advice.memory_again_mib == -1 && advice.time_secs == -1);
+	assert_true(isnan(advice.input_bytes) && advice.attempt == 1 && isnan(advice.usd_per_hour));
+	assert_true(advice.least_mib == 32 && advice.step_mib == 16);
+}
+
 static void told_inputs_count_instead_of_guesses(void **state)
 {
 	(void)state;
@@ -374,6 +392,16 @@ static void retries_and_bounds_need_two_runs_and_no_less_memory(void **state)
 	form_has("kubernetes", "activeDeadlineSeconds: 3660\n", true);
 	form_has("nextflow", "time '61 min'\n", true);
 	form_has("snakemake", "runtime=61", true);
+	advice.time_secs = 0;
+	form_has("slurm", "#SBATCH --time=0:00:00\n", true);
+	form_has("slurm", "--time=0:00:00 SCRIPT\n", true);
+	form_has("kubernetes", "activeDeadlineSeconds: 0\n", true);
+	form_has("nextflow", "time '0 min'\n", true);
+	form_has("snakemake", "runtime=0", true);
+	advice.memory_formula.has_sizes = true;
+	form_has("nextflow", "time {", true);
+	form_has("snakemake", "runtime=", true);
+	advice.memory_formula.has_sizes = false;
 	advice.ranks.tasks = 2;
 	advice.ranks.task_cpus = 2;
 	form_has("slurm", "# after OUT_OF_MEMORY or TIMEOUT: recommend --attempt 2\n", true);
@@ -497,6 +525,7 @@ UNIT_TESTS
 		PAST_TEST(the_basis_tells_where_the_peak_is_from),
 		PAST_TEST(memory_of_the_kernel_is_added),
 		PAST_TEST(a_line_is_held_at_four_times_the_largest_need),
+		PAST_TEST(advice_begins_with_nothing_known),
 		PAST_TEST(told_inputs_count_instead_of_guesses),
 		PAST_TEST(a_plot_has_the_runs_with_an_input),
 		PAST_TEST(retries_and_bounds_need_two_runs_and_no_less_memory),

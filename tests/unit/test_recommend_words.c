@@ -337,6 +337,18 @@ static void made_exact(void)
 			i, 1700000000 + 100 * i, SECS[i], PEAKS[i]);
 }
 
+/* Those without a start are the oldest, in the order of their lines. */
+static void made_without_start(void)
+{
+	for (int i = 0; i < 44; i++)
+		buffer_printf(&lines,
+			      "{\"schema\":1,\"name\":\"align\",%s%d,\"wall_secs\":60,\"memory_peak_mib\":%d,"
+			      "\"outcome\":\"ok\","
+			      "\"cores_mean\":1}\n",
+			      i % 4 ? "\"started\":17000000" : "\"samples\":", 10 + i * 7 % 44,
+			      i % 4 ? 300 + i : 500 + i);
+}
+
 /* Times of a power of the size, over three decades. */
 static void made_power(void)
 {
@@ -422,6 +434,17 @@ static size_t put_ranks(void)
 	return 3;
 }
 
+/* Each of two tasks has a recording, so the rest of the machine is that of others. */
+static size_t put_all_ranks(void)
+{
+	static const char TWO[] = START ",\"scheduler\":{\"SLURM_JOB_ID\":\"9\",\"SLURM_STEP_ID\":\"0\","
+					"\"SLURM_PROCID\":\"0\",\"SLURM_NTASKS\":\"2\"}";
+
+	put_recording("1.jsonl", 6000, 0, SHORT_OF_CPU, 6, 900, TWO, ENDED);
+	put_recording("2.jsonl", 6001, 1, SHORT_OF_CPU, 6, 1000, TWO, ENDED);
+	return 2;
+}
+
 static size_t put_script(void)
 {
 	put_recording(
@@ -481,11 +504,8 @@ static const struct recorded_job {
 	const char *name;
 	size_t (*put)(void);
 } RECORDED[] = {
-	{"wide", put_wide},
-	{"earlier-runs", put_earlier_runs},
-	{"recorded-ranks", put_ranks},
-	{"recorded-script", put_script},
-	{"with-lines", put_with_lines},
+	{"wide", put_wide},           {"earlier-runs", put_earlier_runs}, {"recorded-ranks", put_ranks},
+	{"all-ranks", put_all_ranks}, {"recorded-script", put_script},    {"with-lines", put_with_lines},
 	{"two-gpus", put_gpus},
 };
 
@@ -521,6 +541,7 @@ static const struct made_job {
 	{"input-shows-enough", made_input_shows_enough, {1e6, 4.9e6, 5.2e6}},
 	{"guessed-inputs", made_guessed_inputs, {1, 25e6, 100e6}},
 	{"exact", made_exact, {0}},
+	{"without-start", made_without_start, {0}},
 	{"power", made_power, {3e6, 3e8, 1e5}},
 	{"times", made_times, {2e6, 20e6, 40e6}},
 };

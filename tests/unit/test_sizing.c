@@ -320,6 +320,17 @@ static void a_kill_asks_for_half_more_for_its_size_up_to_twice_it(void **state)
 	assert_true(settles_kill(1e6, 1e6) && settles_kill(2e6, 1e6) && settles_kill(NAN, 1e6) &&
 		    settles_kill(0.99e6, 1e6));
 	assert_false(settles_kill(0.95e6, 1e6));
+	assert_true(settles_kill(50, 51) && settles_kill(0, 0));
+	assert_false(settles_kill(49.9, 51));
+	kill.input_bytes = 51;
+	question.input_bytes = 50;
+	assert_near(size_need(&SIZING_MEMORY, &question, runs, 20, &kill, 1).need, 600, 1e-6);
+	question.input_bytes = 49.9;
+	assert_true(size_need(&SIZING_MEMORY, &question, runs, 20, &kill, 1).need < 110);
+	question.input_bytes = 102;
+	assert_near(size_need(&SIZING_MEMORY, &question, runs, 20, &kill, 1).need, 600, 1e-6);
+	question.input_bytes = 102.1;
+	assert_true(size_need(&SIZING_MEMORY, &question, runs, 20, &kill, 1).need < 110);
 }
 
 static void time_has_wider_margins_and_doubles_for_each_attempt(void **state)
