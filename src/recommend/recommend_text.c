@@ -380,6 +380,14 @@ static void add_need(struct buffer *out, const struct rt_advice *advice)
 			      amount_of_mib((double)advice->memory_again_mib).text);
 }
 
+/* The largest peak of the runs that count. One that was forgotten, or says too little, may have had a larger one. */
+static double counted_peak(const struct rt_advice *advice)
+{
+	double peak = seen_peak(&advice->usage);
+
+	return advice->sizing.largest < peak ? advice->sizing.largest : peak;
+}
+
 static void add_memory_advice(struct buffer *out, const struct rt_advice *advice)
 {
 	const struct usage *usage = &advice->usage;
@@ -403,7 +411,7 @@ static void add_memory_advice(struct buffer *out, const struct rt_advice *advice
 				      : "it was killed with this amount");
 	} else {
 		buffer_add_text(out, advice->policy == RT_POLICY_MAX ? "peak " : "largest peak ");
-		add_size_of_mib(out, seen_peak(usage));
+		add_size_of_mib(out, counted_peak(advice));
 		buffer_add_text(out, usage->swapped ? " with swap" : "");
 		if (is_between_samples(usage)) {
 			buffer_add_text(out, ", perhaps ");
