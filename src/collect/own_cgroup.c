@@ -60,8 +60,8 @@ static void sweep_leftovers(int parent)
 		struct scan text = scan_bytes(name, strlen(name));
 		uint64_t owner;
 
-		if (scan_literal(&text, PREFIX) && scan_u64(&text, &owner) && owner > 0 &&
-		    owner <= INT32_MAX && kill((pid_t)owner, 0) < 0 && errno == ESRCH)
+		if (scan_literal(&text, PREFIX) && scan_u64(&text, &owner) && owner <= INT32_MAX &&
+		    kill((pid_t)owner, 0) < 0 && errno == ESRCH)
 			(void)unlinkat(parent, name, AT_REMOVEDIR);
 	}
 }

@@ -80,6 +80,11 @@ static void a_counter_begins_again_at_its_range(void **state)
 	put_zone("intel-rapl:0", "package-0\n", "2500000\n");
 	(void)sample(2, 12, 0);
 	assert_real(machine_joules(), 3.5);
+	/* One that stands still in its upper half has not begun again. */
+	put_zone("intel-rapl:0", "package-0\n", "60000000\n");
+	(void)sample(2.2, 12, 0);
+	(void)sample(2.4, 12, 0);
+	assert_real(machine_joules(), 3.5 + 57.5);
 	/* It was beyond its range, so its way to the beginning is unknown. */
 	put_zone("intel-rapl:0", "package-0\n", "100000000\n");
 	(void)sample(3, 13, 0);
@@ -219,6 +224,12 @@ static void a_machine_without_counters(void **state)
 	assert_absent_real(sample(0, 1, 1)->cpu_energy_total_joules, ABSENT_NO_SUCH_COUNTER);
 	assert_absent_real(machine_joules(), ABSENT_NO_SUCH_COUNTER);
 	assert_int_equal(lone.frame.missing[ROW_energy], ABSENT_NO_SUCH_COUNTER);
+	lone.collector->close(lone.state);
+	put_below("sys/class/powercap", "");
+	begin_with(&CPU_ENERGY_COLLECTOR);
+	(void)sample(0, 1, 1);
+	assert_int_equal(lone.frame.missing[ROW_energy], ENOTDIR);
+	assert_absent_real(machine_joules(), ENOTDIR);
 	lone.context.selection = &selection;
 	assert_int_equal(CPU_ENERGY_COLLECTOR.open(&lone.context, &(void *){NULL}), -ENOTSUP);
 	lone.collector->close(lone.state);

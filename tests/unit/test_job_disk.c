@@ -83,10 +83,15 @@ static void use_since_the_first_reading_counts(void **state)
 	sample_with(2.5, JOB_GROUP "io.stat", "8:0 rbytes=6 wbytes=2003 rios=2 wios=1\n");
 	assert_string_equal(rows(), "sda 6 3 4 4; sda1 1 0 1 0; 253:7 0 9 0 2; ");
 	assert_int_equal(FIRST(&lone.frame, job_disk)->read_counter, 6);
+	/* The counter of bytes read begins again at 0, while others go on. */
+	sample_with(2.6, JOB_GROUP "io.stat", "8:0 rbytes=0 wbytes=2004 rios=0 wios=1\n");
+	assert_int_equal(count_absent(FIRST(&lone.frame, job_disk)->read_counter), ABSENT_COUNTER_RESET);
+	sample_with(2.7, JOB_GROUP "io.stat", "8:0 rbytes=4 wbytes=2003 rios=2 wios=1\n");
+	assert_string_equal(rows(), "sda 10 4 6 4; sda1 1 0 1 0; 253:7 0 9 0 2; ");
 	/* A name that is known later is told then. */
 	put_text("proc/diskstats", "8 0 sda 1\n253 7 dm-7 1\n");
 	sample_with(3, JOB_GROUP "io.stat", "8:16 rbytes=1 wbytes=0 rios=1 wios=0\n");
-	assert_string_equal(rows(), "sda 6 3 4 4; sda1 1 0 1 0; dm-7 0 9 0 2; 8:16 1 0 1 0; ");
+	assert_string_equal(rows(), "sda 10 4 6 4; sda1 1 0 1 0; dm-7 0 9 0 2; 8:16 1 0 1 0; ");
 	assert_int_equal(lone.frame.missing[ROW_job_disk], 0);
 }
 

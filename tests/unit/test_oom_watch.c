@@ -179,11 +179,16 @@ static void the_machine_is_asked_once_a_second(void **state)
 	assert_int_equal(found.job, OOM_JOB_SUSPECTED);
 	assert_true(found.by_machine);
 	assert_int_equal(end_at(4.5).job, OOM_NOT_THE_JOB);
+	put_kills("pgfault 9\noom_kill 7\n");
+	see(1.7, -1, false);
+	assert_int_equal(watch.machine.now, 6);
+	see(1.8, -1, false);
+	assert_int_equal(watch.machine.now, 7);
 	/* The last sample asks at any time. */
 	put_kills("pgfault 9\noom_kill 8\n");
 	ending.reason = "exit";
-	see(1, -1, false);
-	assert_int_equal(end_at(1).on_machine, 3);
+	see(2, -1, false);
+	assert_int_equal(end_at(2).on_machine, 3);
 }
 
 static void kills_in_a_group_that_was_left_are_the_jobs(void **state)

@@ -65,11 +65,30 @@ static void entries_are_read_for_a_hundredth_of_the_time(void **state)
 	assert_int_equal(read_count(), 2);
 }
 
+/* A count of 0 is a count as well; a reading that failed is repeated at once. */
+static void a_failed_reading_is_repeated_at_once(void **state)
+{
+	(void)state;
+	lone.root.clocks.monotonic_ns = stepping_clock;
+	step_ns = NSEC_PER_MSEC;
+	assert_int_equal(count_absent(read_count()), ABSENT_NOT_COLLECTED);
+	mkdir("proc/1", 0755);
+	assert_int_equal(count_absent(read_count()), ABSENT_NOT_COLLECTED);
+	lone.now_ns += NSEC_PER_SEC;
+	assert_int_equal(read_count(), 1);
+	rename("proc", "away");
+	lone.now_ns += NSEC_PER_SEC;
+	assert_int_equal(count_absent(read_count()), ENOENT);
+	rename("away", "proc");
+	assert_int_equal(read_count(), 1);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(numbers_alone_are_processes, begin, lone_leave),
 		cmocka_unit_test_setup_teardown(without_processes_the_count_is_absent, begin, lone_leave),
+		cmocka_unit_test_setup_teardown(a_failed_reading_is_repeated_at_once, begin, lone_leave),
 		cmocka_unit_test_setup_teardown(entries_are_read_for_a_hundredth_of_the_time, begin,
 						lone_leave),
 	};

@@ -198,7 +198,8 @@ static void the_end_has_the_totals_of_the_run(void **state)
 		program->exited_count = i;
 	}
 	add_member(7, 0, 2048);
-	sample(2);
+	add_member(8, 2, 512);
+	sample(2.5);
 	members[0].memory.share = 1024;
 	sample(1);
 	assert_null(FIRST(&lone.frame, run_end_program));
