@@ -216,7 +216,8 @@ static void a_cache_that_was_too_small_keeps_its_limit(void **state)
 
 static void kill_with(enum oom_kind kind, double limit_mib)
 {
-	record("", kind == OOM_STEP ? "\"exit_code\":0,\"oom_kills\":1" : "\"reason\":\"oom_kill_confirmed\",\"signal\":9,\"oom_kills\":1");
+	record("", kind == OOM_STEP ? "\"exit_code\":0,\"oom_kills\":1"
+				    : "\"reason\":\"oom_kill_confirmed\",\"signal\":9,\"oom_kills\":1");
 	end_row()->oom_kill_limit_mib = limit_mib;
 	look_again();
 }
@@ -455,6 +456,11 @@ static void cores_are_those_that_most_of_the_time_needed(void **state)
 	facts->core_shape.busiest = 5;
 	look_again();
 	assert_near(found->busy_cores, 5);
+	/* A very short run. */
+	facts->core_shape = (struct shape){0};
+	shape_add(&facts->core_shape, 0.5, 3);
+	look_again();
+	assert_true(fabs(found->p95_cores - 3) < 0.1 && fabs(found->busy_cores - 3) < 0.1);
 	/* Without lengths of samples, the largest one counts. */
 	facts->core_shape = (struct shape){0};
 	look_again();

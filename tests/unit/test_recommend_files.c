@@ -156,6 +156,8 @@ static void catalogues_are_read_as_far_as_they_make_sense(void **state)
 	find(HEAD
 	     "aws,free,8,8192,\naws,nan,8,8192,nan\naws,text,8,8192,much\naws,short\n\naws,fits,8,8192,9\n",
 	     0, "\"api_reference\":\"fits\"");
+	/* More than any machine has. */
+	find(HEAD "aws,huge,1e16,8192,1\n", 0, "\"vcpus\":1000000000000000,");
 	/* Columns in another order. */
 	find("memory_mib,vendor_id,api_reference,vcpus,price_usd_per_hour\n8192,aws,first,8,1\n", 0,
 	     "\"api_reference\":\"first\"");
@@ -316,9 +318,12 @@ static void servers_and_their_costs_are_told(void **state)
 	server.problem = "no server fits";
 	assert_int_equal(rt_advice_set_server(advice, &server), 0);
 	take_text(advice, "  Server   unknown: no server fits\n  Notes");
+	assert_int_equal(rt_advice_to_json(advice, &text), 0);
+	assert_non_null(strstr(text, "\"vcpus\":null,\"memory_mib\":null,\"price_usd_per_hour\":null}"));
+	free(text);
 	rt_advice_set_price(advice, 18);
 	take_text(advice, "  Cost     this run 0.01 USD\n");
-	server = (struct rt_server){sizeof server, "q", NULL, "aws", "big", "eu", 16, 65536, NAN};
+	server = (struct rt_server){sizeof server, "q", NULL, "aws", "big", "eu", 16, 65536.12345, NAN};
 	assert_int_equal(rt_advice_set_server(advice, &server), 0);
 	take_text(advice, "  Server   aws big: 16 vCPUs, 64.0 GiB\n  Cost     this run 0.01 USD\n");
 	server.usd_per_hour = 9;
@@ -330,7 +335,7 @@ static void servers_and_their_costs_are_told(void **state)
 		text,
 		"\"server\":{\"asked\":\"q\",\"problem\":null,\"vendor_id\":\"aws\",\"api_reference\":"
 		"\"big\","
-		"\"region_id\":\"eu\",\"vcpus\":16,\"memory_mib\":65536.0,\"price_usd_per_hour\":9.0}"));
+		"\"region_id\":\"eu\",\"vcpus\":16,\"memory_mib\":65536.123,\"price_usd_per_hour\":9.0}"));
 	assert_non_null(strstr(
 		text, "\"usd_per_hour\":18.0,\"run_usd\":0.01,\"advised_usd\":0.005,\"saved_usd\":0.005,"
 		      "\"saved_pct\":50.0}"));
@@ -341,6 +346,21 @@ static void servers_and_their_costs_are_told(void **state)
 	rt_advice_set_price(advice, NAN);
 	take_text(advice, "  Cost     0.015 USD there\n");
 	rt_advice_free(advice);
+}
+
+static void lines_that_say_nothing_to_this_version_are_told(void **state)
+{
+	struct rt_problem problem = {""};
+	const char *const paths[] = {other};
+	rt_advice *advice = NULL;
+
+	(void)state;
+	write_other("{\"schema\":9,\"id\":\"x\",\"name\":\"a\",\"outcome\":\"ok\"}\n");
+	assert_int_equal(rt_recommend(paths, 1, NULL, &advice, &problem), -ENODATA);
+	assert_non_null(strstr(problem.text, ": left out: "));
+	write_other("{\"schema\":1,\"id\":\"x\",\"name\":\"a\",\"outcome\":\"running\"}\n");
+	assert_int_equal(rt_recommend(paths, 1, NULL, &advice, &problem), -ENODATA);
+	assert_non_null(strstr(problem.text, ": none of its 1 runs is of this job"));
 }
 
 static void refused_advice_finds_no_server(void **state)
@@ -455,6 +475,7 @@ UNIT_TESTS
 		cmocka_unit_test(memory_of_gpus_is_advised_in_doubling_steps_and_whole_gib),
 		cmocka_unit_test(prices_are_found_with_and_without_the_region),
 		cmocka_unit_test(servers_and_their_costs_are_told),
+		cmocka_unit_test(lines_that_say_nothing_to_this_version_are_told),
 		cmocka_unit_test(refused_advice_finds_no_server),
 		cmocka_unit_test(advice_needs_a_path_and_a_policy),
 		cmocka_unit_test(values_and_notes_are_found_by_name_and_number),

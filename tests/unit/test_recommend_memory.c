@@ -311,6 +311,7 @@ static void a_plot_has_the_runs_with_an_input(void **state)
 	add(400)->input_bytes = 2000;
 	list[4].good = false;
 	add_kill(250)->input_bytes = 500;
+	add_kill(0.5)->input_bytes = 600;
 	assert_int_equal(make_size_plot(&advice, &past, 0, runs, kills), 0);
 	assert_null(advice.plot);
 	list[4].good = true;
@@ -320,8 +321,9 @@ static void a_plot_has_the_runs_with_an_input(void **state)
 	assert_int_equal(plot->run_count, 3);
 	assert_true(plot->runs[0].input_bytes == 2000 && plot->runs[0].mib == 400 &&
 		    plot->runs[2].input_bytes == 0);
-	assert_int_equal(plot->kill_count, 1);
-	assert_true(plot->kills[0].input_bytes == 500 && plot->kills[0].mib == 250);
+	assert_int_equal(plot->kill_count, 2);
+	assert_true(plot->kills[0].mib == 0.5);
+	assert_true(plot->kills[1].input_bytes == 500 && plot->kills[1].mib == 250);
 	assert_true(plot->newest.input_bytes == 1000 && plot->newest.mib == 200);
 	assert_true(plot->line[0].input_bytes == 0 && plot->line[PLOT_LINE - 1].input_bytes == 2500);
 	/* With a least size above 0, each step is a factor. */
@@ -405,6 +407,7 @@ static void retries_and_bounds_need_two_runs_and_no_less_memory(void **state)
 	advice.ranks.tasks = 2;
 	advice.ranks.task_cpus = 2;
 	form_has("slurm", "# after OUT_OF_MEMORY or TIMEOUT: recommend --attempt 2\n", true);
+	form_has("slurm", "#SBATCH --ntasks=2\n", true);
 }
 
 static void fewer_cores_are_told_if_they_cost_half_a_percent(void **state)
@@ -418,6 +421,69 @@ static void fewer_cores_are_told_if_they_cost_half_a_percent(void **state)
 	form_has("docker", "# it was faster with 4 cores: it takes", true);
 	advice.cpu = 4;
 	form_has("docker", "faster", false);
+}
+
+static void text_has(const char *expected, bool has)
+{
+	char *text;
+
+	assert_int_equal(rt_advice_to_text(&advice, &text), 0);
+	if (!strstr(text, expected) == has)
+		fail_msg("\"%s\" %s in:\n%s", expected, has ? "is not" : "is", text);
+	free(text);
+}
+
+/* The mean, rounded up but for 2 %, is the fewest that is tried, and one less than is advised the most. */
+static void the_time_with_fewer_cores_is_told(void **state)
+{
+	(void)state;
+	begin_form();
+	text_has("with ", false);
+	shape_add(&advice.shape, 50, 4);
+	shape_add(&advice.shape, 50, 2);
+	advice.usage.mean_cores = 2.02;
+	text_has("with 2 it would take 50 % longer\n", true);
+	advice.usage.mean_cores = 2.03;
+	text_has("with 3 it would take 1", true);
+	advice.usage.mean_cores = 0.5;
+	text_has("with 1 it would take 3.0 times as long\n", true);
+	advice.usage.mean_cores = 3.9;
+	text_has("with 3 it would take 1", true);
+	advice.cpu_bound_by = "it had no more cores";
+	text_has("with 3 it would take at least 1", true);
+	text_has(": it had no more cores\n", true);
+	advice.cpu = 1;
+	text_has("would take", false);
+	/* Fewer than the limit. */
+	advice.cpu = 3;
+	advice.cpu_stretch = 1.005;
+	text_has("it takes 0 % longer than with 4", true);
+	advice.cpu_stretch = 1.0049;
+	text_has("longer than with 4", false);
+	advice.cpu_stretch = 2;
+	text_has("it takes 2.0 times as long as with 4", true);
+}
+
+static void gpus_are_told_if_they_are_known(void **state)
+{
+	(void)state;
+	begin_form();
+	text_has("GPU", false);
+	advice.gpu = 0;
+	text_has("  GPU      0           no GPU was used\n", true);
+	advice.gpu = -1;
+	advice.vram_mib = 0;
+	text_has("  GPU      0           no GPU was used\n", true);
+	advice.gpu = 1;
+	advice.usage.max_gpus = 0.9;
+	text_has("  GPU      1           busy at most 0.90\n", true);
+	advice.usage.mean_gpus = 0.5;
+	advice.usage.gpu_joules = 1234;
+	advice.vram_mib = 128;
+	advice.usage.vram_peak_mib = 100;
+	text_has("  GPU      1           busy 0.50 on average, at most 0.90; 128 MiB of its memory (peak 100 "
+		 "MiB); 1234 J\n",
+		 true);
 }
 
 static void kubernetes_has_whole_cores_or_thousandths(void **state)
@@ -530,6 +596,8 @@ UNIT_TESTS
 		PAST_TEST(a_plot_has_the_runs_with_an_input),
 		PAST_TEST(retries_and_bounds_need_two_runs_and_no_less_memory),
 		PAST_TEST(fewer_cores_are_told_if_they_cost_half_a_percent),
+		PAST_TEST(the_time_with_fewer_cores_is_told),
+		PAST_TEST(gpus_are_told_if_they_are_known),
 		PAST_TEST(kubernetes_has_whole_cores_or_thousandths),
 		PAST_TEST(expressions_are_lines_within_bounds),
 		PAST_TEST(slurm_spreads_the_memory_of_tasks),

@@ -229,6 +229,9 @@ static void steps_in_size_are_found_by_the_nearest_runs(void **state)
 	assert_int_equal(answer.shape, SHAPE_NEAREST);
 	assert_true(answer.need < 110);
 	assert_true(need_for(SAFE, 1e9, runs, 60).need >= 800);
+	/* Twice as many as are near are needed. */
+	assert_int_equal(need_for(SAFE, 2e7, runs, 14).shape, SHAPE_NEAREST);
+	assert_int_not_equal(need_for(SAFE, 2e7, runs, 13).shape, SHAPE_NEAREST);
 	/* An engine cannot compute it. */
 	formula.only_formula = true;
 	assert_int_not_equal(need_for(formula, 2e7, runs, 60).shape, SHAPE_NEAREST);
@@ -316,6 +319,12 @@ static void a_kill_asks_for_half_more_for_its_size_up_to_twice_it(void **state)
 	assert_true(size_need(&SIZING_MEMORY, &question, runs, 20, &kill, 1).need < 110);
 	/* Without any good run it is all that is known. */
 	question.input_bytes = 1e6;
+	kill = (struct sized_kill){0.5, 1e6};
+	assert_near(size_need(&SIZING_MEMORY, &question, runs, 0, &kill, 1).need, 0.75, 1e-6);
+	question.attempt = 2;
+	assert_near(size_need(&SIZING_MEMORY, &question, runs, 0, &kill, 1).need, 0.75, 1e-6);
+	question.attempt = 1;
+	kill = (struct sized_kill){400, 1e6};
 	assert_near(size_need(&SIZING_MEMORY, &question, runs, 0, &kill, 1).need, 600, 1e-6);
 	assert_true(settles_kill(1e6, 1e6) && settles_kill(2e6, 1e6) && settles_kill(NAN, 1e6) &&
 		    settles_kill(0.99e6, 1e6));
