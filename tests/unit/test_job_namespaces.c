@@ -7,7 +7,8 @@
 
 #include "collect/job_namespaces.h"
 
-enum { PIDS_MOST = 64, OURS = 1000 };
+/* Processes are told by the numbers behind that of the first one, which is beyond all that the kernel gives. */
+enum { FIRST_PID = 5000000, PIDS_MOST = 64, OURS = 1000 };
 
 static ino_t inodes[PIDS_MOST]; /* by pid. 0: the process has exited */
 static int64_t clocks_ns[PIDS_MOST];
@@ -22,20 +23,21 @@ int stat(const char *path, struct stat *ret_status)
 	if (sscanf(path, "/proc/%d/net/dev", &pid) != 1)
 		return (int)syscall(SYS_newfstatat, AT_FDCWD, path, ret_status, 0);
 	memset(ret_status, 0, sizeof *ret_status);
-	ret_status->st_ino = pid == getpid() ? OURS : pid < PIDS_MOST ? inodes[pid] : 0;
+	ret_status->st_ino = pid == getpid() ? OURS : inodes[pid - FIRST_PID];
+
 	errno = ENOENT;
 	return ret_status->st_ino ? 0 : -1;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
 {
-	int pid = (int)~(unsigned)(clock >> 3);
+	int number = (int)~(unsigned)(clock >> 3) - FIRST_PID;
 
-	if (clock >= 0 || pid >= PIDS_MOST)
+	if (clock >= 0 || number < 0 || number >= PIDS_MOST)
 		return (int)syscall(SYS_clock_gettime, clock, ret_time);
-	if (clocks_ns[pid] < 0)
+	if (clocks_ns[number] < 0)
 		return -1;
-	*ret_time = (struct timespec){clocks_ns[pid] / NSEC_PER_SEC, clocks_ns[pid] % NSEC_PER_SEC};
+	*ret_time = (struct timespec){clocks_ns[number] / NSEC_PER_SEC, clocks_ns[number] % NSEC_PER_SEC};
 	return 0;
 }
 
@@ -46,7 +48,7 @@ static int begin(void **state)
 	if (lone_enter(state) < 0)
 		return -1;
 	lone.root.live = true;
-	lone.tree.root_pid = 5;
+	lone.tree.root_pid = FIRST_PID + 5;
 	return 0;
 }
 
@@ -56,11 +58,11 @@ static int end(void **state)
 	return lone_leave(state);
 }
 
-static void put_traffic(int pid, const char *interfaces)
+static void put_traffic(int number, const char *interfaces)
 {
 	char path[64], text[1000];
 
-	snprintf(path, sizeof path, "proc/%d/net/dev", pid);
+	snprintf(path, sizeof path, "proc/%d/net/dev", FIRST_PID + number);
 	snprintf(text, sizeof text,
 		 "Inter-|   Receive                                                |  Transmit\n"
 		 " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "
@@ -71,16 +73,16 @@ static void put_traffic(int pid, const char *interfaces)
 
 #define LINE(name, received, sent) name ": " received " 1 0 0 0 0 0 0 " sent " 1 0 0 0 0 0 0\n"
 
-static void add_process(int pid, ino_t namespace, const char *interfaces)
+static void add_process(int number, ino_t namespace, const char *interfaces)
 {
-	inodes[pid] = namespace;
-	put_traffic(pid, interfaces);
+	inodes[number] = namespace;
+	put_traffic(number, interfaces);
 }
 
-static void add_to_tree(int pid)
+static void add_to_tree(int number)
 {
 	lone.tree.members = realloc(lone.tree.members, (lone.tree.count + 1) * sizeof *lone.tree.members);
-	lone.tree.members[lone.tree.count++] = (struct member){.pid = pid};
+	lone.tree.members[lone.tree.count++] = (struct member){.pid = FIRST_PID + number};
 	/* Each pid has the slot of its number. */
 	free(lone.tree.slots);
 	lone.tree.slot_count = 256;
@@ -94,10 +96,10 @@ static void add_to_tree(int pid)
 	}
 }
 
-static void add_member_in(int pid, ino_t namespace, const char *interfaces)
+static void add_member_in(int number, ino_t namespace, const char *interfaces)
 {
-	add_process(pid, namespace, interfaces);
-	add_to_tree(pid);
+	add_process(number, namespace, interfaces);
+	add_to_tree(number);
 }
 
 static void open_and_look(void)
@@ -143,7 +145,7 @@ static void bytes_since_the_first_look_count_without_the_loopback(void **state)
 static void the_interfaces_of_default_routes_count_alone(void **state)
 {
 	(void)state;
-	put_below("proc/5/net/route",
+	put_below("proc/5000005/net/route",
 		  "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
 		  "eth1\t00000000\t010200C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
 		  "eth1\t00000000\t010200C0\t0003\t0\t0\t200\t00000000\t0\t0\t0\n"
@@ -228,7 +230,7 @@ static void a_namespace_whose_traffic_is_unreadable_is_left_out(void **state)
 	open_and_look();
 	assert_int_equal(spaces.count, 0);
 	/* A folder can be opened, and not be read. */
-	put_below("proc/6/net/dev/x", "");
+	put_below("proc/5000006/net/dev/x", "");
 	job_namespaces_look(&spaces, &lone.tree);
 	assert_int_equal(spaces.count, 0);
 	assert_false(spaces.seen);
@@ -249,7 +251,7 @@ static void bytes_of_a_namespace_that_ended_stay(void **state)
 	inodes[6] = 0;
 	read_now();
 	assert_int_equal(spaces.count, 2);
-	assert_int_equal(spaces.namespaces[1].pid, 7);
+	assert_int_equal(spaces.namespaces[1].pid, FIRST_PID + 7);
 	put_traffic(6, LINE("eth0", "103", "206"));
 	put_traffic(5, LINE("eth0", "15", "26"));
 	inodes[7] = OURS;
@@ -276,7 +278,7 @@ static void bytes_are_shared_once_another_process_ran(void **state)
 	clocks_ns[20] = 3 * NSEC_PER_SEC + 7;
 	open_and_look();
 	assert_int_equal(spaces.namespaces[0].other_count, 1);
-	assert_int_equal(spaces.namespaces[0].others[0].pid, 20);
+	assert_int_equal(spaces.namespaces[0].others[0].pid, FIRST_PID + 20);
 	assert_int_equal(spaces.namespaces[0].others[0].clock_ns, 3 * NSEC_PER_SEC + 7);
 	put_traffic(5, LINE("eth0", "15", "21"));
 	read_now();
