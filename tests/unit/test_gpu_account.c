@@ -102,6 +102,62 @@ static void members_are_added_up_and_strangers_are_not(void **state)
 	assert_near(accounts[1].unattributed_vram_bytes, 1000);
 }
 
+/* Between two surveys of the same device, the mean counts. */
+static void utilisation_is_the_mean_since_the_survey_before(void **state)
+{
+	struct gpu_device *device = add_device(GPU_PIDS_OURS, 90);
+
+	(void)state;
+	before.at_ns = 10 * NSEC_PER_SEC;
+	device->readings[GPU_BUSY_SECS] = gpu_value(7);
+	device->readings[GPU_COVERED_SECS] = gpu_value(14);
+	surveys[0] = surveys[1];
+	surveys[0].devices[0].readings[GPU_BUSY_SECS] = gpu_value(4);
+	surveys[0].devices[0].readings[GPU_COVERED_SECS] = gpu_value(4);
+	account();
+	assert_near(accounts[0].utilization_pct, 30);
+	/* More than all is all; no time between them, or a counter that fell, is none. */
+	surveys[0].devices[0].readings[GPU_COVERED_SECS] = gpu_value(12);
+	account();
+	assert_near(accounts[0].utilization_pct, 100);
+	surveys[0].devices[0].readings[GPU_COVERED_SECS] = gpu_value(14);
+	account();
+	assert_near(accounts[0].utilization_pct, 90);
+	surveys[0].devices[0].readings[GPU_COVERED_SECS] = gpu_value(4);
+	surveys[0].devices[0].readings[GPU_BUSY_SECS] = gpu_value(7);
+	account();
+	assert_near(accounts[0].utilization_pct, 0);
+	surveys[0].devices[0].readings[GPU_BUSY_SECS] = gpu_value(7.1);
+	account();
+	assert_near(accounts[0].utilization_pct, 90);
+	surveys[0].devices[0].readings[GPU_BUSY_SECS] = gpu_value(4);
+	before.at_ns = now.at_ns;
+	account();
+	assert_near(accounts[0].utilization_pct, 90);
+	before.at_ns = 10 * NSEC_PER_SEC;
+	snprintf(surveys[0].devices[0].uuid, sizeof surveys[0].devices[0].uuid, "another");
+	account();
+	assert_near(accounts[0].utilization_pct, 90);
+	device->readings[GPU_UTILIZATION_PCT] = gpu_absent(EACCES);
+	account();
+	assert_int_equal(accounts[0].utilization_pct.error, EACCES);
+}
+
+static void without_a_job_devices_are_looked_at_alone(void **state)
+{
+	(void)state;
+	add_device(GPU_PIDS_OURS, 90);
+	add_process(0, ROOT_PID, 40, 100);
+	add_process(0, 0, 40, 100);
+	add_process(0, (int64_t)INT32_MAX + 1, 40, 100);
+	account();
+	assert_int_equal(accounts[0].process_count, 1);
+	members.tree = NULL;
+	account();
+	assert_near(accounts[0].utilization_pct, 90);
+	assert_int_equal(accounts[0].process_count, 0);
+}
+
 static void processes_that_found_no_room_may_be_the_jobs(void **state)
 {
 	(void)state;
@@ -332,6 +388,9 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(members_are_added_up_and_strangers_are_not, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(utilisation_is_the_mean_since_the_survey_before, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(without_a_job_devices_are_looked_at_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(processes_that_found_no_room_may_be_the_jobs, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_part_that_is_not_known_makes_the_sum_unknown, set_up,

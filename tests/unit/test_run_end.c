@@ -102,6 +102,25 @@ static void without_any_memory_the_peak_has_the_reason(void **unused)
 	assert_int_equal(real_absent(peak()->mib), EACCES);
 }
 
+/* The kernel's mark of a process counts in MiB, from the first sample that has seen it. */
+static void the_largest_process_is_that_of_the_tree(void **unused)
+{
+	struct process_tree tree = {.cgroup_folder = -1, .memory.largest_kib = 300 * 1024};
+
+	(void)unused;
+	context.tree = &tree;
+	sample(1, 200, "pss");
+	assert_true(state.largest_mib == 300 && state.largest_elapsed_secs == 1);
+	sample(2, 200, "pss");
+	assert_true(state.largest_elapsed_secs == 1);
+	tree.memory.largest_kib++;
+	sample(3, 200, "pss");
+	assert_true(state.largest_mib == 300 + 1 / 1024.0 && state.largest_elapsed_secs == 3);
+	tree.memory.largest_kib = 1;
+	sample(4, 200, "pss");
+	assert_true(state.largest_elapsed_secs == 3);
+}
+
 /* The evidence of a run in which the kernel killed 32 processes somewhere on the machine. */
 static bool evidence_tells_of_kills(int wait_status)
 {
@@ -490,6 +509,7 @@ UNIT_TESTS
 		cmocka_unit_test_setup(kills_on_the_machine_are_evidence_of_a_failure_only, begin),
 		cmocka_unit_test_setup(a_sigkill_beside_a_kill_of_the_machine_is_suspected, begin),
 		cmocka_unit_test_setup(without_any_memory_the_peak_has_the_reason, begin),
+		cmocka_unit_test_setup(the_largest_process_is_that_of_the_tree, begin),
 		cmocka_unit_test_setup_teardown(the_evidence_is_the_kernels_own, begin, end_record),
 		cmocka_unit_test_setup_teardown(times_and_counts_are_those_of_the_job, begin, end_record),
 		cmocka_unit_test_setup_teardown(kills_in_the_cgroup_are_evidence, begin, end_record),
