@@ -226,8 +226,6 @@ void drm_power_from_energy(struct drm_device *drm, struct gpu_device *device, in
 	drm->energy_joules = energy.value;
 	drm->energy_at_ns = now_ns;
 	device->energy_source = GPU_ENERGY_COUNTER;
-	if (!device->readings[GPU_POWER_WATTS].error)
-		return;
 	device->readings[GPU_POWER_WATTS] = before < 0 || energy.value < before || elapsed_secs <= 0
 						    ? gpu_absent(EAGAIN)
 						    : gpu_value((energy.value - before) / elapsed_secs);
