@@ -38,7 +38,7 @@ static void errors_are_kept_when_devices_are_listed_anew(void **state)
 	(void)state;
 	begin("gpus 2\nmig 0 1\n");
 	pass();
-	nvml_script_set("gpus 2\nmig 0 1\nxid 1 31 3\n");
+	nvml_script_set("gpus 2\nmig 0 1\nxid 1 31 3\nxid 0 13 2\n");
 	pass();
 	pass();
 	nvml_script_set("gpus 3\nmig 0 1\n");
@@ -47,7 +47,9 @@ static void errors_are_kept_when_devices_are_listed_anew(void **state)
 	assert_int_equal(survey->device_count, 4);
 	assert_near(reading(2, GPU_XID_ERRORS), 3);
 	assert_near(reading(2, GPU_LAST_XID), 31);
-	assert_near(reading(0, GPU_XID_ERRORS), 0);
+	assert_near(reading(0, GPU_XID_ERRORS), 2);
+	assert_near(reading(0, GPU_LAST_XID), 13);
+	assert_near(reading(3, GPU_XID_ERRORS), 0);
 	assert_int_equal(error_of(1, GPU_XID_ERRORS), EOPNOTSUPP);
 }
 

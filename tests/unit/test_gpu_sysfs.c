@@ -370,6 +370,7 @@ static void compute_nodes_of_amds_cards(void **state)
 	put_below("sys/class/kfd/kfd/proc/60/vram_71", "200\n");
 	put_below("sys/class/kfd/kfd/proc/60/vram_72", "5\n");
 	put_below("sys/class/kfd/kfd/proc/61/vram_70", "0\n");
+	put_below("sys/class/kfd/kfd/proc/62/vram_70", "9");
 	put_below("sys/class/kfd/kfd/proc/2147483647/vram_70", "1\n");
 	put_below("sys/class/kfd/kfd/proc/2147483648/vram_70", "1\n");
 	put_below("sys/class/kfd/kfd/proc/none/vram_70", "1\n");
@@ -378,13 +379,15 @@ static void compute_nodes_of_amds_cards(void **state)
 	assert_string_equal(survey->devices[0].details[survey->devices[0].detail_count - 1].name,
 			    "partitions");
 	assert_string_equal(survey->devices[0].details[survey->devices[0].detail_count - 1].value, "2");
-	assert_int_equal(survey->process_count, 2);
-	assert_int_equal(survey->devices[0].tenant_count, 2);
-	for (int i = 0; i < 2; i++) {
+	assert_int_equal(survey->process_count, 3);
+	assert_int_equal(survey->devices[0].tenant_count, 3);
+	for (int i = 0; i < 3; i++) {
 		const struct gpu_process *one = &survey->processes[i];
 
-		assert_true(one->pid == 60 ? one->vram_bytes.value == 1200
-					   : one->pid == 2147483647 && one->vram_bytes.value == 1);
+		double bytes = one->pid == 60 ? 1200 : one->pid == 62 ? 9 : 1;
+
+		assert_true(one->vram_bytes.value == bytes);
+		assert_true(one->pid == 60 || one->pid == 62 || one->pid == 2147483647);
 		assert_int_equal(one->kinds, GPU_PROCESS_COMPUTE);
 	}
 	/* The device at address 0 of the bus. */
@@ -437,6 +440,8 @@ static void a_record_of_the_firmware_that_is_cut_is_read_again(void **state)
 	pass();
 	assert_reason(0, GPU_THROTTLE_REASONS, EOPNOTSUPP);
 	assert_reading(0, GPU_UTILIZATION_PCT, 40);
+	assert_int_equal(survey->devices[0].energy_source, GPU_ENERGY_NONE);
+	assert_reason(0, GPU_ENERGY_JOULES, EOPNOTSUPP);
 	/* The driver's own file is nearer. */
 	put_below(DEVICE "gpu_busy_percent", "9\n");
 	pass();
@@ -613,6 +618,41 @@ static void clients_of_a_device_without_pci_are_found_by_its_driver(void **state
 	assert_null(process(50));
 }
 
+/* A client that does not work, and a process with two clients, which are added up. */
+static void clients_of_a_process_are_added_up(void **state)
+{
+	(void)state;
+	lay_card(128, "amdgpu", "1002:73BF");
+	put_client(50, 3, "drm-client-id:\t1\ndrm-engine-gfx:\t0 ns\ndrm-memory-vram:\t1 KiB\n");
+	put_client(
+		51, 3,
+		"drm-client-id:\t2\ndrm-engine-gfx:\t0 ns\ndrm-engine-enc:\t0 ns\ndrm-memory-vram:\t2 KiB\n");
+	put_client(
+		51, 4,
+		"drm-client-id:\t3\ndrm-engine-gfx:\t0 ns\ndrm-engine-enc:\t0 ns\ndrm-memory-vram:\t3 KiB\n");
+	have_members(50, 51);
+	pass();
+	put_client(51, 3,
+		   "drm-client-id:\t2\ndrm-engine-gfx:\t250000000 ns\ndrm-engine-enc:\t100000000 "
+		   "ns\ndrm-memory-vram:\t2 KiB\n");
+	put_client(51, 4,
+		   "drm-client-id:\t3\ndrm-engine-gfx:\t300000000 ns\ndrm-engine-enc:\t200000000 "
+		   "ns\ndrm-memory-vram:\t3 KiB\n");
+	pass();
+	assert_int_equal(process(50)->utilization_pct.error, 0);
+	assert_true(process(50)->utilization_pct.value == 0 && process(50)->vram_bytes.value == 1024);
+	assert_true(process(51)->utilization_pct.value == 55 &&
+		    process(51)->encoder_utilization_pct.value == 30);
+	assert_true(process(51)->vram_bytes.value == 5 * 1024);
+	assert_int_equal(process(51)->decoder_utilization_pct.error, EOPNOTSUPP);
+	/* A client that was closed takes its time along. */
+	unlink("proc/51/fd/4");
+	unlink("proc/51/fdinfo/4");
+	for (int i = 0; i < 12; i++)
+		pass();
+	assert_true(process(51)->utilization_pct.value == 0 && process(51)->vram_bytes.value == 2048);
+}
+
 static void without_members_no_process_is_asked(void **state)
 {
 	(void)state;
@@ -704,6 +744,7 @@ UNIT_TESTS
 		LAID_TEST(clients_begin_with_no_use),
 		LAID_TEST(clients_without_a_form_have_the_device_of_their_node),
 		LAID_TEST(clients_of_a_device_without_pci_are_found_by_its_driver),
+		LAID_TEST(clients_of_a_process_are_added_up),
 		LAID_TEST(without_members_no_process_is_asked),
 		LAID_TEST(devices_are_hidden_by_the_environment_of_the_job),
 	};

@@ -106,6 +106,23 @@ static void a_list_that_no_longer_holds_is_made_again(void **state)
 	}
 }
 
+/* Also those that are read in each fifth pass alone. */
+static void readings_are_all_there_after_a_new_list(void **state)
+{
+	(void)state;
+	begin(logged("gpus 2\n"));
+	pass();
+	nvml_script_set(logged("gpus 3\n"));
+	for (int i = 0; survey->device_count < 3; i++) {
+		assert_true(i < 40);
+		pass();
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_near(reading(i, GPU_FAN_PCT), 30);
+		assert_near(reading(i, GPU_POWER_LIMIT_WATTS), 700);
+	}
+}
+
 static void a_device_that_is_lost_is_not_asked_for_its_instances(void **state)
 {
 	int asked;
@@ -196,6 +213,7 @@ UNIT_TESTS
 	const struct CMUnitTest tests[] = {
 		LIST_TEST(an_unchanged_list_is_looked_at_each_31_passes_and_kept),
 		LIST_TEST(a_list_that_no_longer_holds_is_made_again),
+		LIST_TEST(readings_are_all_there_after_a_new_list),
 		LIST_TEST(a_device_that_is_lost_is_not_asked_for_its_instances),
 		LIST_TEST(what_an_instance_does_not_tell_is_unknown),
 		LIST_TEST(devices_that_cannot_be_counted_are_a_problem),
