@@ -135,6 +135,22 @@ static void without_a_hierarchy_it_is_not_supported(void **state)
 	assert_int_equal(make(OWN_CGROUP_REQUIRE), -ENOENT);
 }
 
+/* The tracker's own group is read again after 50 ms. */
+static void its_own_group_is_remembered_for_a_moment(void **state)
+{
+	(void)state;
+	assert_int_equal(make(OWN_CGROUP_AUTO), 0);
+	own_cgroup_remove(&own, &lone.root, false);
+	put_text("proc/self/cgroup", "0::/gone\n");
+	lone.now_ns += 50 * NSEC_PER_MSEC - 1;
+	assert_int_equal(make(OWN_CGROUP_AUTO), 0);
+	assert_true(is_there(name));
+	own_cgroup_remove(&own, &lone.root, false);
+	lone.now_ns++;
+	(void)make(OWN_CGROUP_AUTO);
+	assert_false(is_there(name));
+}
+
 /* The kernel refuses to remove a group with processes (EBUSY). They go back to where the job would have been. */
 static void only_a_busy_group_is_emptied(void **state)
 {
@@ -191,6 +207,7 @@ UNIT_TESTS
 		group_test(a_name_that_is_taken_is_left_to_others),
 		group_test(below_a_limit_it_is_not_made_by_itself),
 		group_test(without_a_hierarchy_it_is_not_supported),
+		group_test(its_own_group_is_remembered_for_a_moment),
 		group_test(only_a_busy_group_is_emptied),
 		group_test(groups_of_trackers_that_were_killed_are_swept),
 	};
