@@ -569,7 +569,7 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 
 	if (limit_kib >= 0 && best_kib > limit_kib)
 		best_kib = limit_kib;
-	ret_memory->best_bytes = best_kib * 1024;
+	ret_memory->best_bytes = wrapping_product(best_kib, 1024);
 	ret_memory->best_source = source_of(sums);
 	ret_memory->error_kib = ret_memory->best_source == MEMORY_SAMPLED
 					? two_deviations(sums->variance) + sums->doubt_kib +
