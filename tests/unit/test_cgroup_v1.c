@@ -138,10 +138,9 @@ static void limits_that_memory_stat_lacks_are_absent(void **state)
 	(void)state;
 	assert_int_equal(parse_cgroup_v1_memory_stat("total_rss 5\n", 12, &stat), 0);
 	assert_int_equal(stat.limit_bytes, -1);
-	assert_int_equal(stat.memsw_limit_bytes, -1);
 	assert_int_equal(stat.cache_bytes, -1);
-	assert_int_equal(parse_cgroup_v1_memory_stat("hierarchical_memsw_limit 6\n", 27, &stat), 0);
-	assert_int_equal(stat.memsw_limit_bytes, 6);
+	assert_int_equal(parse_cgroup_v1_memory_stat("hierarchical_memory_limit 6\n", 28, &stat), 0);
+	assert_int_equal(stat.limit_bytes, 6);
 	assert_int_equal(stat.rss_bytes, -1);
 	assert_int_equal(parse_cgroup_v1_memory_stat("hierarchical_memory_limit x\n", 28, &stat), -EBADMSG);
 }
