@@ -155,7 +155,3 @@ struct collector {
 
 /* The only list, in the order of running. Ends with NULL. */
 extern const struct collector *const COLLECTORS[];
-
-/* The collector of the run itself, and what it does in the first sample: a file that begins with a later one has the same rows. */
-extern const struct collector RUN_COLLECTOR;
-void run_start_add(void *state, const struct collect_context *context, struct frame *frame);

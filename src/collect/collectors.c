@@ -15,6 +15,7 @@ extern const struct collector JOB_WAITING_COLLECTOR;
 extern const struct collector NUMA_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
 extern const struct collector PROGRAM_USAGE_COLLECTOR;
+extern const struct collector RUN_COLLECTOR;
 extern const struct collector EARLY_SIGNAL_COLLECTOR;
 extern const struct collector SELF_USAGE_COLLECTOR;
 

@@ -2,6 +2,8 @@
  * The sample's position in its run, the facts about the run (first sample), and how it ended (last sample:
  * run_end.c).
  */
+#include "collect/run_rows.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 #include <sys/utsname.h>
 
 #include "base/clock.h"
-#include "collect/collector.h"
 #include "job/cpu/job_cpu.h"
 #include "collect/run_end.h"
 #include "kernel/figures_from.h"

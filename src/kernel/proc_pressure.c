@@ -12,14 +12,14 @@
 #include "base/scan.h"
 
 /* Returns -1 if the line does not begin with `word`, or has no total. The averages before it are of other windows than ours. */
-static int64_t total_of(struct scan line, const char *word)
+static int64_t stalled_usec(struct scan line, const char *word)
 {
 	struct scan before;
 	uint64_t usec;
 
 	if (!scan_literal(&line, word))
 		return -1;
-	/* In front of each key is a blank, be it that of the word. */
+	/* A blank stands in front of each key. That of the first one ends the word. */
 	while (scan_until(&line, '=', &before))
 		if (scan_left(&before) >= 5 && memcmp(before.end - 6, " total", 6) == 0)
 			return scan_u64(&line, &usec) && usec <= INT64_MAX ? (int64_t)usec : -1;
@@ -32,7 +32,7 @@ int parse_proc_pressure(const char *bytes, size_t length, struct proc_pressure *
 	struct proc_pressure pressure = {-1, -1};
 
 	while (scan_line(&text, &line)) {
-		int64_t some = total_of(line, "some "), full = total_of(line, "full ");
+		int64_t some = stalled_usec(line, "some "), full = total_of(line, "full ");
 
 		if (some >= 0)
 			pressure.some_usec = some;

@@ -14,7 +14,7 @@
 #include "base/scan.h"
 
 /* Returns what follows the newline and the key; NULL: there is no such line. To look at each of 180 lines takes ten times as long. */
-static const char *find_line(const char *bytes, size_t length, const char *key)
+static const char *after_key(const char *bytes, size_t length, const char *key)
 {
 	size_t key_length = strlen(key);
 	const char *found;
@@ -27,7 +27,7 @@ static const char *find_line(const char *bytes, size_t length, const char *key)
 
 int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_vmstat)
 {
-	const char *at = find_line(bytes, length, "\noom_kill ");
+	const char *at = after_key(bytes, length, "\noom_kill ");
 	struct scan text = {at, bytes + length};
 	uint64_t kills;
 
@@ -40,7 +40,7 @@ int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_
 int64_t proc_vmstat_allocated_pages(const struct root *root)
 {
 	const char *end = root->text.data + root->text.length,
-		   *at = find_line(root->text.data, root->text.length, "\npgalloc_");
+		   *at = after_key(root->text.data, root->text.length, "\npgalloc_");
 	struct scan text = {at, end}, zone, line;
 	int64_t sum = 0;
 	uint64_t pages;

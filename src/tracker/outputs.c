@@ -12,6 +12,7 @@
 #include "base/ends_with.h"
 #include "base/file_place.h"
 #include "base/runs_once.h"
+#include "collect/run_rows.h"
 #include "format/gzip_member.h"
 #include "launch/in_time.h"
 #include "sink/output_path.h"

@@ -46,7 +46,7 @@ static void close_survey(void)
 static int end(void **state)
 {
 	close_survey();
-	/* A folder that is missing is no descriptor of ours. */
+	/* A missing folder takes no descriptor. */
 	assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0 && fcntl(STDOUT_FILENO, F_GETFD) >= 0);
 	return scratch_leave(state);
 }

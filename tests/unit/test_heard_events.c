@@ -276,7 +276,7 @@ static void test_a_fork_renews_a_pid(void **state)
 }
 
 /* A pass finds it first, so its fork is older. */
-static void test_a_late_fork_leaves_what_is_known(void **state)
+static void test_a_late_fork_leaves_known_events(void **state)
 {
 	struct heard_events heard;
 
@@ -739,7 +739,7 @@ UNIT_TESTS
 		cmocka_unit_test(test_without_events_of_threads_the_first_one_ends_the_process),
 		cmocka_unit_test(test_a_look_at_a_clock_that_stands_still_counts),
 		cmocka_unit_test(test_a_fork_renews_a_pid),
-		cmocka_unit_test(test_a_late_fork_leaves_what_is_known),
+		cmocka_unit_test(test_a_late_fork_leaves_known_events),
 		cmocka_unit_test(test_only_the_first_exec_after_a_fork_is_told_as_the_first),
 		cmocka_unit_test(test_the_queue_says_which_processes_have_ended),
 		cmocka_unit_test(test_the_queue_has_a_limit_and_notes_the_loss),

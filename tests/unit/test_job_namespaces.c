@@ -221,7 +221,7 @@ static void eight_namespaces_are_followed(void **state)
 	assert_int_equal(spaces.count, 8);
 }
 
-static void a_namespace_whose_traffic_is_unreadable_is_left_out(void **state)
+static void a_namespace_with_unreadable_traffic_is_left_out(void **state)
 {
 	(void)state;
 	add_member_in(5, OURS, "");
@@ -345,7 +345,7 @@ UNIT_TESTS
 		SPACE_TEST(a_captured_machine_has_none),
 		SPACE_TEST(many_members_are_looked_at_in_turn),
 		SPACE_TEST(eight_namespaces_are_followed),
-		SPACE_TEST(a_namespace_whose_traffic_is_unreadable_is_left_out),
+		SPACE_TEST(a_namespace_with_unreadable_traffic_is_left_out),
 		SPACE_TEST(bytes_of_a_namespace_that_ended_stay),
 		SPACE_TEST(bytes_are_shared_once_another_process_ran),
 		SPACE_TEST(others_that_come_later_are_found),

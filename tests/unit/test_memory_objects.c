@@ -270,7 +270,7 @@ static void test_mounts_of_memory_and_below_it_are_kept(void **state)
 }
 
 /* A table of 256 mounts is full. */
-static void test_of_very_many_mounts_the_first_ones_are_kept(void **state)
+static void test_the_first_of_very_many_mounts_are_kept(void **state)
 {
 	static char text[300 * 60];
 	size_t length = 0;
@@ -491,7 +491,7 @@ UNIT_TESTS
 		TEST(test_another_file_at_its_path_is_not_the_object),
 		TEST(test_which_areas_are_memory_with_a_name),
 		TEST(test_mounts_of_memory_and_below_it_are_kept),
-		TEST(test_of_very_many_mounts_the_first_ones_are_kept),
+		TEST(test_the_first_of_very_many_mounts_are_kept),
 		TEST(test_objects_beyond_the_table_are_like_the_others),
 		TEST(test_an_object_of_unknown_size_has_the_pages_that_were_seen),
 		TEST(test_pages_have_gone_if_the_machine_has_lost_them_as_well),

@@ -276,7 +276,7 @@ static void an_unknown_object_says_where_its_pages_come_from(void **state)
 }
 
 /* Descriptors beyond the table have the mean of those in it, and mappings the mean of mapped pages. */
-static void what_the_table_leaves_out_has_the_mean_size(void **state)
+static void objects_outside_the_table_have_the_mean_size(void **state)
 {
 	struct memory_object *object = meet_one();
 
@@ -329,7 +329,7 @@ static void only_objects_of_unknown_size_have_rounds(void **state)
 	assert_int_equal(object->round, 1);
 	assert_int_equal(object->fell_kib, 8);
 	assert_int_equal(object->left_kib, 8);
-	/* What was unmapped was not left: no less than none. */
+	/* Unmapped memory does not count: never less than 0. */
 	begin_round(object, 20, 3, 5);
 	assert_int_equal(object->fell_kib, 11);
 	assert_int_equal(object->left_kib, 8);
@@ -404,7 +404,7 @@ static void a_round_waits_two_seconds_for_the_machine(void **state)
 }
 
 /* The pages of two objects that have gone are not taken from the same loss of the machine. */
-static void what_one_object_has_lost_explains_no_other(void **state)
+static void the_loss_of_one_object_explains_only_itself(void **state)
 {
 	(void)state;
 	(void)end_with(12, 0, 0);
@@ -453,11 +453,11 @@ UNIT_TESTS
 		TEST(lost_files_are_added_up),
 		TEST(sampled_blocks_have_a_binomial_variance),
 		TEST(an_unknown_object_says_where_its_pages_come_from),
-		TEST(what_the_table_leaves_out_has_the_mean_size),
+		TEST(objects_outside_the_table_have_the_mean_size),
 		TEST(only_objects_of_unknown_size_have_rounds),
 		TEST(pages_have_gone_by_half_of_each_sign),
 		TEST(a_round_waits_two_seconds_for_the_machine),
-		TEST(what_one_object_has_lost_explains_no_other),
+		TEST(the_loss_of_one_object_explains_only_itself),
 		TEST(pages_of_earlier_rounds_stay),
 	};
 

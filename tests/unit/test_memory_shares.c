@@ -52,7 +52,7 @@ static void members_of_a_family_have_their_own_and_half_of_the_rest(void **state
 }
 
 /* A member that was not read has for certain what it faulted in since its fork, and a process that did not fork nothing. */
-static void members_that_were_not_read_have_what_is_certain(void **state)
+static void unread_members_have_their_certain_part(void **state)
 {
 	(void)state;
 	lay_family(100);
@@ -66,7 +66,7 @@ static void members_that_were_not_read_have_what_is_certain(void **state)
 }
 
 /* Its pages are those that it maps, or its part of the objects if that is more. */
-static void files_are_divided_by_what_each_member_maps(void **state)
+static void files_are_divided_by_the_mappings_of_each_member(void **state)
 {
 	(void)state;
 	lay_segment();
@@ -286,7 +286,7 @@ static void sampled_pages_of_files_are_scaled(void **state)
 	assert_int_equal(best_kib(), 10 * MIB + MIB);
 }
 
-/* A bound is no figure to which later marks are compared. */
+/* Later marks are compared to figures, and never to a bound. */
 static void the_tree_of_a_bound_is_unknown_to_the_next_tick(void **state)
 {
 	(void)state;
@@ -356,8 +356,8 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		TEST(members_of_a_family_have_their_own_and_half_of_the_rest),
-		TEST(members_that_were_not_read_have_what_is_certain),
-		TEST(files_are_divided_by_what_each_member_maps),
+		TEST(unread_members_have_their_certain_part),
+		TEST(files_are_divided_by_the_mappings_of_each_member),
 		TEST(an_object_without_users_belongs_to_its_holder_alone),
 		TEST(a_machine_that_tells_nothing_limits_nothing),
 		TEST(figures_of_a_sampled_tree_are_exact),

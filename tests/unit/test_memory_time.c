@@ -62,7 +62,7 @@ static void time_earns_an_allowance_up_to_its_most(void **state)
 }
 
 /* Later readings have 10 ms, and 7 ms more for each member that was never read. */
-static void what_is_saved_for_later_readings_is_limited(void **state)
+static void time_saved_for_later_readings_is_limited(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++)
@@ -97,7 +97,7 @@ static void pages_that_others_lost_are_in_doubt_for_all_users(void **state)
 	struct memory_object *object;
 	struct memory_reading *reading;
 	const struct memory_area area = {
-		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/SYSV0", "/SYSV0" + 6}};
+		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/SYSV0", &"/SYSV0"[6]}};
 
 	(void)state;
 	add(1, false, 1000);
@@ -253,11 +253,11 @@ static void pages_are_divided_among_relatives_alone(void **state)
 }
 
 /* Objects of unknown size begin a round with each reading of a member that maps them. */
-static void a_reading_tells_what_it_has_lost_of_its_objects(void **state)
+static void a_reading_tells_the_loss_of_its_objects(void **state)
 {
 	struct memory_reading *reading;
 	const struct memory_area area = {
-		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/memfd", "/memfd" + 6}};
+		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/memfd", &"/memfd"[6]}};
 
 	(void)state;
 	add(1, false, 1000);
@@ -296,7 +296,7 @@ static void a_reading_that_has_lost_nothing_tells_none(void **state)
 	struct memory_reading *reading;
 	struct memory_object *object;
 	const struct memory_area area = {
-		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/memfd", "/memfd" + 6}};
+		.device = 1, .inode = 5, .end = 1 << 20, .shared = true, .name = {"/memfd", &"/memfd"[6]}};
 
 	(void)state;
 	add(1, false, 1000);
@@ -355,7 +355,7 @@ static void common_pages_without_a_relative_are_read_again(void **state)
 	assert_false(stands(1000, 1033));
 	assert_true(stands(1000, 968));
 	assert_false(stands(1000, 967));
-	/* A fork has 400 KiB from a parent that is no member. */
+	/* A fork has 400 KiB from a parent outside the job. */
 	members[0].memory.is_forked = true;
 	members[0].memory.inherited_pages = 100;
 	members[0].parent_pid = 77;
@@ -440,14 +440,14 @@ UNIT_TESTS
 		TEST(the_allowance_at_the_start_is_by_the_number_of_members),
 		TEST(a_tree_that_grows_gets_the_difference),
 		TEST(time_earns_an_allowance_up_to_its_most),
-		TEST(what_is_saved_for_later_readings_is_limited),
+		TEST(time_saved_for_later_readings_is_limited),
 		TEST(pages_that_others_lost_are_in_doubt_for_all_users),
 		TEST(huge_pages_are_asked_for_if_the_machine_has_some),
 		TEST(a_change_of_files_is_told_by_both_sides),
 		TEST(a_reading_that_is_not_permitted_is_remembered),
 		TEST(the_other_way_is_tried_where_a_file_is_missing),
 		TEST(pages_are_divided_among_relatives_alone),
-		TEST(a_reading_tells_what_it_has_lost_of_its_objects),
+		TEST(a_reading_tells_the_loss_of_its_objects),
 		TEST(a_reading_that_has_lost_nothing_tells_none),
 		TEST(common_pages_without_a_relative_are_read_again),
 		TEST(common_pages_that_were_inherited_are_explained),

@@ -136,7 +136,7 @@ static void a_device_that_is_lost_is_not_asked_for_its_instances(void **state)
 	assert_int_equal(calls_of("nvmlDeviceGetMigMode"), asked);
 }
 
-static void what_an_instance_does_not_tell_is_unknown(void **state)
+static void figures_that_an_instance_lacks_are_unknown(void **state)
 {
 	(void)state;
 	begin("gpus 1\nmig 0 1\nresult nvmlDeviceGetGpuInstanceId 3\nresult nvmlDeviceGetComputeInstanceId "
@@ -215,7 +215,7 @@ UNIT_TESTS
 		LIST_TEST(a_list_that_no_longer_holds_is_made_again),
 		LIST_TEST(readings_are_all_there_after_a_new_list),
 		LIST_TEST(a_device_that_is_lost_is_not_asked_for_its_instances),
-		LIST_TEST(what_an_instance_does_not_tell_is_unknown),
+		LIST_TEST(figures_that_an_instance_lacks_are_unknown),
 		LIST_TEST(devices_that_cannot_be_counted_are_a_problem),
 		LIST_TEST(the_driver_is_told_that_nothing_follows),
 	};

@@ -50,7 +50,7 @@ static void readings_are_kept_within_their_bounds(void **state)
 		gpu_drop_impossible(&survey);
 		assert_int_equal(device->readings[BOUNDS[i].reading].error, EACCES);
 	}
-	/* What the survey adds up itself has none. */
+	/* Sums of the survey itself have none. */
 	assert_int_equal(error_of(GPU_BUSY_SECS, 1e18), 0);
 }
 

@@ -51,7 +51,7 @@ static const struct tree_row *row_now(void)
 	return FIRST(&frame, tree);
 }
 
-static void members_are_counted_by_what_they_are(void **state)
+static void members_are_counted_by_their_kind(void **state)
 {
 	const struct tree_row *row = row_now();
 
@@ -185,7 +185,7 @@ static void waiting_is_followed_for_each_of_its_metrics(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		ROW_TEST(members_are_counted_by_what_they_are),
+		ROW_TEST(members_are_counted_by_their_kind),
 		ROW_TEST(times_of_the_first_process_are_told),
 		ROW_TEST(waiting_has_its_values_or_a_reason),
 		ROW_TEST(without_a_job_the_row_has_the_reason),

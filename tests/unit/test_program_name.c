@@ -120,7 +120,7 @@ static void each_starter_is_followed_by_its_command(void **state)
 	assert_run("uv", "uv");
 }
 
-static void targets_are_no_options_values_or_numbers(void **state)
+static void options_values_and_numbers_are_never_targets(void **state)
 {
 	(void)state;
 	assert_run("make -C", "make");
@@ -255,7 +255,7 @@ UNIT_TESTS
 		cmocka_unit_test(runs_are_called_by_script_and_target),
 		cmocka_unit_test(runs_are_called_by_the_command_behind_a_starter),
 		cmocka_unit_test(each_starter_is_followed_by_its_command),
-		cmocka_unit_test(targets_are_no_options_values_or_numbers),
+		cmocka_unit_test(options_values_and_numbers_are_never_targets),
 		cmocka_unit_test(programs_have_the_name_of_their_file),
 		cmocka_unit_test(interpreters_have_their_script),
 		cmocka_unit_test(a_code_argument_behind_other_letters_names_no_script),

@@ -86,7 +86,7 @@ static struct run_end_row *end_row(void)
 static void limit_memory(double mib)
 {
 	facts->allowances =
-		(struct allowances){.count = 1, .list = {{0, mib, 4096, NAN, NAN}}, .secs = {100}};
+		(struct allowances){.count = 1, .list = {{0, mib, 4096, NAN, NAN, NAN}}, .secs = {100}};
 }
 
 static void a_peak_is_that_of_the_tree_unless_the_end_has_a_larger_one(void **state)

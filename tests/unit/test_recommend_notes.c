@@ -320,7 +320,7 @@ static void try_allocation(const char *expected, const char *rules)
 	assert_string_equal(advice.allocation, expected);
 }
 
-/* What an idle system uses itself is a quarter of a core or a tenth of all, and 512 MiB or a quarter of the memory. */
+/* An idle system uses a quarter of a core or a tenth of all, and 512 MiB or a quarter of the memory. */
 static void a_machine_is_shared_beyond_the_use_of_an_idle_system(void **state)
 {
 	(void)state;
