@@ -32,7 +32,7 @@ int parse_proc_pressure(const char *bytes, size_t length, struct proc_pressure *
 	struct proc_pressure pressure = {-1, -1};
 
 	while (scan_line(&text, &line)) {
-		int64_t some = stalled_usec(line, "some "), full = total_of(line, "full ");
+		int64_t some = stalled_usec(line, "some "), full = stalled_usec(line, "full ");
 
 		if (some >= 0)
 			pressure.some_usec = some;
