@@ -13,7 +13,7 @@ static inline int64_t max_i64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* A sum, difference or product that may wrap around instead of being undefined. */
+/* A sum or difference that may wrap around instead of being undefined. */
 static inline int64_t wrapping_sum(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -22,11 +22,6 @@ static inline int64_t wrapping_sum(int64_t a, int64_t b)
 static inline int64_t wrapping_difference(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
-static inline int64_t wrapping_product(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
 static inline int64_t absolute_difference(int64_t a, int64_t b)

@@ -265,6 +265,7 @@ int64_t cgroup_v2_kernel_bytes(const struct cgroup_v2_memory_stat *stat)
 	if (stat->kernel_stack_bytes < 0 || stat->slab_bytes < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		sum = wrapping_sum(sum, max_i64(0, parts[i]));
+		if (__builtin_add_overflow(sum, max_i64(0, parts[i]), &sum))
+			return -1;
 	return sum;
 }

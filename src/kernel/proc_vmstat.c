@@ -13,7 +13,7 @@
 
 #include "base/scan.h"
 
-/* Returns what follows the newline and the key; NULL: there is no such line. To look at each of 180 lines takes ten times as long. */
+/* Returns the text behind a newline and the key, or NULL without such a line. A search of each of the 180 lines takes ten times as long. */
 static const char *after_key(const char *bytes, size_t length, const char *key)
 {
 	size_t key_length = strlen(key);

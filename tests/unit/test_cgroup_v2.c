@@ -249,6 +249,11 @@ static void memory_of_the_kernel_is_its_line_or_the_sum_of_parts(void **state)
 	stat.slab_bytes = 1;
 	stat.kernel_stack_bytes = -1;
 	assert_int_equal(cgroup_v2_kernel_bytes(&stat), -1);
+	/* A damaged machine: the sum would be less than a part. */
+	stat.kernel_stack_bytes = stat.slab_bytes = INT64_MAX;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), -1);
+	stat.pagetables_bytes = 2;
+	assert_int_equal(cgroup_v2_kernel_bytes(&stat), -1);
 }
 
 static void cpu_stat_stays_open_between_readings(void **state)

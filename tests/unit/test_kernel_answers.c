@@ -191,7 +191,7 @@ static void answer_error(int after, int error)
 
 enum { EVENT_MESSAGE_BYTES = 76 };
 
-/* Of struct cn_msg and struct proc_event, with six words of the event. */
+/* A message has struct cn_msg and struct proc_event, with six words of the event. */
 static void build_event(struct text *text, uint32_t ack, uint32_t what, const uint32_t data[6])
 {
 	begin_message(text, NETLINK_MESSAGE_DONE, 0);

@@ -610,7 +610,7 @@ static void test_pages_of_files_have_their_place_in_the_file(void **state)
 		assert_int_equal(reading->files.at[i].page, 0x25 + i);
 		assert_true(reading->files.at[i].space == (77 ^ (uint64_t)makedev(8, 1) << 32));
 	}
-	/* Of many pages some are sampled, and the last one may be among them. */
+	/* Some of many pages are sampled, perhaps the last one, too. */
 	put_text("proc/100/maps", "4000000-412d000 r--p 00025000 08:01 77 /data\n");
 	for (int pages = 301; pages <= 304; pages++) {
 		char text[100];

@@ -340,7 +340,7 @@ static void only_objects_of_unknown_size_have_rounds(void **state)
 	assert_int_equal(objects.count, 1);
 }
 
-/* Of 16 pages, 12 are not seen again. Ends the round at once, after so many KiB of the machine have gone. */
+/* A round does not see 12 of 16 pages again. It ends at once, after so many KiB of the machine have gone. */
 static int64_t end_with(int64_t fell_pages, int64_t unmapped_pages, int64_t lost_kib)
 {
 	struct memory_object *object;
@@ -396,7 +396,7 @@ static void a_round_waits_two_seconds_for_the_machine(void **state)
 	assert_int_equal(objects.objects[0].fell_kib, 0);
 	assert_int_equal(objects.objects[0].left_kib, 0);
 	assert_int_equal(objects.objects[0].round_ns, 0);
-	/* Of an object that no member maps any more, none will be seen. */
+	/* A round sees no page of an object that no member maps any more. */
 	assert_int_equal(end_with(6, 0, 0), 0);
 	objects.objects[0].is_used = false;
 	assert_int_equal(memory_objects_end_rounds(&objects, 20 + 2 * REMOVAL_NS, 0, PAGE_KIB * 1024), 0);

@@ -402,6 +402,10 @@ static void test_the_machine_limits_the_sum_by_known_fields(void **state)
 		{"AnonPages: 61440 kB\nMapped: 10240 kB\nShmem: 0 kB\nHugePages_Total: 2\nHugePages_Free: "
 		 "5\nHugepagesize: 2048 kB\n",
 		 70},
+		/* A damaged machine: 2^40 times 2^24 is 0 in 64 bits. */
+		{"AnonPages: 61440 kB\nMapped: 10240 kB\nShmem: 0 kB\nHugePages_Total: "
+		 "1099511627776\nHugePages_Free: 0\nHugepagesize: 16777216 kB\n",
+		 105},
 	};
 
 	(void)state;

@@ -8,7 +8,7 @@ static int64_t best_kib(void)
 	return found.best_bytes / 1024;
 }
 
-/* Of the first members, in KiB, rounded. */
+/* The shares of the first members in KiB, rounded. */
 static void assert_shares(double total_kib, int64_t first, int64_t second)
 {
 	process_memory_divide(&memory, &tree, total_kib);
@@ -208,7 +208,7 @@ static void shares_that_are_unknown_have_their_reason(void **state)
 	assert_int_equal(found.best_source, MEMORY_RSS);
 }
 
-/* The sum of proportional shares is no more than the resident sets, but for memory that is in none of them. */
+/* Proportional shares add up to the resident sets at most, apart from memory that is in none of them. */
 static void a_sum_is_at_most_the_resident_sets_and_the_objects(void **state)
 {
 	(void)state;

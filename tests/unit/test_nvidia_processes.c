@@ -16,7 +16,7 @@ static struct gpu_survey survey;
 
 /* ---- lists ----------------------------------------------------------------------------------------- */
 
-/* Of the list of computing processes: one answer a call, and the rooms that it was asked with. */
+/* The list of computing processes: one answer a call, and the room that each call offered. */
 static struct list_answer {
 	int result;
 	unsigned count;

@@ -124,7 +124,7 @@ static void a_starved_job_is_told_by_the_programs_that_kept_its_cores(void **sta
 	try_run("cpu_starved");
 	try_text(0, "it was short of CPU for 20.0 s of 1 min 40 s: other programs kept the CPUs busy");
 	assert_string_equal(advice.cpu_bound_by, "other programs had the other cores");
-	/* Other ranks of the job are no other programs. */
+	/* Ranks of the same job do not count as other programs. */
 	advice.siblings.cores = 0.01;
 	try_run("cpu_starved");
 	assert_string_equal(advice.cpu_bound_by, "it had no more cores when it could use them");
@@ -356,7 +356,7 @@ static void a_machine_is_shared_beyond_the_use_of_an_idle_system(void **state)
 	try_allocation("shared", "host_shared");
 	use_machine(0, 1024.1, 0, 0);
 	try_allocation("shared", "host_shared");
-	/* Other ranks of the job on the host are no other programs. */
+	/* Ranks of the same job on the host do not count as other programs. */
 	use_machine(5, 2000, 1, 1000);
 	advice.siblings = (struct part_of_machine){5, 2000, 1, 1000};
 	try_allocation("dedicated", "");

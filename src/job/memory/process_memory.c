@@ -13,6 +13,7 @@
 #include "job/memory/memory_schedule.h"
 #include "job/memory/memory_tuning.h"
 #include "kernel/cgroup_v2.h"
+#include "kernel/key_values.h"
 #include "metric/absent.h"
 
 void process_memory_open(struct process_memory *memory, struct root *root)
@@ -34,16 +35,24 @@ void process_memory_close(struct process_memory *memory)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
 
+/* A damaged machine may tell more than any has, and the product of that would overflow. */
+static int64_t pages_kib(int64_t pages, int64_t page_kib)
+{
+	int64_t kib;
+
+	return __builtin_mul_overflow(pages, page_kib, &kib) || kib > KIB_MOST ? KIB_MOST : kib;
+}
+
 static bool has_other_sizes(const struct proc_meminfo *machine)
 {
-	return machine->hugetlb_kib > wrapping_product(machine->huge_pages_total, machine->huge_page_kib);
+	return machine->hugetlb_kib > pages_kib(machine->huge_pages_total, machine->huge_page_kib);
 }
 
 static int64_t huge_used_kib(const struct proc_meminfo *machine)
 {
 	int64_t used_kib =
-		wrapping_product(max_i64(0, machine->huge_pages_total) - max_i64(0, machine->huge_pages_free),
-				 max_i64(0, machine->huge_page_kib));
+		pages_kib(max_i64(0, machine->huge_pages_total) - max_i64(0, machine->huge_pages_free),
+			  max_i64(0, machine->huge_page_kib));
 
 	/* For other sizes than the default one only the total is known. */
 	return has_other_sizes(machine) ? machine->hugetlb_kib : max_i64(0, used_kib);
@@ -569,7 +578,8 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 
 	if (limit_kib >= 0 && best_kib > limit_kib)
 		best_kib = limit_kib;
-	ret_memory->best_bytes = wrapping_product(best_kib, 1024);
+	/* Where even the machine's own sums are damaged, derive() tells that so much is impossible. */
+	ret_memory->best_bytes = min_i64(best_kib, KIB_MOST) * 1024;
 	ret_memory->best_source = source_of(sums);
 	ret_memory->error_kib = ret_memory->best_source == MEMORY_SAMPLED
 					? two_deviations(sums->variance) + sums->doubt_kib +
