@@ -141,6 +141,12 @@ static void limits_that_memory_stat_lacks_are_absent(void **state)
 	assert_int_equal(stat.cache_bytes, -1);
 	assert_int_equal(parse_cgroup_v1_memory_stat("hierarchical_memory_limit 6\n", 28, &stat), 0);
 	assert_int_equal(stat.limit_bytes, 6);
+	assert_int_equal(
+		parse_cgroup_v1_memory_stat("hierarchical_memory_limit 9223372036854710271\n", 46, &stat), 0);
+	assert_true(stat.limit_bytes == INT64_MAX - 65536);
+	assert_int_equal(
+		parse_cgroup_v1_memory_stat("hierarchical_memory_limit 9223372036854710272\n", 46, &stat), 0);
+	assert_true(stat.limit_bytes == CGROUP_NO_LIMIT);
 	assert_int_equal(stat.rss_bytes, -1);
 	assert_int_equal(parse_cgroup_v1_memory_stat("hierarchical_memory_limit x\n", 28, &stat), -EBADMSG);
 }

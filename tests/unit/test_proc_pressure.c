@@ -94,6 +94,8 @@ static void counts_have_their_most(void **state)
 	assert_true(pressure.full_usec == INT64_MAX);
 	assert_int_equal(pressure.some_usec, -1);
 	assert_int_equal(parse("full avg10=1\n", &pressure), -EBADMSG);
+	assert_int_equal(parse("full totax=1 total=8\n", &pressure), 0);
+	assert_int_equal(pressure.full_usec, 8);
 }
 
 UNIT_TESTS
