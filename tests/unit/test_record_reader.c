@@ -465,6 +465,37 @@ static void runs_and_hosts_are_told_apart(void **state)
 	record_close(record);
 }
 
+/* A recorder repeats run_start in a file that begins anew. The parts may be joined again. */
+static void a_run_goes_on_behind_a_repeated_start(void **state)
+{
+	static const struct {
+		const char *line;
+		size_t run;
+	} LINES[] = {
+		{"{\"timestamp\":10.5,\"sample\":0,\"run_start\":{\"run_id\":\"a\"}}\n", 1},
+		{"{\"timestamp\":11.5,\"sample\":1,\"run_start\":{\"run_id\":\"a\"}}\n", 1},
+		{"{\"timestamp\":12.5,\"sample\":2,\"run_start\":{\"run_id\":\"b\"}}\n", 2},
+		{"{\"timestamp\":13.5,\"sample\":3,\"run_start\":{\"run_id\":null}}\n", 3},
+		{"{\"timestamp\":14.5,\"sample\":4,\"run_start\":{\"run_id\":\"b\"}}\n", 4},
+		{"{\"timestamp\":15.5,\"sample\":4,\"run_start\":{\"run_id\":\"b\"}}\n", 5},
+		{"{\"timestamp\":16.5,\"run_start\":{\"run_id\":\"b\"}}\n", 6},
+	};
+	char text[1024] = "";
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(LINES); i++)
+		strcat(text, LINES[i].line);
+	write_file(path, text, strlen(text));
+	record = open_one();
+	for (size_t i = 0; i < ARRAY_SIZE(LINES); i++) {
+		assert_int_equal(record_next(record, &frame), 1);
+		assert_int_equal(record_run(record), LINES[i].run);
+	}
+	record_close(record);
+}
+
 static void several_files_are_one_recording(void **state)
 {
 	const char *const paths[] = {path, other_path};
@@ -748,6 +779,7 @@ UNIT_TESTS
 		cmocka_unit_test(reader_refuses_other_files_in_one_line),
 		cmocka_unit_test(a_file_without_any_sample_is_an_error),
 		cmocka_unit_test(runs_and_hosts_are_told_apart),
+		cmocka_unit_test(a_run_goes_on_behind_a_repeated_start),
 		cmocka_unit_test(several_files_are_one_recording),
 		cmocka_unit_test(two_csv_files_are_read_side_by_side),
 		cmocka_unit_test(csv_files_of_one_kind_follow_each_other),
