@@ -123,10 +123,29 @@ static int next_whole_line(struct recording *recording, struct scan *ret_line)
 	}
 }
 
-/* Notes the fields that distinguish the samples of this run from those of another. */
-static void note_identity(struct recording *recording, struct sample_row *sample, bool is_first)
+/* A file that was renamed or emptied begins with run_start again, in a sample that is not the first one of its run. */
+static bool begins_run(const struct recording *recording, const struct frame *sample)
 {
-	if (is_first || !count_absent(sample->tracked_pid))
+	const struct run_start_row *start = FIRST(sample, run_start);
+
+	if (!start)
+		return false;
+	return count_absent(sample->sample->sample) || sample->sample->sample == 0 ||
+	       text_absent(start->run_id) ||
+	       (*recording->run_id && strcmp(start->run_id, recording->run_id) != 0);
+}
+
+/* Notes the fields that distinguish the samples of this run from those of another. */
+static void note_identity(struct recording *recording, const struct frame *frame)
+{
+	const struct run_start_row *start = FIRST(frame, run_start);
+	struct sample_row *sample = frame->sample;
+
+	recording->begins_run = begins_run(recording, frame);
+	if (start)
+		snprintf(recording->run_id, sizeof recording->run_id, "%s",
+			 text_absent(start->run_id) ? "" : start->run_id);
+	if (start || !count_absent(sample->tracked_pid))
 		recording->tracked_pid = sample->tracked_pid;
 	else
 		sample->tracked_pid = recording->tracked_pid;
@@ -143,7 +162,7 @@ bool recording_goes_on(const struct recording *recording, const struct frame *sa
 
 	if (!text_absent(row->host))
 		snprintf(host, sizeof host, "%s", row->host);
-	return !sample->first[ROW_run_start] && !count_absent(row->sample) &&
+	return !begins_run(recording, sample) && !count_absent(row->sample) &&
 	       row->sample > recording->newest && row->tracked_pid == recording->tracked_pid &&
 	       strcmp(host, recording->host) == 0;
 }
@@ -161,7 +180,7 @@ static int take_line(struct recording *recording, struct scan line)
 		return recording->frame.error;
 	if (!json_decoder_read(&recording->json, line, &recording->frame))
 		return 0;
-	note_identity(recording, recording->frame.sample, recording->frame.first[ROW_run_start] != NULL);
+	note_identity(recording, &recording->frame);
 	return 1;
 }
 

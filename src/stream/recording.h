@@ -10,7 +10,7 @@
 #include "format/json_decode.h"
 #include "metric/frame.h"
 
-enum { RECORDING_HOST_SIZE = 65 };
+enum { RECORDING_HOST_SIZE = 65, RECORDING_ID_SIZE = 64 };
 
 struct recording {
 	int fd;
@@ -23,6 +23,8 @@ struct recording {
 	int64_t tracked_pid; /* with --static-once, recordings have it only once. Absent: unknown */
 	int64_t newest;      /* number of the last sample returned, -1 for none */
 	char host[RECORDING_HOST_SIZE];
+	char run_id[RECORDING_ID_SIZE]; /* "": unknown */
+	bool begins_run;                /* the last returned sample is the first one of another run */
 	int64_t bad_lines;
 };
 

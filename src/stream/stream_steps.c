@@ -18,7 +18,7 @@ int stream_next(struct stream *stream, int64_t taken, const struct frame **ret_f
 
 	if (r <= 0)
 		return r;
-	if (frame->first[ROW_run_start] && (taken || state->rows)) {
+	if (stream->recording.begins_run && (taken || state->rows)) {
 		/* Another run was appended, so this one has ended without an end record. */
 		recording_rewind(&stream->recording, before);
 		state->outcome.known = true;

@@ -170,7 +170,7 @@ static void only_the_first_line_of_any_file_is_tried(void **state)
 	recording_close(&recording);
 }
 
-/* The samples of one run have its process, its host and numbers that grow; a run_start is another run's. */
+/* The samples of one run have its process, its host and numbers that grow. A repeated run_start has its id. */
 static void which_samples_go_on(void **state)
 {
 	static const struct {
@@ -187,13 +187,20 @@ static void which_samples_go_on(void **state)
 		{"{\"tracked_pid\":7,\"host\":\"h\"}\n", false, 0},
 		{"{\"tracked_pid\":7,\"host\":\"h\",\"sample\":5,\"run_start\":{\"mode\":\"wrap\"}}\n", false,
 		 0},
+		{"{\"tracked_pid\":7,\"host\":\"h\",\"sample\":6,\"run_start\":{\"run_id\":\"a\"}}\n", true,
+		 1},
+		{"{\"tracked_pid\":7,\"host\":\"h\",\"sample\":5,\"run_start\":{\"run_id\":\"b\"}}\n", false,
+		 0},
+		{"{\"tracked_pid\":7,\"host\":\"h\",\"sample\":0,\"run_start\":{\"run_id\":\"a\"}}\n", false,
+		 0},
 	};
 	struct recording recording;
 
 	(void)state;
-	append("{\"tracked_pid\":7,\"host\":\"h\",\"sample\":4,\"run_start\":{\"mode\":\"wrap\"}}\n");
+	append("{\"tracked_pid\":7,\"host\":\"h\",\"sample\":4,\"run_start\":{\"run_id\":\"a\"}}\n");
 	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
 	assert_int_equal(next_number(&recording), 7);
+	assert_false(recording.begins_run);
 	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
 		struct recording other;
 		const struct frame *frame;
@@ -205,6 +212,34 @@ static void which_samples_go_on(void **state)
 		if (CASES[i].goes_on)
 			assert_int_equal(recording_gap(&recording, frame), CASES[i].gap);
 		recording_close(&other);
+	}
+	recording_close(&recording);
+}
+
+/* In one file: another run was appended, or a recorder that found the file emptied began it anew. */
+static void a_start_in_a_file_begins_another_run_or_is_repeated(void **state)
+{
+	static const struct {
+		const char *line;
+		bool begins;
+	} LINES[] = {
+		{"{\"sample\":0,\"run_start\":{\"run_id\":\"a\"}}\n", true},
+		{"{\"sample\":1}\n", false},
+		{"{\"sample\":2,\"run_start\":{\"run_id\":\"a\"}}\n", false},
+		{"{\"sample\":3,\"run_start\":{\"run_id\":\"b\"}}\n", true},
+		{"{\"sample\":4,\"run_start\":{\"mode\":\"wrap\"}}\n", true},
+		{"{\"run_start\":{\"run_id\":\"b\"}}\n", true},
+	};
+	struct recording recording;
+	const struct frame *frame;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++)
+		append(LINES[i].line);
+	assert_int_equal(recording_open(&recording, "r.jsonl", 0, want_pid), 0);
+	for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
+		assert_int_equal(recording_next(&recording, &frame), 1);
+		assert_int_equal(recording.begins_run, LINES[i].begins);
 	}
 	recording_close(&recording);
 }
@@ -263,6 +298,7 @@ UNIT_TESTS
 		IN_SCRATCH(all_lines_of_a_long_file_are_read_once),
 		IN_SCRATCH(only_the_first_line_of_any_file_is_tried),
 		IN_SCRATCH(which_samples_go_on),
+		IN_SCRATCH(a_start_in_a_file_begins_another_run_or_is_repeated),
 		IN_SCRATCH(the_end_is_seen_without_reading_all),
 		IN_SCRATCH(only_regular_files),
 	};
